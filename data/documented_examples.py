@@ -109,6 +109,7 @@ def _diagonal1(x: Tensor | None, value: int, begin: int, end: int, *results: int
                    {"Value": value, "DiagonalFillBegin": begin, "DiagonalFillEnd": end})
 
 
+_POOLED = {"Strides": [1, 1], "WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0]}
 _OFF_ON = f32(0, 1).shaped(1, 1, 1, 2)
 _MATRIX = f32(4, 7, 3, 7, 9, 1, 2, 8, 6, 9, 9, 4, 1, 8, 7, 4, 3, 4, 2, 4).shaped(4, 5)
 _ROWS_SWAPPED = Example((f32(0, 1, 2, 3).shaped(2, 2), u32(1, 0).shaped(2, 1)), f32(2, 3, 0, 1).shaped(2, 2),
@@ -121,6 +122,14 @@ DOCUMENTED: list[tuple[str, Example]] = [
         "Offsets": [0, 0, 1, 0], "Sizes": [1, 1, 2, 2], "Strides": [1, 1, 2, 3]})),
     ("SLICE1", _slice1([1, 1, 2, 2], 2, 4, 10, 12)),
     ("SLICE1", _slice1([1, 1, -2, 2], 14, 16, 6, 8)),
+    ("SLICE_GRAD", Example((f32(1, 3, 9, 11).shaped(2, 2),), f32(
+        1, 0, 3, 0, 0, 0, 0, 0, 9, 0, 11, 0, 0, 0, 0, 0).shaped(4, 4), {
+            "InputWindowOffsets": [0, 0], "InputWindowSizes": [4, 4], "InputWindowStrides": [2, 2]})),
+    ("AVERAGE_POOLING_GRAD", Example((f32(1, 2, 3, 4).shaped(1, 1, 2, 2),), f32(
+        0.25, 0.75, 0.5, 1, 2.5, 1.5, 0.75, 1.75, 1).shaped(1, 1, 3, 3), {**_POOLED, "IncludePadding": 0})),
+    ("MAX_POOLING_GRAD", Example(
+        (f32(1, 2, 3, 2, 4, 2, 5, 6, 7).shaped(1, 1, 3, 3), f32(1, 2, 4, 5).shaped(1, 1, 2, 2)),
+        f32(0, 0, 0, 0, 3, 0, 0, 4, 5).shaped(1, 1, 3, 3), {**_POOLED, "Dilations": [1, 1]})),
     ("SPLIT", Example((_COUNT12.shaped(1, 1, 6, 2),), (
         f32(1, 2, 3, 4).shaped(1, 1, 2, 2), f32(5, 6).shaped(1, 1, 1, 2),
         f32(7, 8, 9, 10, 11, 12).shaped(1, 1, 3, 2)), {"Axis": 2})),

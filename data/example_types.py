@@ -2,6 +2,7 @@
 """What an example of an operator consists of."""
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,3 +35,8 @@ def of_type(name: str):
 
 
 f32, i32, i8, u8, u32 = map(of_type, ("FLOAT32", "INT32", "INT8", "UINT8", "UINT32"))
+
+
+def single(*values: float) -> Tensor:
+    """The nearest of FLOAT32, so that values are written as short as NumPy shows them."""
+    return f32(*struct.unpack(f"{len(values)}f", struct.pack(f"{len(values)}f", *values)))

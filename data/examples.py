@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import python_rule as python
-from example_types import Example, Tensor, f32, i8, i32, u8, u32
+from example_types import Example, Tensor, f32, i8, i32, single, u8, u32
+from normalising_examples import NORMALISING
 from recurrent_examples import RECURRENT
+from region_examples import REGIONS
 
 _X, _A, _B = f32(-2.5, -0.5, 1.5, 3), f32(7, -7, 7, -7), f32(3, 3, -3, -3)
 _BITS, _MASK = u8(0, 5, 255, 128), u8(1, 3, 15, 255)
@@ -23,6 +25,7 @@ _WINDOWS = {"Strides": [2, 2], "WindowSize": [2, 2], "StartPadding": [0, 0], "En
 _DILATED = {**_WINDOWS, "Dilations": [1, 1]}
 _FILTERED = {"Strides": [1, 1], "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0], "GroupCount": 1}
 _PLANE = _PIXELS.shaped(1, 1, 2, 4)
+
 
 
 def _pooled(*results: float) -> Tensor:
@@ -41,26 +44,13 @@ def _compare(*results: int) -> Example:
     return _binary(f32(1, 2, 3), f32(2, 2, 2), u8(*results))
 
 
-def _single(*values: float) -> Tensor:
-    """The nearest of FLOAT32, so that values are written as short as NumPy shows them."""
-    return f32(*struct.unpack(f"{len(values)}f", struct.pack(f"{len(values)}f", *values)))
-
-
 def _function(*results: float, x: Tensor = _X, **attributes: Any) -> Example:
-    return Example((x,), _single(*results), attributes)
+    return Example((x,), single(*results), attributes)
 
 
 # The exponentials of these differ by a factor of 2, or by far more.
-_ROWS = _single(0, 0, 0.6931472, 200, 0, 0).shaped(2, 3)
-_LOGARITHMS = _single(-1.3862944, -1.3862944, -0.6931472, 0, -200, -200)
-
-# Two channels of two elements; each of the channels has a mean and a deviation.
-_TWO_CHANNELS, _NORMALIZED = f32(1, 3, 1, 5).shaped(1, 2, 1, 2), f32(-1, 1, -1, 3).shaped(1, 2, 1, 2)
-
-
-def _channels(*values: float) -> Tensor:
-    return f32(*values).shaped(1, len(values), 1, 1)
-
+_ROWS = single(0, 0, 0.6931472, 200, 0, 0).shaped(2, 3)
+_LOGARITHMS = single(-1.3862944, -1.3862944, -0.6931472, 0, -200, -200)
 
 # Of functions that are correctly rounded: these were computed with 300 bits and rounded once.
 _UNIT, _POSITIVE, _FROM_ONE = f32(-1, -0.5, 0.25, 1), f32(0.5, 1, 2, 10), f32(1, 1.5, 3, 10)
@@ -80,10 +70,10 @@ _FUNCTIONS: dict[str, Example] = {
     "ELEMENT_WISE_ACOSH": _function(0, 0.9624236, 1.7627472, 2.993223, x=_FROM_ONE),
     "ELEMENT_WISE_ATANH": _function(-0.97295505, -0.54930615, 0.25541282, 0.54930615, x=f32(-0.75, -0.5, 0.25, 0.5)),
     "ELEMENT_WISE_ERF": _function(-0.999593, -0.5204999, 0.96610516, 0.9999779),
-    "ELEMENT_WISE_POW": _binary(f32(2, 10, 1.5, 0), f32(0.5, -1, 3.25, 2), _single(1.4142135, 0.1, 3.7350514, 0)),
+    "ELEMENT_WISE_POW": _binary(f32(2, 10, 1.5, 0), f32(0.5, -1, 3.25, 2), single(1.4142135, 0.1, 3.7350514, 0)),
     "ELEMENT_WISE_CONSTANT_POW": _function(1.4142135, 1, 0.70710677, 0.31622776, x=_POSITIVE, Exponent=-0.5),
     "ELEMENT_WISE_ATAN_YX": _binary(f32(1, -1, 3, -0.5), f32(1, 2, -1, -2),
-                                    _single(0.7853982, -0.4636476, 1.8925469, -2.896614)),
+                                    single(0.7853982, -0.4636476, 1.8925469, -2.896614)),
     "ACTIVATION_SIGMOID": _function(0.07585818, 0.37754068, 0.8175745, 0.95257413),
     "ACTIVATION_TANH": _function(-0.9866143, -0.46211717, 0.90514827, 0.9950548),
     "ACTIVATION_GELU": _function(-0.015524163, -0.15426877, 1.3997892, 2.9959502),
@@ -181,9 +171,15 @@ EXAMPLES: dict[str, Example] = {
                                    (u32(2).shaped(1, 1), u32(0, 1, 1, 0, 0, 0, 0, 0).shaped(4, 2))),
     "SPLIT": Example((_SQUARE,), (f32(1, 2).shaped(2, 1), f32(5, 3, 2, 9).shaped(2, 2)), {"Axis": 1}),
     "JOIN": Example(((f32(1, 2).shaped(2, 1), f32(5, 3, 2, 9).shaped(2, 2)),), _SQUARE, {"Axis": 1}),
+    "QUANTIZE": Example((f32(-1, 0.25, 6, 1000).shaped(2, 2), (f32(0.5, 2).shaped(2, 1), u8(10, 10).shaped(2, 1))),
+                        u8(8, 10, 13, 255).shaped(2, 2), {"QuantizationType": "SCALE_ZERO_POINT"}),
+    "DEQUANTIZE": Example((u8(8, 10, 13, 208).shaped(2, 2), (f32(0.5, 2).shaped(2, 1), u8(10, 10).shaped(2, 1))),
+                          f32(-1, 0, 6, 396).shaped(2, 2), {"QuantizationType": "SCALE_ZERO_POINT"}),
     "SLICE": Example((_SQUARE,), f32(1, 3).shaped(1, 2), {"Offsets": [0, 0], "Sizes": [1, 2], "Strides": [1, 2]}),
     "SLICE1": Example((_SQUARE,), f32(9, 2, 2).shaped(1, 3), {
         "InputWindowOffsets": [1, 0], "InputWindowSizes": [1, 3], "InputWindowStrides": [1, -1]}),
+    "SLICE_GRAD": Example((f32(7, 8).shaped(1, 2),), f32(7, 0, 8, 0, 0, 0).shaped(2, 3), {
+        "InputWindowOffsets": [0, 0], "InputWindowSizes": [1, 3], "InputWindowStrides": [1, 2]}),
     "PADDING": Example((f32(1, 5, 3),), f32(3, 5, 1, 5, 3, 5), {
         "PaddingMode": "REFLECTION", "PaddingValue": 0, "StartPadding": [2], "EndPadding": [1]}),
     "PADDING1": Example((f32(1, 5, 3),), f32(7, 7, 1, 5, 3, 7), {
@@ -219,6 +215,14 @@ EXAMPLES: dict[str, Example] = {
         "OutputPixelOffsets": [-0.5], "Antialiased": 1}),
     "UPSAMPLE_2D": Example((f32(1, 2).shaped(1, 1, 1, 2),), f32(1, 1, 2, 2, 1, 1, 2, 2).shaped(1, 1, 2, 4),
                            {"ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
+    "RESAMPLE_GRAD": Example((f32(1, 4, 8, 2),), f32(6, 9), {
+        "InterpolationMode": "LINEAR", "Scales": [2], "InputPixelOffsets": [0.5], "OutputPixelOffsets": [-0.5]}),
+    "RESAMPLE_GRAD1": Example((f32(1, 2, 3, 4),), f32(3, 7), {
+        "InterpolationMode": "NEAREST_NEIGHBOR", "RoundingDirection": "DECREASING", "Scales": [2],
+        "InputPixelOffsets": [0], "OutputPixelOffsets": [0]}),
+    "AVERAGE_POOLING_GRAD": Example((_pooled(4, 8),), f32(1, 1, 2, 2, 1, 1, 2, 2).shaped(1, 1, 2, 4),
+                                    {**_WINDOWS, "IncludePadding": 0}),
+    "MAX_POOLING_GRAD": Example((_PLANE, _pooled(3, 5)), f32(0, 0, 0, 0, 0, 3, 0, 5).shaped(1, 1, 2, 4), _DILATED),
     "AVERAGE_POOLING": Example((_PLANE,), _pooled(3.5, 5.5), {**_WINDOWS, "IncludePadding": 0}),
     "AVERAGE_POOLING1": Example((_PLANE,), _pooled(3.5, 5.5), {**_DILATED, "IncludePadding": 0}),
     "LP_POOLING": Example((_PLANE,), _pooled(14, 22), {**_WINDOWS, "P": 1}),
@@ -247,7 +251,7 @@ EXAMPLES: dict[str, Example] = {
     "GEMM": Example((f32(1, 2, 3, 4).shaped(2, 2), f32(5, 6, 7, 8).shaped(2, 2), f32(0.5, 0.5, -0.5, -0.5).shaped(2, 2)),
                     f32(19.5, 22.5, 42.5, 49.5).shaped(2, 2),
                     {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}),
-    **RECURRENT,
+    **RECURRENT, **REGIONS,
     "MATRIX_MULTIPLY_INTEGER": Example((u8(1, 2, 3, 4).shaped(2, 2), u8(1).shaped(1, 1), i8(5, 6, 7, 8).shaped(2, 2),
                                         i8(4).shaped(1, 1)), i32(3, 4, 11, 16).shaped(2, 2)),
     "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Example(
@@ -266,24 +270,12 @@ EXAMPLES: dict[str, Example] = {
                                     {"Axis": 1, "AxisDirection": "INCREASING", "HasExclusiveSum": False}),
     "CUMULATIVE_PRODUCT": Example((_SQUARE,), f32(15, 3, 1, 18, 9, 1).shaped(2, 3),
                                   {"Axis": 1, "AxisDirection": "DECREASING", "HasExclusiveProduct": True}),
-    "DYNAMIC_QUANTIZE_LINEAR": Example((f32(-1, 0, 0.5, 1.55),), (u8(0, 100, 150, 255), _single(0.01), u8(100))),
-    "ACTIVATION_SOFTMAX": Example((_ROWS,), _single(0.25, 0.25, 0.5, 1, 0, 0).shaped(2, 3)),
-    "ACTIVATION_SOFTMAX1": Example((_ROWS,), _single(0, 0.5, 0.6666667, 1, 0.5, 0.33333334).shaped(2, 3), {"Axes": [0]}),
+    "DYNAMIC_QUANTIZE_LINEAR": Example((f32(-1, 0, 0.5, 1.55),), (u8(0, 100, 150, 255), single(0.01), u8(100))),
+    "ACTIVATION_SOFTMAX": Example((_ROWS,), single(0.25, 0.25, 0.5, 1, 0, 0).shaped(2, 3)),
+    "ACTIVATION_SOFTMAX1": Example((_ROWS,), single(0, 0.5, 0.6666667, 1, 0.5, 0.33333334).shaped(2, 3), {"Axes": [0]}),
     "ACTIVATION_LOG_SOFTMAX": Example((_ROWS,), _LOGARITHMS.shaped(2, 3)),
     "ACTIVATION_LOG_SOFTMAX1": Example((_ROWS,), _LOGARITHMS.shaped(2, 3), {"Axes": [1]}),
-    "BATCH_NORMALIZATION": Example((_TWO_CHANNELS, _channels(1, 4), _channels(4, 0.25), _channels(1, 1), _channels(0, 1)),
-                                   f32(0, 1, -5, 3).shaped(1, 2, 1, 2), {"Spatial": True, "Epsilon": 0}),
-    "MEAN_VARIANCE_NORMALIZATION": Example((_TWO_CHANNELS, _channels(1, 2), _channels(0, 1)), _NORMALIZED,
-                                           {"CrossChannel": False, "NormalizeVariance": True, "Epsilon": 0}),
-    "MEAN_VARIANCE_NORMALIZATION1": Example((_TWO_CHANNELS, _channels(1, 2), _channels(0, 1)), _NORMALIZED,
-                                            {"Axes": [2, 3], "NormalizeVariance": True, "Epsilon": 0}),
-    "MEAN_VARIANCE_NORMALIZATION2": Example((f32(2, -2, 6, 6).shaped(2, 2), None, None), f32(1, -1, 1, 1).shaped(2, 2),
-                                            {"Axes": [1], "UseMean": False, "UseVariance": True, "Epsilon": 0}),
-    "LOCAL_RESPONSE_NORMALIZATION": Example(
-        (f32(3, 6, 4, 8).shaped(1, 2, 1, 2),), _single(0.6, 0.6, 1, 1).shaped(1, 2, 1, 2),
-        {"CrossChannel": True, "LocalSize": 2, "Alpha": 2, "Beta": 0.5, "Bias": 0}),
-    "LP_NORMALIZATION": Example((f32(3, 4, 0, 0).shaped(2, 2),), _single(0.6, 0.8, 0, 0).shaped(2, 2),
-                                {"Axis": 1, "Epsilon": 1e-05, "P": 2}),
+    **NORMALISING,
     "MULTIHEAD_ATTENTION": Example(  # the third key is padding, and the other two are alike
         (f32(1, 2).shaped(1, 2, 1), f32(3, 3, 5).shaped(1, 3, 1), f32(1, 3, 100).shaped(1, 3, 1), None, None, None, None,
          i32(2).shaped(1, 1), None, None, None),

@@ -22,7 +22,8 @@ from generate_tables import Source  # noqa: E402
 from entries import ROOT, read_entries  # noqa: E402
 
 BLOCK = re.compile(r"(<!-- facts: ([\w-]+) -->\n).*?(<!-- end of facts -->)", re.DOTALL)
-TYPES = ["FLOAT16", "FLOAT32", "FLOAT64", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"]
+TYPES = ["FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32", "INT64", "UINT4", "UINT8", "UINT16", "UINT32",
+         "UINT64"]
 
 
 def read(name):

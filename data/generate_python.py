@@ -145,10 +145,11 @@ def package_stub_text(text, operators):
 
 
 def page_text(operators, built):
+    others = " The others will have these names and signatures." if len(built) < len(operators) else ""
     lines = ["# DirectML's operators in Python", "",
              "Made by `data/generate_python.py`; [python.md](python.md#a-function-for-each-operator) states the rule. "
-             "anydml has a function for", f"each operator that is built: {len(built)} of {len(operators)}. The others will have "
-             "these names and signatures. Those that end", "with `…` take every argument of a NumPy ufunc, and `device`.", "",
+             "anydml has a function for", f"each operator that is built: {len(built)} of {len(operators)}.{others} Those that end",
+             "with `…` take every argument of a NumPy ufunc, and `device`.", "",
              "| DirectML | Python | built |", "|---|---|---|"]
     for op in operators:
         parts = [*ufunc_inputs(op), "/", "out=None", "*", "…"] if op.name in UFUNCS | HAND_WRITTEN else signature(op)

@@ -37,7 +37,7 @@ TAKEN = {"run", "compile", "graph", "Compiled", "Graph", "Operator", "Symbol", "
          "compare"}  # names of the package
 OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
-TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT8", "INT16", "INT32", "INT64", *UNSIGNED)
+TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32", "INT64", "UINT4", *UNSIGNED)
 
 # An input or output: field is DirectML's name, name Python's.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")

@@ -46,6 +46,22 @@ std::vector<nb::object> list_of(nb::handle arrays) {
   return all;
 }
 
+std::vector<std::int64_t> numbers_in(nb::handle shape) {
+  std::vector<std::int64_t> all;
+  for (const nb::handle size : shape) {
+    all.push_back(nb::cast<std::int64_t>(size));
+  }
+  return all;
+}
+
+// Of a str "int4" or "uint4"; unknown of anything else.
+DataType four_bits_named(nb::handle name) {
+  return PyUnicode_Check(name.ptr()) == 0                             ? DataType::unknown
+         : PyUnicode_CompareWithASCIIString(name.ptr(), "int4") == 0  ? DataType::INT4
+         : PyUnicode_CompareWithASCIIString(name.ptr(), "uint4") == 0 ? DataType::UINT4
+                                                                      : DataType::unknown;
+}
+
 struct Call {
   std::vector<nb::object> arrays;  // the inputs, then the outputs; None is absent
   std::size_t inputs;
@@ -77,7 +93,14 @@ struct Call {
                             : "out[" + std::to_string(i - inputs) + "]";
   }
 
+  // An array, or four-bit elements as _four_bits.py has them: a type, a shape and packed bytes.
   static void take(Operand& operand, nb::handle array, const std::string& name) {
+    if (PyTuple_Check(array.ptr()) != 0) {
+      const nb::object type = array[0];
+      const nb::object shape = array[1];
+      const nb::object bytes = array[2];
+      return operand.take_four_bits(four_bits_named(type), numbers_in(shape), as_array(bytes.ptr()));
+    }
     const bool is_array = PyArray_Check(array.ptr()) != 0;
     if (is_array && operand.take(as_array(array.ptr()))) {
       return;
@@ -86,7 +109,7 @@ struct Call {
   }
 
   void check_writable(std::size_t i) const {
-    if (i >= inputs && !PyArray_ISWRITEABLE(as_array(arrays[i].ptr()))) {
+    if (i >= inputs && PyTuple_Check(arrays[i].ptr()) == 0 && !PyArray_ISWRITEABLE(as_array(arrays[i].ptr()))) {
       raise(PyExc_ValueError, "output array is read-only");
     }
   }
@@ -158,14 +181,6 @@ void run_operator(nb::handle op, nb::handle inputs, nb::handle outs, const nb::d
   }
 }
 
-std::vector<std::int64_t> numbers_in(nb::handle shape) {
-  std::vector<std::int64_t> all;
-  for (const nb::handle size : shape) {
-    all.push_back(nb::cast<std::int64_t>(size));
-  }
-  return all;
-}
-
 nb::tuple shape_and_type(const OutputToMake& output) {
   const nb::object shape = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(output.shape.size())));
   for (std::size_t i = 0; i < output.shape.size(); ++i) {
@@ -175,6 +190,9 @@ nb::tuple shape_and_type(const OutputToMake& output) {
     if (pair.type == output.type) {
       return nb::make_tuple(shape, nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(pair.numpy))));
     }
+  }
+  if (is_four_bits(output.type)) {
+    return nb::make_tuple(shape, output.type == DataType::INT4 ? "int4" : "uint4");
   }
   return nb::make_tuple(shape, nb::none());  // the caller's own type
 }
@@ -229,7 +247,10 @@ nb::tuple infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::h
     }
     if (one.fresh && !type.is_none()) {
       one.has_type = true;
-      one.type = type_of(reinterpret_cast<PyArray_Descr*>(type.ptr())->type_num);
+      one.type = four_bits_named(type);
+      if (one.type == DataType::unknown) {
+        one.type = type_of(reinterpret_cast<PyArray_Descr*>(type.ptr())->type_num);
+      }
     }
     if (one.fresh && !shape.is_none()) {
       one.has_shape = true;
@@ -298,7 +319,7 @@ class Compiled {
   }
   // Of a graph: arrays like its inputs and outputs.
   Compiled(const Graph& graph, nb::handle inputs, nb::handle outs, nb::handle device)
-      : call_(inputs, outs), compiled_(graph.compile(device)) {
+      : call_(inputs, outs), shared_(graph.shared()), compiled_(graph.compile(device)) {
     forget_arrays();
   }
   ~Compiled() { anydml_compiled_release(compiled_); }
@@ -361,6 +382,7 @@ class Compiled {
   }
 
   Call call_;
+  std::vector<nb::object> shared_;  // arrays that runs read
   anydml_compiled* compiled_ = nullptr;
 };
 
@@ -387,7 +409,7 @@ nb::list list_operators() {
   for (std::size_t i = 0; i < anydml_operator_count(); ++i) {
     const anydml_operator_info& info = *anydml_operator_at(i);
     nb::list types;
-    for (std::uint32_t type = 1; type < kDataTypeLimit; ++type) {
+    for (std::uint32_t type = 1; type <= static_cast<std::uint32_t>(DataType::INT4); ++type) {
       if ((info.types >> type & 1) != 0) {
         types.append(anydml_type_name(type));
       }
@@ -463,10 +485,12 @@ NB_MODULE(_core, module) {
       .def("__dlpack_device__", &DeviceMemory::device);
   module.def("adapters", list_adapters);
   module.def("operators", list_operators);
+  nb::class_<Constants>(module, "Constants").def(nb::init<>());
   nb::class_<Graph>(module, "Graph")
       .def(nb::init<>())
       .def("input", &Graph::input)
       .def("constant", &Graph::constant)
+      .def("shared_constant", &Graph::shared_constant)
       .def("view", &Graph::view)
       .def("add", &Graph::add)
       .def("output", &Graph::output);

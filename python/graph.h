@@ -11,6 +11,24 @@
 
 namespace anydml::python {
 
+// Constants that several graphs share.
+class Constants {
+ public:
+  Constants() {
+    if (const int code = anydml_constants_create(&constants_); code != ANYDML_OK) {
+      raise_last(code);
+    }
+  }
+  ~Constants() { anydml_constants_release(constants_); }
+  Constants(const Constants&) = delete;
+  Constants& operator=(const Constants&) = delete;
+
+  [[nodiscard]] anydml_constants* get() const { return constants_; }
+
+ private:
+  anydml_constants* constants_ = nullptr;
+};
+
 class Graph {
  public:
   Graph() { check(anydml_graph_create(&graph_)); }
@@ -34,6 +52,17 @@ class Graph {
     check(anydml_graph_add_constant(graph_, &operand.tensor, &value));
     return value;
   }
+  // The array lives as long as what is compiled from the graph, too, and nothing changes it as long as `constants`
+  // lives.
+  anydml_value shared_constant(const Constants& constants, nb::handle array) {
+    Operand operand;
+    take(operand, array, "a constant");
+    anydml_value value = 0;
+    shared_.push_back(nb::borrow(array));
+    check(anydml_graph_add_shared_constant(graph_, constants.get(), &operand.tensor, &value));
+    return value;
+  }
+  [[nodiscard]] const std::vector<nb::object>& shared() const { return shared_; }
   // offset: of the view's first element, in elements of the view from the first element of the value.
   anydml_value view(anydml_value of, nb::handle like, std::int64_t offset) {
     Operand operand;
@@ -96,6 +125,7 @@ class Graph {
 
   anydml_graph* graph_ = nullptr;
   std::vector<nb::object> arrays_;
+  std::vector<nb::object> shared_;
 };
 
 }  // namespace anydml::python

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <vector>
 
 #include "base/element.h"
 #include "base/float_bits.h"
@@ -79,6 +80,13 @@ struct Operand {
     }
     tensor = {static_cast<anydml_type>(type), rank, sizes, strides, PyArray_DATA(array)};
     return true;
+  }
+
+  // Packed bytes of elements of four bits, which has as many bytes as the shape asks for: _four_bits.py saw to it.
+  void take_four_bits(DataType type, const std::vector<std::int64_t>& shape, PyArrayObject* bytes) {
+    const std::size_t rank = std::min<std::size_t>(shape.size(), kMostDimensions);
+    std::copy_n(shape.begin(), rank, sizes);
+    tensor = {static_cast<anydml_type>(type), static_cast<int>(shape.size()), sizes, nullptr, PyArray_DATA(bytes)};
   }
 
   // A Python number beside an array takes the array's type, where it fits.

@@ -55,9 +55,10 @@ int compile_and_run(Data& data) {
   return code;
 }
 
-// a % b twice over, of which the divisor is a constant: its absolute value is folded.
+// a % b twice over, of which the divisor is a constant: its absolute value is folded, and may be shared.
 int graph(Data& data) {
   anydml_graph* made = nullptr;
+  anydml_constants* constants = nullptr;
   anydml_compiled* compiled = nullptr;
   anydml_value x = 0, b = 0, divisor = 0, once = 0, y = 0;
   int code = anydml_graph_create(&made);
@@ -65,6 +66,8 @@ int graph(Data& data) {
   then([&] { return anydml_graph_add_input(made, &data.ta, &x); });
   then([&] { return anydml_graph_add_view_at(made, x, &data.ta, 0, &x); });
   then([&] { return anydml_graph_add_constant(made, &data.tb, &b); });
+  then([&] { return anydml_constants_create(&constants); });
+  then([&] { return anydml_graph_add_shared_constant(made, constants, &data.tb, &b); });
   then([&] { return anydml_graph_add_operator(made, "ELEMENT_WISE_ABS", &b, 1, &data.to, 1, nullptr, 0, &divisor); });
   for (anydml_value* next : {&once, &y}) {
     then([&] {
@@ -79,6 +82,7 @@ int graph(Data& data) {
     return anydml_compiled_run(compiled, &address, 1, &data.to.data, 1);
   });
   anydml_graph_release(made);
+  anydml_constants_release(constants);
   anydml_compiled_release(compiled);
   return code;
 }

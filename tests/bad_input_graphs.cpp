@@ -65,7 +65,7 @@ const Case kCases[] = {
      "anydml_graph_add_input: value is null; expected a place for the answer",
      graph([](Call& c, anydml_graph* g, anydml_value) { return anydml_graph_add_input(g, &c.a, nullptr); })},
     {"an input of a graph of an unknown type", ANYDML_INVALID_ARGUMENT,
-     "graph: input 1: type is 99; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+     "graph: input 1: type is 99; expected one of the element types, 1 (FLOAT32) to 13 (INT4)",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        c.a.type = 99;
        return anydml_graph_add_input(g, &c.a, &x);
@@ -83,6 +83,26 @@ const Case kCases[] = {
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        c.a.data = nullptr;
        return anydml_graph_add_constant(g, &c.a, &x);
+     })},
+    {"a shared constant of nothing", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_shared_constant: constants is null; expected what anydml_constants_create made",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       return anydml_graph_add_shared_constant(g, nullptr, &c.a, &x);
+     })},
+    {"shared constants of two kinds", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_shared_constant: constants is another than before; expected one anydml_constants for all "
+     "constants of a graph",
+     graph([](Call& c, anydml_graph* g, anydml_value x) {
+       anydml_constants* all[2] = {};
+       int code = ANYDML_OK;
+       for (anydml_constants*& one : all) {
+         EXPECT_EQ(anydml_constants_create(&one), ANYDML_OK);
+         code = anydml_graph_add_shared_constant(g, one, &c.a, &x);
+       }
+       for (anydml_constants* one : all) {
+         anydml_constants_release(one);
+       }
+       return code;
      })},
     {"a view of more bytes than there are", ANYDML_INVALID_ARGUMENT,
      "graph: view: FLOAT64 with sizes [2, 3] and strides [3, 1] reaches over the bytes 0 to 48; expected the bytes 0 "

@@ -138,10 +138,10 @@ const Case kCases[] = {
 
     // Types and operators.
     {"an unknown type", ANYDML_INVALID_ARGUMENT,
-     FLOOR "ATensor: type is 99; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+     FLOOR "ATensor: type is 99; expected one of the element types, 1 (FLOAT32) to 13 (INT4)",
      with([](Call& c) { c.a.type = 99; })},
     {"a type of zero", ANYDML_INVALID_ARGUMENT,
-     FLOOR "OutputTensor: type is 0; expected one of the element types, 1 (FLOAT32) to 11 (INT64)",
+     FLOOR "OutputTensor: type is 0; expected one of the element types, 1 (FLOAT32) to 13 (INT4)",
      with([](Call& c) { c.out.type = 0; })},
     {"types that differ", ANYDML_INVALID_ARGUMENT,
      FLOOR "BTensor: type is INT32; expected FLOAT32, the type of ATensor",
@@ -152,16 +152,6 @@ const Case kCases[] = {
     {"a misspelt operator", ANYDML_INVALID_ARGUMENT,
      "op: is 'ELEMENTWISE_MODULUS_FLOOR'; did you mean ELEMENT_WISE_MODULUS_FLOOR?",
      generic([](Call& c) { c.op = "ELEMENTWISE_MODULUS_FLOOR"; })},
-    {"an operator that is not built", ANYDML_UNSUPPORTED,
-     "RESAMPLE_GRAD: an operator of DirectML that is not built here yet",
-     [](Call& call) {
-       call.fill();
-       return anydml_run(nullptr, "DML_OPERATOR_RESAMPLE_GRAD", &call.a, 1, &call.out, 1, nullptr, 0);
-     }},
-    {"one that is not built, and described wrongly", ANYDML_UNSUPPORTED,
-     "ROI_POOLING: an operator of DirectML that is "
-     "not built here yet",
-     generic([](Call& c) { c.op = "DML_OPERATOR_ROI_POOLING"; })},
     {"one by the header's other name for it", ANYDML_INVALID_ARGUMENT,
      "SCATTER_ELEMENTS: the number of input tensors is 2; expected 3",
      generic([](Call& c) { c.op = "DML_OPERATOR_SCATTER"; })},

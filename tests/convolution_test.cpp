@@ -316,6 +316,30 @@ std::string plan_of(const std::string& attributes, std::uint32_t vector_bytes, s
   return plans.ok() ? shown.substr(shown.find("nodes\n") + 6) : plans.error().message;
 }
 
+// By which graphs for images of this size share the packed filter, and whether the first plan has a step.
+std::pair<std::string, bool> shared_filter(int size, bool is_there) {
+  const GraphSharing sharing{.constants = {{.text = "weights", .is_shared = true}},
+                             .is_there = [&](const std::string&) { return is_there; }};
+  const std::string image = "f32[1,8," + std::to_string(size) + "," + std::to_string(size) + "]";
+  const auto plans =
+      compile_graph(parse_graph("x = input " + std::to_string(32 * size * size) +
+                                "\nw = constant 2304\np = CONVOLUTION x:" + image + " w:f32[8,8,3,3] - -> " + image +
+                                " Mode=CROSS_CORRELATION Direction=FORWARD Strides=1,1 Dilations=1,1 StartPadding=1,1 "
+                                "EndPadding=1,1 OutputPadding=0,0 GroupCount=1\nout p\n"),
+                    {.vector_bytes = 16}, nullptr, &sharing)
+          .value();
+  EXPECT_EQ(plans.shared.size(), 2U);
+  EXPECT_EQ(plans.persistent_bytes, 0U);
+  EXPECT_EQ(plans.shared.back().is_new, !is_there);
+  return {plans.shared.back().key, !plans.initialise.words().empty()};
+}
+
+TEST(ConvolutionPlan, GraphsForImagesOfSeveralSizesShareAPackedFilter) {
+  const auto [key, packs] = shared_filter(6, false);
+  EXPECT_TRUE(packs);
+  EXPECT_EQ(shared_filter(9, true), std::pair(key, false));
+}
+
 TEST(ConvolutionPlan, FiltersArePackedBeforehandAndTheEpilogueIsPartOfTheStep) {
   const char* const forward =
       "Direction=FORWARD Strides=1,1 Dilations=1,1 StartPadding=1,1 EndPadding=1,1 OutputPadding=0,0";

@@ -77,11 +77,8 @@ TEST(Facts, AgreeWithTheElementTypes) {
   for (const facts::EnumValue& type : types->values) {
     const auto known = static_cast<DataType>(type.value);
     const std::string_view name = type.name.substr(types->prefix.size());
-    if (is_element_type(known)) {
-      EXPECT_EQ(type_name(known), name);
-    } else {
-      EXPECT_TRUE(name == "UNKNOWN" || name == "UINT4" || name == "INT4") << name;
-    }
+    EXPECT_EQ(type_name(known), name);
+    EXPECT_EQ(is_tensor_type(known), name != "UNKNOWN");
   }
 }
 

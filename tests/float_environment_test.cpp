@@ -149,19 +149,13 @@ void check_all_operators() {
   choices.push_back(
       {named("TransA", "NONE"), named("TransB", "TRANSPOSE"), number("Alpha", 0.3), number("Beta", -1.1)});
   // Those that move elements, each to its own place.
-  static constexpr std::string_view kMoves[] = {"SPLIT",
-                                                "JOIN",
-                                                "SLICE",
-                                                "SLICE1",
-                                                "PADDING",
-                                                "PADDING1",
-                                                "TILE",
-                                                "SPACE_TO_DEPTH",
-                                                "SPACE_TO_DEPTH1",
-                                                "DEPTH_TO_SPACE",
-                                                "DEPTH_TO_SPACE1",
-                                                "DIAGONAL_MATRIX",
-                                                "DIAGONAL_MATRIX1"};
+  static constexpr std::string_view kMoves[] = {"SPLIT",           "JOIN",
+                                                "SLICE",           "SLICE1",
+                                                "SLICE_GRAD",      "PADDING",
+                                                "PADDING1",        "TILE",
+                                                "SPACE_TO_DEPTH",  "SPACE_TO_DEPTH1",
+                                                "DEPTH_TO_SPACE",  "DEPTH_TO_SPACE1",
+                                                "DIAGONAL_MATRIX", "DIAGONAL_MATRIX1"};
   const int64_t image_sizes[] = {2, 4, 50, kCount / 400};
   const int64_t zeros[] = {0, 0, 0, 0};
   const int64_t ones[] = {1, 1, 1, 1};
@@ -181,6 +175,7 @@ void check_all_operators() {
                                  {number("BlockSize", 1), named("Order", "DEPTH_COLUMN_ROW")},
                                  {number("Offset", 1), number("Value", 0.1)},
                                  {number("Value", 0.1), number("DiagonalFillBegin", 0), number("DiagonalFillEnd", 2)}});
+  choices.push_back({named("QuantizationType", "SCALE")});
   // The first of each row, and their indices.
   choices.push_back({number("Axis", 1), number("K", 1)});
   choices.push_back({number("Axis", 1), number("K", 1), named("AxisDirection", "INCREASING")});
@@ -229,6 +224,7 @@ void check_all_operators() {
     const anydml_tensor other_matrix = {type, 2, matrix_sizes, nullptr, b.data()};
     const bool is_pool = std::string_view(info.name).find("POOLING") != std::string_view::npos;
     const bool is_unpooling = std::string_view(info.name) == "MAX_UNPOOLING";
+    const bool is_max_gradient = std::string_view(info.name) == "MAX_POOLING_GRAD";
     const bool normalises = std::string_view(info.name).find("NORMALIZATION") != std::string_view::npos;
     const bool is_image = normalises || is_pool || std::ranges::find(kMoves, info.name) != std::end(kMoves);
     const anydml_tensor image = {type, 4, image_sizes, nullptr, a.data()};
@@ -241,11 +237,11 @@ void check_all_operators() {
                                          : is_reduce || is_arg || is_row_wise || is_top_k ? rows
                                          : is_choice                                      ? bytes
                                                                                           : first,
-                                         is_product     ? other_matrix
-                                         : is_unpooling ? places
-                                         : normalises   ? image
-                                         : is_choice    ? first
-                                                        : second,
+                                         is_product                      ? other_matrix
+                                         : is_unpooling                  ? places
+                                         : normalises || is_max_gradient ? image
+                                         : is_choice                     ? first
+                                                                         : second,
                                          is_product   ? matrix
                                          : normalises ? image
                                          : quantizes  ? bytes

@@ -218,18 +218,6 @@ TEST(GraphApi, StridedOutputsLeaveWhatIsBetween) {
   anydml_compiled_release(compiled);
 }
 
-TEST(GraphApi, AnOperatorThatIsNotBuiltIsRefusedByNameFirst) {
-  anydml_graph* graph = nullptr;
-  ASSERT_EQ(anydml_graph_create(&graph), ANYDML_OK);
-  const anydml_value nowhere[] = {77, 78, 79, 80};
-  const anydml_tensor nonsense{99, -1, nullptr, nullptr, nullptr};
-  anydml_value value = 0;
-  EXPECT_EQ(anydml_graph_add_operator(graph, "ROI_POOLING", nowhere, 4, &nonsense, 1, nullptr, 0, &value),
-            ANYDML_UNSUPPORTED);
-  EXPECT_STREQ(anydml_last_error(), "node 0: ROI_POOLING: an operator of DirectML that is not built here yet");
-  anydml_graph_release(graph);
-}
-
 TEST(GraphApi, EmptyValuesAreFine) {
   Twin twin;
   const Form none(ANYDML_FLOAT32, {0, 3});

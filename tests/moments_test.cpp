@@ -8,109 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "base/scalar.h"
 #include "ops/scalar/functions/power.h"
 #include "ops/scalar/lanes.h"
-#include "support/distributions.h"
+#include "support/placed.h"
+#include "support/row_sums.h"
 #include "support/sanitizers.h"
-#include "support/tensor.h"
 
 namespace anydml::test {
 namespace {
-
-using Sizes = std::vector<i64>;
-
-// 4,096 elements a block; within one 64 lanes, or one after another; lanes by halves; blocks by pairs.
-f32 sum_in_order(const std::vector<f32>& elements, bool lanes) {
-  std::vector<f32> blocks;
-  for (std::size_t first = 0; first < elements.size(); first += 4096) {
-    std::vector<f32> sums(lanes ? 64 : 1, -0.0F);
-    for (std::size_t i = first; i < std::min<std::size_t>(elements.size(), first + 4096); ++i) {
-      sums[i % sums.size()] += elements[i];
-    }
-    for (; sums.size() > 1; sums.resize(sums.size() / 2)) {
-      for (std::size_t i = 0; i < sums.size() / 2; ++i) {
-        sums[i] += sums[i + sums.size() / 2];
-      }
-    }
-    blocks.push_back(sums[0]);
-  }
-  while (blocks.size() > 1) {
-    std::vector<f32> next;
-    for (std::size_t i = 0; i < blocks.size(); i += 2) {
-      next.push_back(i + 1 < blocks.size() ? blocks[i] + blocks[i + 1] : blocks[i]);
-    }
-    blocks = next;
-  }
-  return blocks[0];
-}
-
-anydml_attribute number(const char* name, f64 value) {
-  anydml_attribute attribute = {name, ANYDML_FLOAT64, 0, {}};
-  attribute.value.f64 = value;
-  return attribute;
-}
-anydml_attribute numbers(const char* name, const std::vector<u64>& values) {
-  anydml_attribute attribute = {
-      name, uint32_t{ANYDML_UINT64} | uint32_t{ANYDML_ARRAY}, static_cast<std::uint32_t>(values.size()), {}};
-  attribute.value.u64s = values.data();
-  return attribute;
-}
-
-int run(const char* name, const std::vector<anydml_tensor>& inputs, const anydml_tensor& output,
-        const std::vector<anydml_attribute>& attributes) {
-  return anydml_run(nullptr, name, inputs.data(), inputs.size(), &output, 1, attributes.data(), attributes.size());
-}
-
-// A tensor in memory of any layout.
-template <class T>
-struct Placed {
-  Layout layout;
-  Memory<T> memory;
-
-  Placed(const Sizes& sizes, Random& random, bool repeats)
-      : layout(random_layout(sizes, random, repeats)), memory(layout, random) {}
-  // Everyday numbers, and now and then one that is not.
-  void fill(Random& random, f64 least, f64 most) {
-    static const std::vector<T> specials = special_values<T>();
-    const bool any = random() % 4 == 0;
-    for (i64 n = 0; n < layout.count(); ++n) {
-      const u64 bits = random();
-      memory.store(layout.offset(n),
-                   any && bits % 300 == 0
-                       ? specials[bits / 300 % specials.size()]
-                       : Scalar(least + (most - least) * static_cast<f64>(bits >> 11) * 0x1p-53).as<T>());
-    }
-  }
-  [[nodiscard]] anydml_tensor tensor() { return tensor_of<T>(layout, memory.data()); }
-  // The element at the place of element n of a tensor of these sizes; dimensions of size 1 repeat.
-  [[nodiscard]] f32 at(const Sizes& sizes, i64 n) const {
-    i64 own = 0;
-    i64 stride = 1;
-    for (std::size_t i = sizes.size(); i-- > 0;) {
-      own += layout.sizes[i] == 1 ? 0 : n % sizes[i] * stride;
-      stride *= layout.sizes[i];
-      n /= sizes[i];
-    }
-    return widen(memory.load(layout.offset(own)));
-  }
-};
-
-Sizes with_repeats(const Sizes& sizes, Random& random) {
-  Sizes made = sizes;
-  for (i64& size : made) {
-    size = random() % 2 == 0 ? 1 : size;
-  }
-  return made;
-}
-
-std::string text_of(const Sizes& sizes) {
-  std::string text;
-  for (const i64 size : sizes) {
-    text += std::to_string(size) + " ";
-  }
-  return text;
-}
 
 template <class T>
 void check_moments(const Sizes& sizes, const std::vector<u64>& axes, Random& random) {

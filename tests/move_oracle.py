@@ -139,7 +139,8 @@ class Checks:
         self.compare("SLICE", [x], [x[places] if window else x.copy()],
                      (("Offsets", offsets), ("Sizes", sizes), ("Strides", strides)))
 
-    def slice1(self, shape):
+    def slice1(self, shape, name="SLICE1"):
+        """SLICE_GRAD: the elements of the slice are drawn, and lie among zeros."""
         shape = [max(1, size) for size in shape]
         x, _ = self.draw(shape)
         slices, window = [], []
@@ -156,9 +157,17 @@ class Checks:
         for part in range(3):
             answer = answer[tuple(one[part] for one in slices)]
         offsets, sizes, strides = zip(*window) if window else ((), (), ())
-        self.compare("SLICE1", [x], [answer], (("InputWindowOffsets", offsets), ("InputWindowSizes", sizes),
-                                               ("InputWindowStrides", strides)))
-
+        attributes = (("InputWindowOffsets", offsets), ("InputWindowSizes", sizes), ("InputWindowStrides", strides))
+        if name == "SLICE1":
+            self.compare(name, [x], [answer], attributes)
+            return
+        gradient, _ = self.draw(list(answer.shape))
+        whole = np.zeros(shape, x.dtype)
+        part = whole
+        for place in range(3):
+            part = part[(..., *(one[place] for one in slices))]
+        part[...] = gradient
+        self.compare(name, [gradient], [whole], attributes)
 
     def number(self):
         """A number as it is given, and an array of it: NumPy's cast of a number that fits."""
@@ -267,6 +276,7 @@ INDICES = {"EDGE": lambda i, size: np.clip(i, 0, size - 1),
            "WRAP": lambda i, size: i % size}
 # With the least rank.
 MEMBERS = {"SPLIT": (Checks.split, 1), "JOIN": (Checks.join, 1), "SLICE": (Checks.slice, 0), "SLICE1": (Checks.slice1, 0),
+           "SLICE_GRAD": (partial(Checks.slice1, name="SLICE_GRAD"), 0),
            "PADDING": (Checks.padding, 0), "PADDING1": (Checks.padding1, 0), "TILE": (Checks.tile, 0),
            "UNFOLD": (Checks.unfold, 0), "REVERSE_SUBSEQUENCES": (Checks.reversal, 1),
            **{name: (partial(Checks.blocks, name=name), 0) for name in (

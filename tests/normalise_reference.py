@@ -38,11 +38,9 @@ def lp(x, axis, epsilon, p):
     return (wide / norm).astype(x.dtype)
 
 
-def local_response(x, cross_channel, size, alpha, beta, bias):
+def window_sums(x, cross_channel, before, after):
     """The window of an element is along the channels, or along all dimensions after them."""
-    wide = x.astype(np.float32)
-    square, total = wide * wide, np.full(x.shape, -0.0, np.float32)
-    before, after = (size - 1) // 2, size // 2
+    total = np.full(x.shape, -0.0, np.float32)
     axes = [1] if cross_channel else range(2, x.ndim)
     for shifts in itertools.product(*(range(-min(before, x.shape[axis] - 1), min(after, x.shape[axis] - 1) + 1)
                                       for axis in axes)):
@@ -51,8 +49,14 @@ def local_response(x, cross_channel, size, alpha, beta, bias):
             count = x.shape[axis]
             to[axis] = slice(max(0, -shift), min(count, count - shift))
             start[axis] = slice(max(0, shift), min(count, count + shift))
-        total[tuple(to)] += square[tuple(start)]
-    base = np.float32(alpha) / np.float32(size) * total + np.float32(bias)
+        total[tuple(to)] += x[tuple(start)]
+    return total
+
+
+def local_response(x, cross_channel, size, alpha, beta, bias):
+    wide = x.astype(np.float32)
+    sums = window_sums(wide * wide, cross_channel, (size - 1) // 2, size // 2)
+    base = np.float32(alpha) / np.float32(size) * sums + np.float32(bias)
     return (wide / power(base, np.float32(beta))).astype(x.dtype)
 
 

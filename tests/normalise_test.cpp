@@ -14,6 +14,7 @@
 #include "ops/normalise/scalar/softmax.h"
 #include "ops/scalar/functions/exponential.h"
 #include "ops/scalar/functions/logarithm.h"
+#include "support/row_sums.h"
 #include "support/sanitizers.h"
 #include "support/tensor.h"
 
@@ -21,32 +22,6 @@ namespace anydml::test {
 namespace {
 
 constexpr std::string_view kFunctions[] = {"SOFTMAX", "LOG_SOFTMAX", "HARDMAX"};
-
-// 4,096 elements a block; within one 64 lanes, or one after another; lanes by halves; blocks by pairs.
-f32 sum_in_order(const std::vector<f32>& elements, bool lanes) {
-  constexpr std::size_t kBlock = 4096;
-  std::vector<f32> blocks;
-  for (std::size_t first = 0; first < elements.size(); first += kBlock) {
-    std::vector<f32> sums(lanes ? 64 : 1, -0.0F);
-    for (std::size_t i = first; i < std::min(elements.size(), first + kBlock); ++i) {
-      sums[i % sums.size()] += elements[i];
-    }
-    for (; sums.size() > 1; sums.resize(sums.size() / 2)) {
-      for (std::size_t i = 0; i < sums.size() / 2; ++i) {
-        sums[i] += sums[i + sums.size() / 2];
-      }
-    }
-    blocks.push_back(sums[0]);
-  }
-  while (blocks.size() > 1) {
-    std::vector<f32> next;
-    for (std::size_t i = 0; i < blocks.size(); i += 2) {
-      next.push_back(i + 1 < blocks.size() ? blocks[i] + blocks[i + 1] : blocks[i]);
-    }
-    blocks = next;
-  }
-  return blocks[0];
-}
 
 std::vector<f32> normalised(std::string_view function, const std::vector<f32>& x, bool lanes) {
   f32 greatest = x[0];

@@ -54,6 +54,8 @@ VALUES = {np.dtype(dtype): value for value, dtype in TYPES.values()}
 
 
 def to_tensor(array):
+    if isinstance(array, Tensor):  # of elements that NumPy does not have
+        return array
     sizes = (ctypes.c_int64 * array.ndim)(*array.shape)
     strides = (ctypes.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
     tensor = Tensor(VALUES[array.dtype], array.ndim, sizes, strides, array.ctypes.data)
@@ -256,6 +258,10 @@ ELSEWHERE = {entry.operator: "softmax_oracle.py" if "MAX" in entry.operator and 
              f"{entry.family}_oracle.py"
              for entry in read_entries() if entry.family not in ("elementwise", "fill")}
 ELSEWHERE["BATCH_NORMALIZATION"] = "normalise_oracle.py"
+ELSEWHERE |= dict.fromkeys(("BATCH_NORMALIZATION_TRAINING", "BATCH_NORMALIZATION_GRAD", "BATCH_NORMALIZATION_TRAINING_GRAD",
+                            "LOCAL_RESPONSE_NORMALIZATION_GRAD", "ADAM_OPTIMIZER"), "training_oracle.py")
+for one in ("RESAMPLE_GRAD", "RESAMPLE_GRAD1", "AVERAGE_POOLING_GRAD", "MAX_POOLING_GRAD"):
+    ELSEWHERE[one] = "gradient_oracle.py"
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))

@@ -130,7 +130,8 @@ void choose_strides(schema::GivenTensor& tensor, bool is_output, Random& random)
 }
 
 Memory memory_of(const anydml_tensor& tensor) {
-  const auto size = static_cast<std::int64_t>(element_size(static_cast<DataType>(tensor.type)));
+  // Of four bits it is more than enough.
+  const auto size = static_cast<std::int64_t>(element_alignment(static_cast<DataType>(tensor.type)));
   std::int64_t low = 0;
   std::int64_t high = 0;
   std::int64_t packed = 1;
@@ -273,6 +274,11 @@ std::uint64_t for_each_element(const anydml_tensor& tensor, const Use& use) {
     std::int64_t rest = number;
     for (int i = tensor.rank; i-- > 0; rest /= tensor.sizes[i]) {
       offset += rest % tensor.sizes[i] * strides[i];
+    }
+    if (is_four_bits(static_cast<DataType>(tensor.type))) {
+      const auto byte = static_cast<unsigned>(static_cast<const std::byte*>(tensor.data)[offset >> 1]);
+      use(byte >> (4 * (offset & 1)) & 15U);
+      continue;
     }
     use(visit_type(static_cast<DataType>(tensor.type), [&]<class T>() {
       T element;

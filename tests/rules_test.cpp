@@ -249,6 +249,12 @@ const Wrong kWrong[] = {
     {"BATCH_NORMALIZATION InputTensor=f32[2,3,4] MeanTensor=f32[1,2,1] VarianceTensor=f32[1,3,4] "
      "ScaleTensor=f32[1,1,1] BiasTensor=f32[1,3,1] OutputTensor=f32[2,3,4]",
      {"MeanTensor.Sizes[1] is 2; expected 1 or InputTensor.Sizes[1], which is 3"}},
+    {"BATCH_NORMALIZATION_GRAD InputTensor=f32[2,3] InputGradientTensor=f32[2,3] MeanTensor=f32[1,2] "
+     "VarianceTensor=f32[1,2] ScaleTensor=f32[1,2] OutputGradientTensor=f32[2,3] OutputScaleGradientTensor=f32[1,2] "
+     "OutputBiasGradientTensor=f32[1,2]",
+     {"MeanTensor.Sizes[1] is 2; expected 1 or InputTensor.Sizes[1], which is 3",
+      "VarianceTensor.Sizes[1] is 2; expected 1 or InputTensor.Sizes[1], which is 3",
+      "ScaleTensor.Sizes[1] is 2; expected 1 or InputTensor.Sizes[1], which is 3"}},
     {"GATHER InputTensor=f32[3,2] IndicesTensor=u32[1,4] OutputTensor=f32[3,2] Axis=0 IndexDimensions=1",
      {"OutputTensor: sizes are [3, 2]; expected [4, 2], those of InputTensor with the last 1 of IndicesTensor in place "
       "of number 0, its Axis"}},

@@ -126,12 +126,14 @@ enum {
   ANYDML_INT8 = 8,
   ANYDML_FLOAT64 = 9,
   ANYDML_UINT64 = 10,
-  ANYDML_INT64 = 11
+  ANYDML_INT64 = 11,
+  ANYDML_UINT4 = 12, /* two elements in a byte, the first in the low half; QUANTIZE and DEQUANTIZE alone take these */
+  ANYDML_INT4 = 13
 };
 
 /* "FLOAT32"; "UNKNOWN" for a value that is not a type. */
 ANYDML_API const char* anydml_type_name(anydml_type type);
-/* In bytes; 0 for a value that is not a type. */
+/* In bytes; 0 for a value that is not a type, and for the types of four bits. */
 ANYDML_API size_t anydml_type_size(anydml_type type);
 
 /*
@@ -396,6 +398,28 @@ ANYDML_API int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* 
 /* A value that is the same in every run. Its data is read by anydml_graph_compile, once for each call, and must be
    there until then. */
 ANYDML_API int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
+/*
+ * Constants that several graphs have, such as the weights of a model that is compiled for several shapes. Graphs that
+ * were compiled from the same anydml_constants keep each shared constant, and each value that follows from such
+ * constants alone, such as packed weights, in memory once, for as long as one of them lives: the first graph computes
+ * it, and the others compile faster.
+ *
+ *   anydml_constants* weights;
+ *   anydml_constants_create(&weights);
+ *   anydml_graph_add_shared_constant(graph, weights, &tensor, &value);   // in each of the graphs
+ *
+ * A constant is known by its address: the data must be there, and stay as it is, until the anydml_constants and all
+ * that was compiled from the data has been released. A device that reaches the data reads it where it is.
+ */
+typedef struct anydml_constants anydml_constants;
+
+/* *constants is null on error. */
+ANYDML_API int anydml_constants_create(anydml_constants** constants);
+/* Null is fine. Graphs that took constants of it live on. */
+ANYDML_API void anydml_constants_release(anydml_constants* constants);
+/* As anydml_graph_add_constant. All shared constants of a graph are of one anydml_constants. */
+ANYDML_API int anydml_graph_add_shared_constant(anydml_graph* graph, anydml_constants* constants,
+                                                const anydml_tensor* tensor, anydml_value* value);
 /* As anydml_run, with values in place of the inputs, 0 for one that is absent. `values` has a place for each output. */
 ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_value* inputs,
                                          size_t input_count, const anydml_tensor* outputs, size_t output_count,

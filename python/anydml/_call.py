@@ -6,7 +6,7 @@ arguments, so that every interface gives the same messages.
 """
 import numpy as _np
 
-from . import _core
+from . import _core, _four_bits
 from ._specs import SPECS
 
 OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the answers of _core.place_of
@@ -52,6 +52,8 @@ class Call:
                 for i in range(self.spec.inputs)]
 
     def places(self, which, count):
+        if self.spec.array is None:
+            return [i for i in which if i < count]
         positions = self.positions(count)
         return [place for i in which for place in positions[i] if place < count]
 
@@ -89,18 +91,30 @@ class Call:
                 is_known = is_known and self.shapes[i] is not None and self.dtypes[i] is not None
         if not is_known:
             shapes = [one if one is None or type(one) is tuple else _np.broadcast_shapes(one) for one in self.shapes]
-            dtypes = [one if one is None else _np.dtype(one) for one in self.dtypes]
+            dtypes = [one if one is None else _four_bits.name_of(one) or _np.dtype(one) for one in self.dtypes]
             inferred = _core.infer_outputs(self.name, arrays, made, dtypes, shapes, attributes)
         for i in new:
             shape, dtype = self.shapes[i], self.dtypes[i]
-            made[i] = make(inferred[i][0] if shape is None else shape, inferred[i][1] if dtype is None else dtype)
+            made[i] = make(inferred[i][0] if shape is None else shape,
+                           _four_bits.dtype_of(inferred[i][1] if dtype is None else dtype))
         return made
 
     def run(self, inputs, outs, attributes, device):
         """Over what NumPy takes: the results, None for those that are absent."""
         arrays = self.arrays(inputs)
+        if self.name in _four_bits.OPERATORS:
+            return self._run_four_bits([_four_bits.pack(one) for one in arrays], outs, attributes, device)
         outs = self.new_outs(arrays, outs, attributes)
         _core.run(self.name, arrays, outs, attributes, device)
+        return outs
+
+    def _run_four_bits(self, arrays, outs, attributes, device):
+        if not all(isinstance(one, _np.ndarray) for one in outs):  # otherwise there is nothing to infer
+            outs = self.new_outs(arrays, outs, attributes)
+        packed = [_four_bits.room_for(one) for one in outs]
+        _core.run(self.name, arrays, packed, attributes, device)
+        for one, out in zip(packed, outs):
+            _four_bits.unpack(one, out)
         return outs
 
     def run_on_device(self, inputs, attributes, device):

@@ -5,30 +5,34 @@ in src/ops: edit those.
 from ._run import given as _given, run as _run
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
-__all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
-           "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "batch_normalization", "bit_and",
-           "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
-           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution", "convolution_integer", "cos",
-           "cosh", "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1",
-           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
-           "dynamic_quantize_linear", "element_wise_identity", "element_wise_if", "element_wise_max",
-           "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp", "fill_value_constant",
-           "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu",
-           "gemm", "gru", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan", "join",
-           "leaky_relu", "linear", "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and",
-           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
-           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling",
-           "lp_pooling1", "lstm", "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling",
-           "max_pooling1", "max_pooling2", "max_unpooling", "mean_variance_normalization",
-           "mean_variance_normalization1", "mean_variance_normalization2", "multihead_attention",
-           "multihead_attention1", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding", "padding1",
-           "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
-           "quantized_linear_average_pooling", "quantized_linear_convolution", "quantized_linear_matrix_multiply",
-           "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2", "resample3",
-           "reverse_subsequences", "rnn", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink",
-           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
-           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
+__all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_optimizer", "add", "add1", "argmax",
+           "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1",
+           "average_pooling_grad", "batch_normalization", "batch_normalization_grad", "batch_normalization_training",
+           "batch_normalization_training_grad", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
+           "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
+           "constant_pow", "convolution", "convolution_integer", "cos", "cosh", "cumulative_product",
+           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize", "dequantize_linear",
+           "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
+           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "gru", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
+           "local_response_normalization", "local_response_normalization_grad", "log", "log_softmax", "log_softmax1",
+           "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor",
+           "lp_normalization", "lp_pooling", "lp_pooling1", "lstm", "matrix_multiply_integer",
+           "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2", "max_pooling_grad",
+           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "mean_variance_normalization2", "multihead_attention", "multihead_attention1", "multiply", "negate",
+           "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
+           "quantize", "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
+           "quantized_linear_convolution", "quantized_linear_matrix_multiply", "random_generator", "recip", "reduce",
+           "relu", "relu_grad", "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1",
+           "reverse_subsequences", "rnn", "roi_align", "roi_align1", "roi_align_grad", "roi_pooling", "scaled_elu",
+           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1",
+           "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k",
+           "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 # Python's own names: never by import *
 SHADOWING = ["abs", "pow"]
 
@@ -1069,6 +1073,28 @@ def max_pooling(input, /, *, strides, window_size, start_padding, end_padding, o
     """
     return _run("MAX_POOLING", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
                 EndPadding=end_padding, out=out, shape=shape, device=device)
+
+
+def roi_pooling(input, roi, /, *, spatial_scale, pooled_size, out=None, shape=None, device=None):
+    """DirectML's ROI_POOLING: x = round(RoiX * SpatialScale) (same for y); H = y2-y1+1; W = x2-x1+1; StartY =
+    Y*H/PooledSize.Height + y1; EndY = ((Y+1)*H + PooledSize.Height-1)/PooledSize.Height + y1 (same for X); out =
+    max(region).
+
+    Types in DirectML: ``input`` and ``roi`` float16 and float32.
+    ``input`` and ``roi`` must have one type.
+    ``spatial_scale``: a number.
+    ``pooled_size``: a width and a height.
+    The result has the type of ``input`` or ``roi``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> roi = np.float32([[[[0, 1, 0, 3, 1]]]])
+    >>> anydml.roi_pooling(x, roi, spatial_scale=1, pooled_size=[2, 1]).tolist()
+    [[[[7.0, 8.0]]]]
+    """
+    return _run("ROI_POOLING", input, roi, SpatialScale=spatial_scale, PooledSize=pooled_size, out=out, shape=shape,
+                device=device)
 
 
 def slice_(input, /, *, offsets, sizes, strides, out=None, shape=None, device=None):
@@ -2410,6 +2436,76 @@ def relu_grad(input, input_gradient, /, *, out=None, device=None):
     return _run("ACTIVATION_RELU_GRAD", input, input_gradient, out=out, device=device)
 
 
+def average_pooling_grad(input_gradient, /, *, strides, window_size, start_padding, end_padding, include_padding,
+                         out=None, shape=None, device=None):
+    """DirectML's AVERAGE_POOLING_GRAD: each gradient element is divided by its window divisor and added to every input
+    position of its window.
+
+    Types in DirectML: ``input_gradient`` float16 and float32.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``include_padding``: true or false.
+    The result has the type of ``input_gradient`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_gradient = np.float32([[[[4, 8]]]])
+    >>> anydml.average_pooling_grad(input_gradient, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
+    ...                             end_padding=[0, 0], include_padding=0, shape=(1, 1, 2, 4)).tolist()
+    [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
+    """
+    return _run("AVERAGE_POOLING_GRAD", input_gradient, Strides=strides, WindowSize=window_size,
+                StartPadding=start_padding, EndPadding=end_padding, IncludePadding=include_padding, out=out,
+                shape=shape, device=device)
+
+
+def max_pooling_grad(input, input_gradient, /, *, strides, window_size, start_padding, end_padding, dilations, out=None,
+                     device=None):
+    """DirectML's MAX_POOLING_GRAD: each gradient element is added at the position of its window maximum; all other
+    elements 0.
+
+    Types in DirectML: ``input`` and ``input_gradient`` float16 and float32.
+    ``input`` and ``input_gradient`` must have one type.
+    ``strides``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more.
+    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``dilations``: a sequence of whole numbers, 0 or more.
+    The result has the type of ``input`` or ``input_gradient``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> input_gradient = np.float32([[[[3, 5]]]])
+    >>> anydml.max_pooling_grad(x, input_gradient, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
+    ...                         end_padding=[0, 0], dilations=[1, 1]).tolist()
+    [[[[0.0, 0.0, 0.0, 0.0], [0.0, 3.0, 0.0, 5.0]]]]
+    """
+    return _run("MAX_POOLING_GRAD", input, input_gradient, Strides=strides, WindowSize=window_size,
+                StartPadding=start_padding, EndPadding=end_padding, Dilations=dilations, out=out, device=device)
+
+
+def random_generator(input_state, /, *, type, out=None, shape=None, device=None):
+    """DirectML's RANDOM_GENERATOR: Philox 4x32-10 bits from the counter and key in InputStateTensor; counter +=
+    ceil(outputElements / 4).
+
+    Types in DirectML: ``input_state`` uint32.
+    ``type``: 'PHILOX_4X32_10'.
+    The result ``output`` has the type uint32 and the shape ``shape``.
+    The result ``output_state`` has the type uint32; it is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_state = np.uint32([[[[0, 0, 0, 0, 0, 0]]]])
+    >>> [one.tolist() for one in anydml.random_generator(input_state, type="PHILOX_4X32_10",
+    ...                                                  shape=((1, 1, 1, 4), (1, 1, 1, 6)), out=(None, True))]
+    [[[[[1713891541, 3781805453, 3159862348, 2600524760]]]], [[[[1, 0, 0, 0, 0, 0]]]]]
+    """
+    return _run("RANDOM_GENERATOR", input_state, Type=type, out=out, shape=shape, device=device)
+
+
 def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
     """DirectML's NONZERO_COORDINATES: rows of OutputCoordinates = coordinates of non-zero elements in ascending
     element order; OutputCount = their number.
@@ -2425,6 +2521,87 @@ def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
     [[[2]], [[0, 1], [1, 0], [0, 0], [0, 0]]]
     """
     return _run("NONZERO_COORDINATES", input, out=out, shape=shape, device=device)
+
+
+def resample_grad(input_gradient, /, *, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out=None,
+                  shape=None, device=None):
+    """DirectML's RESAMPLE_GRAD: transpose of RESAMPLE1: each gradient element is added, weighted, to the input
+    elements it was sampled from.
+
+    Types in DirectML: ``input_gradient`` float16 and float32.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    The result has the type of ``input_gradient`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_gradient = np.float32([1, 4, 8, 2])
+    >>> anydml.resample_grad(input_gradient, interpolation_mode="LINEAR", scales=[2], input_pixel_offsets=[0.5],
+    ...                      output_pixel_offsets=[-0.5], shape=(2,)).tolist()
+    [6.0, 9.0]
+    """
+    return _run("RESAMPLE_GRAD", input_gradient, InterpolationMode=interpolation_mode, Scales=scales,
+                InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out, shape=shape,
+                device=device)
+
+
+def slice_grad(input_gradient, /, *, input_window_offsets, input_window_sizes, input_window_strides, out=None,
+               shape=None, device=None):
+    """DirectML's SLICE_GRAD: out = 0; out[start + InputWindowStrides * c] = gradient[c], start as in SLICE1.
+
+    Types in DirectML: ``input_gradient`` float16 to float64, int8 to int64 and uint8 to uint64.
+    ``input_window_offsets``: a sequence of whole numbers, 0 or more.
+    ``input_window_sizes``: a sequence of whole numbers, 0 or more.
+    ``input_window_strides``: a sequence of whole numbers.
+    The result has the type of ``input_gradient`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_gradient = np.float32([[7, 8]])
+    >>> anydml.slice_grad(input_gradient, input_window_offsets=[0, 0], input_window_sizes=[1, 3],
+    ...                   input_window_strides=[1, 2], shape=(2, 3)).tolist()
+    [[7.0, 0.0, 8.0], [0.0, 0.0, 0.0]]
+    """
+    return _run("SLICE_GRAD", input_gradient, InputWindowOffsets=input_window_offsets,
+                InputWindowSizes=input_window_sizes, InputWindowStrides=input_window_strides, out=out, shape=shape,
+                device=device)
+
+
+def adam_optimizer(input_parameters, input_first_moment, input_second_moment, gradient, training_step, /, *,
+                   learning_rate, beta1, beta2, epsilon, out=None, device=None):
+    """DirectML's ADAM_OPTIMIZER: M' = Beta1*M + (1-Beta1)*G; V' = Beta2*V + (1-Beta2)*G*G; a = sqrt(1 - pow(Beta2,T))
+    / (1 - pow(Beta1,T)); X' = X - LearningRate * a * M' / (sqrt(V') + Epsilon); outputs X', M', V'.
+
+    Types in DirectML: ``input_parameters``, ``input_first_moment``, ``input_second_moment``, ``gradient`` and
+    ``training_step`` float16 and float32.
+    ``input_parameters``, ``input_first_moment``, ``input_second_moment`` and ``gradient`` must have one type.
+    ``learning_rate``: a number.
+    ``beta1``: a number.
+    ``beta2``: a number.
+    ``epsilon``: a number.
+    The result ``output_parameters`` has the type of ``input_parameters``, ``input_first_moment``,
+    ``input_second_moment`` or ``gradient``.
+    The result ``output_first_moment`` has the type of ``input_parameters``, ``input_first_moment``,
+    ``input_second_moment`` or ``gradient``.
+    The result ``output_second_moment`` has the type of ``input_parameters``, ``input_first_moment``,
+    ``input_second_moment`` or ``gradient``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_parameters = np.float32([[[[1, 2]]]])
+    >>> input_first_moment = np.float32([[[[0, 0]]]])
+    >>> input_second_moment = np.float32([[[[0, 0]]]])
+    >>> gradient = np.float32([[[[2, -4]]]])
+    >>> training_step = np.uint32([[[[1]]]])
+    >>> [one.tolist() for one in anydml.adam_optimizer(input_parameters, input_first_moment, input_second_moment,
+    ...                                                gradient, training_step, learning_rate=0.25, beta1=0.5,
+    ...                                                beta2=0.75, epsilon=0)]
+    [[[[[0.75, 2.25]]]], [[[[1.0, -2.0]]]], [[[[1.0, 4.0]]]]]
+    """
+    return _run("ADAM_OPTIMIZER", input_parameters, input_first_moment, input_second_moment, gradient, training_step,
+                LearningRate=learning_rate, Beta1=beta1, Beta2=beta2, Epsilon=epsilon, out=out, device=device)
 
 
 def argmin(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, device=None):
@@ -2461,6 +2638,39 @@ def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     """
     return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
                 device=device)
+
+
+def roi_align(input, roi, batch_indices, /, *, reduction_function, interpolation_mode, spatial_scale_x, spatial_scale_y,
+              out_of_bounds_input_value, minimum_samples_per_output, maximum_samples_per_output, out=None, shape=None,
+              device=None):
+    """DirectML's ROI_ALIGN.
+
+    Types in DirectML: ``input`` and ``roi`` float16 and float32; ``batch_indices`` uint32 and uint64.
+    ``input`` and ``roi`` must have one type.
+    ``reduction_function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN',
+    'MULTIPLY', 'SUM' or 'SUM_SQUARE'.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``spatial_scale_x``: a number.
+    ``spatial_scale_y``: a number.
+    ``out_of_bounds_input_value``: a number.
+    ``minimum_samples_per_output``: a whole number, 0 or more.
+    ``maximum_samples_per_output``: a whole number, 0 or more.
+    The result has the type of ``input`` or ``roi`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> roi = np.float32([[0, 0, 4, 2]])
+    >>> batch_indices = np.uint32([0])
+    >>> anydml.roi_align(x, roi, batch_indices, reduction_function="AVERAGE", interpolation_mode="LINEAR",
+    ...                  spatial_scale_x=1, spatial_scale_y=1, out_of_bounds_input_value=0,
+    ...                  minimum_samples_per_output=1, maximum_samples_per_output=2, shape=(1, 1, 1, 2)).tolist()
+    [[[[3.5, 5.5]]]]
+    """
+    return _run("ROI_ALIGN", input, roi, batch_indices, ReductionFunction=reduction_function,
+                InterpolationMode=interpolation_mode, SpatialScaleX=spatial_scale_x, SpatialScaleY=spatial_scale_y,
+                OutOfBoundsInputValue=out_of_bounds_input_value, MinimumSamplesPerOutput=minimum_samples_per_output,
+                MaximumSamplesPerOutput=maximum_samples_per_output, out=out, shape=shape, device=device)
 
 
 def gather_nd1(input, indices, /, *, input_dimension_count, indices_dimension_count, batch_dimension_count, out=None,
@@ -2543,6 +2753,32 @@ def difference_square(a, b, /, *, out=None, device=None):
     return _run("ELEMENT_WISE_DIFFERENCE_SQUARE", a, b, out=out, device=device)
 
 
+def local_response_normalization_grad(input, input_gradient, /, *, cross_channel, local_size, alpha, beta, bias,
+                                      out=None, device=None):
+    """DirectML's LOCAL_RESPONSE_NORMALIZATION_GRAD.
+
+    Types in DirectML: ``input`` and ``input_gradient`` float16 and float32.
+    ``input`` and ``input_gradient`` must have one type.
+    Shapes are broadcast by NumPy's rule.
+    ``cross_channel``: true or false.
+    ``local_size``: a whole number, 0 or more.
+    ``alpha``: a number.
+    ``beta``: a number.
+    ``bias``: a number.
+    The result has the type of ``input`` or ``input_gradient``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[0, 1], [3, -1]]]])
+    >>> input_gradient = np.float32([[[[7, 4], [100, 2]]]])
+    >>> anydml.local_response_normalization_grad(x, input_gradient, cross_channel=True, local_size=1, alpha=1, beta=1,
+    ...                                          bias=1).tolist()
+    [[[[7.0, 0.0], [-8.0, 0.0]]]]
+    """
+    return _run("LOCAL_RESPONSE_NORMALIZATION_GRAD", input, input_gradient, CrossChannel=cross_channel,
+                LocalSize=local_size, Alpha=alpha, Beta=beta, Bias=bias, out=out, device=device)
+
+
 def cumulative_product(input, /, *, axis, axis_direction, has_exclusive_product, out=None, device=None):
     """DirectML's CUMULATIVE_PRODUCT: out[i] = prod(input[j], j <= i along Axis in AxisDirection); exclusive: j < i,
     first = 1.
@@ -2561,6 +2797,34 @@ def cumulative_product(input, /, *, axis, axis_direction, has_exclusive_product,
     """
     return _run("CUMULATIVE_PRODUCT", input, Axis=axis, AxisDirection=axis_direction,
                 HasExclusiveProduct=has_exclusive_product, out=out, device=device)
+
+
+def batch_normalization_grad(input, input_gradient, mean, variance, scale, /, *, epsilon, out=None, device=None):
+    """DirectML's BATCH_NORMALIZATION_GRAD: OutputGradient = InputGradient * (Scale / sqrt(Variance + Epsilon));
+    OutputScaleGradient = sum(InputGradient * (Input - Mean) / sqrt(Variance + Epsilon)); OutputBiasGradient =
+    sum(InputGradient).
+
+    Types in DirectML: ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` float16 and float32.
+    ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` must have one type.
+    ``epsilon``: a number.
+    The result ``output_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or ``scale``.
+    The result ``output_scale_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
+    ``scale``.
+    The result ``output_bias_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
+    ``scale``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 3]], [[1, 5]]]])
+    >>> input_gradient = np.float32([[[[1, 2]], [[3, 5]]]])
+    >>> mean = np.float32([[[[2]], [[3]]]])
+    >>> variance = np.float32([[[[1]], [[4]]]])
+    >>> scale = np.float32([[[[1]], [[2]]]])
+    >>> [one.tolist() for one in anydml.batch_normalization_grad(x, input_gradient, mean, variance, scale, epsilon=0)]
+    [[[[[1.0, 2.0]], [[3.0, 5.0]]]], [[[[1.0]], [[2.0]]]], [[[[3.0]], [[8.0]]]]]
+    """
+    return _run("BATCH_NORMALIZATION_GRAD", input, input_gradient, mean, variance, scale, Epsilon=epsilon, out=out,
+                device=device)
 
 
 def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, /, output_zero_point=None, *,
@@ -2611,6 +2875,149 @@ def dynamic_quantize_linear(input, /, *, out=None, dtype=None, shape=None, devic
     [[0, 100, 150, 255], [0.009999999776482582], [100]]
     """
     return _run("DYNAMIC_QUANTIZE_LINEAR", input, out=out, dtype=dtype, shape=shape, device=device)
+
+
+def roi_align1(input, roi, batch_indices, /, *, reduction_function, interpolation_mode, spatial_scale_x,
+               spatial_scale_y, input_pixel_offset, output_pixel_offset, out_of_bounds_input_value,
+               minimum_samples_per_output, maximum_samples_per_output, align_regions_to_corners, out=None, shape=None,
+               device=None):
+    """DirectML's ROI_ALIGN1: r1,r2 = ROI corners * SpatialScale; n = clamp((r2 - r1) / outSize,
+    MinimumSamplesPerOutput, MaximumSamplesPerOutput); step = (r2 - r1) / (outSize * n); sample s: in = (s -
+    OutputPixelOffset) * step + r1 - InputPixelOffset; out = reduce(interpolate(in)) over the n samples per axis of
+    the output element.
+
+    Types in DirectML: ``input`` and ``roi`` float16 and float32; ``batch_indices`` uint32 and uint64.
+    ``input`` and ``roi`` must have one type.
+    ``reduction_function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN',
+    'MULTIPLY', 'SUM' or 'SUM_SQUARE'.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``spatial_scale_x``: a number.
+    ``spatial_scale_y``: a number.
+    ``input_pixel_offset``: a number.
+    ``output_pixel_offset``: a number.
+    ``out_of_bounds_input_value``: a number.
+    ``minimum_samples_per_output``: a whole number, 0 or more.
+    ``maximum_samples_per_output``: a whole number, 0 or more.
+    ``align_regions_to_corners``: true or false.
+    The result has the type of ``input`` or ``roi`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> roi = np.float32([[0, 0, 4, 2]])
+    >>> batch_indices = np.uint32([0])
+    >>> anydml.roi_align1(x, roi, batch_indices, reduction_function="AVERAGE", interpolation_mode="LINEAR",
+    ...                   spatial_scale_x=1, spatial_scale_y=1, input_pixel_offset=0.5, output_pixel_offset=-0.5,
+    ...                   out_of_bounds_input_value=0, minimum_samples_per_output=1, maximum_samples_per_output=2,
+    ...                   align_regions_to_corners=False, shape=(1, 1, 1, 2)).tolist()
+    [[[[3.5, 5.5]]]]
+    """
+    return _run("ROI_ALIGN1", input, roi, batch_indices, ReductionFunction=reduction_function,
+                InterpolationMode=interpolation_mode, SpatialScaleX=spatial_scale_x, SpatialScaleY=spatial_scale_y,
+                InputPixelOffset=input_pixel_offset, OutputPixelOffset=output_pixel_offset,
+                OutOfBoundsInputValue=out_of_bounds_input_value, MinimumSamplesPerOutput=minimum_samples_per_output,
+                MaximumSamplesPerOutput=maximum_samples_per_output, AlignRegionsToCorners=align_regions_to_corners,
+                out=out, shape=shape, device=device)
+
+
+def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_function, interpolation_mode,
+                   spatial_scale_x, spatial_scale_y, input_pixel_offset, output_pixel_offset,
+                   minimum_samples_per_output, maximum_samples_per_output, align_regions_to_corners, out=None,
+                   shape=None, device=None):
+    """DirectML's ROI_ALIGN_GRAD: OutputGradient: transpose of ROI_ALIGN1; OutputROIGradient: bilinear image gradients
+    * incoming gradient, weighted by distance to each ROI corner (see page for the sums).
+
+    Types in DirectML: ``input``, ``input_gradient`` and ``roi`` float16 and float32; ``batch_indices`` uint32.
+    ``input``, ``input_gradient`` and ``roi`` must have one type.
+    ``reduction_function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN',
+    'MULTIPLY', 'SUM' or 'SUM_SQUARE'.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``spatial_scale_x``: a number.
+    ``spatial_scale_y``: a number.
+    ``input_pixel_offset``: a number.
+    ``output_pixel_offset``: a number.
+    ``minimum_samples_per_output``: a whole number, 0 or more.
+    ``maximum_samples_per_output``: a whole number, 0 or more.
+    ``align_regions_to_corners``: true or false.
+    The result ``output_gradient`` has the type of ``input``, ``input_gradient`` or ``roi`` and the shape ``shape``,
+    where the inputs do not determine it; it is optional.
+    The result ``output_roi_gradient`` has the type of ``input``, ``input_gradient`` or ``roi``; it is optional.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    >>> input_gradient = np.float32([[[[4, 8]]]])
+    >>> roi = np.float32([[0.5, 0, 2.5, 1]])
+    >>> batch_indices = np.uint32([0])
+    >>> [one.tolist() for one in anydml.roi_align_grad(x, input_gradient, roi, batch_indices,
+    ...                                                reduction_function="AVERAGE", interpolation_mode="LINEAR",
+    ...                                                spatial_scale_x=1, spatial_scale_y=1, input_pixel_offset=0.5,
+    ...                                                output_pixel_offset=-0.5, minimum_samples_per_output=1,
+    ...                                                maximum_samples_per_output=2, align_regions_to_corners=False,
+    ...                                                out=(True, True))]
+    [[[[[2.0, 6.0, 4.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]], [[5.0, 0.0, 7.0, 0.0]]]
+    """
+    return _run("ROI_ALIGN_GRAD", input, input_gradient, roi, batch_indices, ReductionFunction=reduction_function,
+                InterpolationMode=interpolation_mode, SpatialScaleX=spatial_scale_x, SpatialScaleY=spatial_scale_y,
+                InputPixelOffset=input_pixel_offset, OutputPixelOffset=output_pixel_offset,
+                MinimumSamplesPerOutput=minimum_samples_per_output, MaximumSamplesPerOutput=maximum_samples_per_output,
+                AlignRegionsToCorners=align_regions_to_corners, out=out, shape=shape, device=device)
+
+
+def batch_normalization_training(input, scale, bias, /, fused_add=None, *, epsilon, fused_activation=None, out=None,
+                                 device=None):
+    """DirectML's BATCH_NORMALIZATION_TRAINING: FusedActivation(Scale * ((Input - Mean) / sqrt(Variance + Epsilon)) +
+    Bias + FusedAdd).
+
+    Types in DirectML: ``input``, ``scale``, ``bias`` and ``fused_add`` float16 and float32.
+    ``input``, ``scale``, ``bias`` and ``fused_add`` must have one type.
+    ``epsilon``: a number.
+    ``fused_activation``: an `Operator`, or None.
+    The result ``output`` has the type of ``input``, ``scale``, ``bias`` or ``fused_add``.
+    The result ``output_mean`` has the type of ``input``, ``scale``, ``bias`` or ``fused_add``.
+    The result ``output_variance`` has the type of ``input``, ``scale``, ``bias`` or ``fused_add``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 3]], [[1, 5]]]])
+    >>> scale = np.float32([[[[1]], [[2]]]])
+    >>> bias = np.float32([[[[0]], [[1]]]])
+    >>> [one.tolist() for one in anydml.batch_normalization_training(x, scale, bias, None, epsilon=0)]
+    [[[[[-1.0, 1.0]], [[-1.0, 3.0]]]], [[[[2.0]], [[3.0]]]], [[[[1.0]], [[4.0]]]]]
+    """
+    return _run("BATCH_NORMALIZATION_TRAINING", input, scale, bias, fused_add, Epsilon=epsilon,
+                **_given(FusedActivation=fused_activation), out=out, device=device)
+
+
+def batch_normalization_training_grad(input, input_gradient, mean, variance, scale, /, *, epsilon, out=None,
+                                      device=None):
+    """DirectML's BATCH_NORMALIZATION_TRAINING_GRAD: c0 = 1/sqrt(Variance+Epsilon); c1 =
+    InputGradient*(Input-mean(Input)); gc = InputGradient-mean(InputGradient); ic = Input-mean(Input);
+    OutputGradient = Scale*c0*(gc - ic*mean(c1)/(Variance+Epsilon)); OutputScaleGradient =
+    sum(InputGradient*(Input-Mean)/sqrt(Variance+Epsilon)); OutputBiasGradient = sum(InputGradient).
+
+    Types in DirectML: ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` float16 and float32.
+    ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` must have one type.
+    ``epsilon``: a number.
+    The result ``output_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or ``scale``.
+    The result ``output_scale_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
+    ``scale``.
+    The result ``output_bias_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
+    ``scale``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[1], [1], [3], [3]])
+    >>> input_gradient = np.float32([[4], [0], [0], [0]])
+    >>> mean = np.float32([[2]])
+    >>> variance = np.float32([[1]])
+    >>> scale = np.float32([[1]])
+    >>> [one.tolist() for one in anydml.batch_normalization_training_grad(x, input_gradient, mean, variance, scale,
+    ...                                                                   epsilon=0)]
+    [[[2.0], [-2.0], [0.0], [0.0]], [[-4.0]], [[4.0]]]
+    """
+    return _run("BATCH_NORMALIZATION_TRAINING_GRAD", input, input_gradient, mean, variance, scale, Epsilon=epsilon,
+                out=out, device=device)
 
 
 def clip1(input, /, *, min, max, scale=None, bias=None, out=None, device=None):
@@ -2774,6 +3181,31 @@ def resample2(input, /, *, interpolation_mode, rounding_direction, scales, input
     return _run("RESAMPLE2", input, InterpolationMode=interpolation_mode, RoundingDirection=rounding_direction,
                 Scales=scales, InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out,
                 shape=shape, device=device)
+
+
+def resample_grad1(input_gradient, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets,
+                   output_pixel_offsets, out=None, shape=None, device=None):
+    """DirectML's RESAMPLE_GRAD1: transpose of RESAMPLE2: each gradient element is added, weighted, to the input
+    elements it was sampled from.
+
+    Types in DirectML: ``input_gradient`` float16 and float32.
+    ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
+    ``rounding_direction``: 'INCREASING' or 'DECREASING'.
+    ``scales``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers.
+    ``output_pixel_offsets``: a sequence of numbers.
+    The result has the type of ``input_gradient`` and the shape ``shape``.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> input_gradient = np.float32([1, 2, 3, 4])
+    >>> anydml.resample_grad1(input_gradient, interpolation_mode="NEAREST_NEIGHBOR", rounding_direction="DECREASING",
+    ...                       scales=[2], input_pixel_offsets=[0], output_pixel_offsets=[0], shape=(2,)).tolist()
+    [3.0, 7.0]
+    """
+    return _run("RESAMPLE_GRAD1", input_gradient, InterpolationMode=interpolation_mode,
+                RoundingDirection=rounding_direction, Scales=scales, InputPixelOffsets=input_pixel_offsets,
+                OutputPixelOffsets=output_pixel_offsets, out=out, shape=shape, device=device)
 
 
 def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_end, out=None, dtype=None, shape=None,
@@ -3051,6 +3483,43 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
                 Scale=scale, MaskFilterValue=mask_filter_value, QueryHeadCount=query_head_count,
                 KeyValueHeadCount=key_value_head_count, MaskType=mask_type, out=out, dtype=dtype, shape=shape,
                 device=device)
+
+
+def quantize(input, quantizations, /, *, quantization_type, out=None, dtype=None, shape=None, device=None):
+    """DirectML's QUANTIZE: out = clamp(round(Input / Scale) + ZeroPoint), Scale and ZeroPoint for each block.
+
+    Types in DirectML: ``input`` float16 and float32; ``quantizations`` float16, float32, int4, int8, uint4 and uint8.
+    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT'.
+    The result has the type ``dtype``: int4, int8, uint4 and uint8.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.float32([[-1, 0.25], [6, 1000]])
+    >>> quantizations = [np.float32([[0.5], [2]]), np.uint8([[10], [10]])]
+    >>> anydml.quantize(x, quantizations, quantization_type="SCALE_ZERO_POINT", dtype="uint8").tolist()
+    [[8, 10], [13, 255]]
+    """
+    return _run("QUANTIZE", input, *quantizations, QuantizationType=quantization_type, out=out, dtype=dtype,
+                shape=shape, device=device)
+
+
+def dequantize(input, quantizations, /, *, quantization_type, out=None, dtype=None, shape=None, device=None):
+    """DirectML's DEQUANTIZE: out = (Input - ZeroPoint) * Scale, Scale and ZeroPoint for each block.
+
+    Types in DirectML: ``input`` int4, int8, uint4 and uint8; ``quantizations`` float16, float32, int4, int8, uint4 and
+    uint8.
+    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT'.
+    The result has the type ``dtype``: float16 and float32.
+
+    >>> import anydml
+    >>> import numpy as np
+    >>> x = np.uint8([[8, 10], [13, 208]])
+    >>> quantizations = [np.float32([[0.5], [2]]), np.uint8([[10], [10]])]
+    >>> anydml.dequantize(x, quantizations, quantization_type="SCALE_ZERO_POINT", dtype="float32").tolist()
+    [[-1.0, 0.0], [6.0, 396.0]]
+    """
+    return _run("DEQUANTIZE", input, *quantizations, QuantizationType=quantization_type, out=out, dtype=dtype,
+                shape=shape, device=device)
 
 
 def resample3(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,

@@ -9,30 +9,34 @@ from numpy.typing import DTypeLike, NDArray
 from ._run import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
-__all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "add", "add1", "argmax", "argmin", "asin",
-           "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1", "batch_normalization", "bit_and",
-           "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
-           "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution", "convolution_integer", "cos",
-           "cosh", "cumulative_product", "cumulative_summation", "depth_to_space", "depth_to_space1",
-           "dequantize_linear", "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide",
-           "dynamic_quantize_linear", "element_wise_identity", "element_wise_if", "element_wise_max",
-           "element_wise_mean", "element_wise_min", "element_wise_round", "elu", "erf", "exp", "fill_value_constant",
-           "fill_value_sequence", "floor", "fold", "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu",
-           "gemm", "gru", "hard_sigmoid", "hard_swish", "hardmax", "hardmax1", "is_infinity", "is_nan", "join",
-           "leaky_relu", "linear", "local_response_normalization", "log", "log_softmax", "log_softmax1", "logical_and",
-           "logical_equals", "logical_greater_than", "logical_greater_than_or_equal", "logical_less_than",
-           "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor", "lp_normalization", "lp_pooling",
-           "lp_pooling1", "lstm", "matrix_multiply_integer", "matrix_multiply_integer_to_float", "max_pooling",
-           "max_pooling1", "max_pooling2", "max_unpooling", "mean_variance_normalization",
-           "mean_variance_normalization1", "mean_variance_normalization2", "multihead_attention",
-           "multihead_attention1", "multiply", "negate", "nonzero_coordinates", "one_hot", "padding", "padding1",
-           "parameterized_relu", "parametric_softplus", "quantize_linear", "quantized_linear_add",
-           "quantized_linear_average_pooling", "quantized_linear_convolution", "quantized_linear_matrix_multiply",
-           "recip", "reduce", "relu", "relu_grad", "resample", "resample1", "resample2", "resample3",
-           "reverse_subsequences", "rnn", "scaled_elu", "scaled_tanh", "scatter_elements", "scatter_nd", "shrink",
-           "sigmoid", "sign", "sin", "sinh", "slice1", "slice_", "softmax", "softmax1", "softplus", "softsign",
-           "space_to_depth", "space_to_depth1", "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold",
-           "thresholded_relu", "tile", "top_k", "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
+__all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_optimizer", "add", "add1", "argmax",
+           "argmin", "asin", "asinh", "atan", "atan_yx", "atanh", "average_pooling", "average_pooling1",
+           "average_pooling_grad", "batch_normalization", "batch_normalization_grad", "batch_normalization_training",
+           "batch_normalization_training_grad", "bit_and", "bit_count", "bit_not", "bit_or", "bit_shift_left",
+           "bit_shift_right", "bit_xor", "cast", "ceil", "celu", "clip", "clip1", "clip_grad", "clip_grad1",
+           "constant_pow", "convolution", "convolution_integer", "cos", "cosh", "cumulative_product",
+           "cumulative_summation", "depth_to_space", "depth_to_space1", "dequantize", "dequantize_linear",
+           "diagonal_matrix", "diagonal_matrix1", "difference_square", "divide", "dynamic_quantize_linear",
+           "element_wise_identity", "element_wise_if", "element_wise_max", "element_wise_mean", "element_wise_min",
+           "element_wise_round", "elu", "erf", "exp", "fill_value_constant", "fill_value_sequence", "floor", "fold",
+           "gather", "gather_elements", "gather_nd", "gather_nd1", "gelu", "gemm", "gru", "hard_sigmoid", "hard_swish",
+           "hardmax", "hardmax1", "is_infinity", "is_nan", "join", "leaky_relu", "linear",
+           "local_response_normalization", "local_response_normalization_grad", "log", "log_softmax", "log_softmax1",
+           "logical_and", "logical_equals", "logical_greater_than", "logical_greater_than_or_equal",
+           "logical_less_than", "logical_less_than_or_equal", "logical_not", "logical_or", "logical_xor",
+           "lp_normalization", "lp_pooling", "lp_pooling1", "lstm", "matrix_multiply_integer",
+           "matrix_multiply_integer_to_float", "max_pooling", "max_pooling1", "max_pooling2", "max_pooling_grad",
+           "max_unpooling", "mean_variance_normalization", "mean_variance_normalization1",
+           "mean_variance_normalization2", "multihead_attention", "multihead_attention1", "multiply", "negate",
+           "nonzero_coordinates", "one_hot", "padding", "padding1", "parameterized_relu", "parametric_softplus",
+           "quantize", "quantize_linear", "quantized_linear_add", "quantized_linear_average_pooling",
+           "quantized_linear_convolution", "quantized_linear_matrix_multiply", "random_generator", "recip", "reduce",
+           "relu", "relu_grad", "resample", "resample1", "resample2", "resample3", "resample_grad", "resample_grad1",
+           "reverse_subsequences", "rnn", "roi_align", "roi_align1", "roi_align_grad", "roi_pooling", "scaled_elu",
+           "scaled_tanh", "scatter_elements", "scatter_nd", "shrink", "sigmoid", "sign", "sin", "sinh", "slice1",
+           "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1",
+           "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k",
+           "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
 SHADOWING = ["abs", "pow"]
 
 @overload
@@ -684,6 +688,24 @@ def max_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_
 def max_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: _Out,
                 shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def roi_pooling(input: float, roi: float, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def roi_pooling(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, /, *, spatial_scale: _Number,
+                pooled_size: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def roi_pooling(input: _NumPys, roi: _NumPys, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def roi_pooling(input: _Library | _Array | float, roi: _Library | _Array | float, /, *, spatial_scale: _Number,
+                pooled_size: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> _Library: ...
+@overload
+def roi_pooling(input: _Operand, roi: _Operand, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
+                out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def slice_(input: _Typed[_Element], /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
@@ -1606,6 +1628,63 @@ def relu_grad(input: _Library | _Array | float, input_gradient: _Library | _Arra
 def relu_grad(input: _Operand, input_gradient: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def average_pooling_grad(input_gradient: _Typed[_Element], /, *, strides: Sequence[SupportsIndex],
+                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None, shape: _Shape,
+                         device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def average_pooling_grad(input_gradient: _NumPys, /, *, strides: Sequence[SupportsIndex],
+                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None, shape: _Shape,
+                         device: str | None = None) -> _Array: ...
+@overload
+def average_pooling_grad(input_gradient: _Library, /, *, strides: Sequence[SupportsIndex],
+                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None, shape: _Shape,
+                         device: str | None = None) -> _Library: ...
+@overload
+def average_pooling_grad(input_gradient: _Operand, /, *, strides: Sequence[SupportsIndex],
+                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: _Out, shape: None = None,
+                         device: str | None = None) -> _Out: ...
+
+@overload
+def max_pooling_grad(input: float, input_gradient: float, /, *, strides: Sequence[SupportsIndex],
+                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], out: None = None,
+                     device: str | None = None) -> _Array: ...
+@overload
+def max_pooling_grad(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *,
+                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], out: None = None,
+                     device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def max_pooling_grad(input: _NumPys, input_gradient: _NumPys, /, *, strides: Sequence[SupportsIndex],
+                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], out: None = None,
+                     device: str | None = None) -> _Array: ...
+@overload
+def max_pooling_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float, /, *,
+                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
+                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+                     dilations: Sequence[SupportsIndex], out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def max_pooling_grad(input: _Operand, input_gradient: _Operand, /, *, strides: Sequence[SupportsIndex],
+                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
+                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], out: _Out,
+                     device: str | None = None) -> _Out: ...
+
+@overload
+def random_generator(input_state: _NumPys, /, *, type: str | SupportsIndex,
+                     out: Sequence[_Array | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                     device: str | None = None) -> tuple[_Array, _Array | None]: ...
+@overload
+def random_generator(input_state: _Library | _Array | float, /, *, type: str | SupportsIndex,
+                     out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                     device: str | None = None) -> tuple[_Library, _Library | None]: ...
+
+@overload
 def nonzero_coordinates(input: _NumPys, /, *, out: Sequence[_Array | bool | None] | None = None,
                         shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Array, _Array]: ...
@@ -1613,6 +1692,53 @@ def nonzero_coordinates(input: _NumPys, /, *, out: Sequence[_Array | bool | None
 def nonzero_coordinates(input: _Library | _Array | float, /, *, out: Sequence[_Library | bool | None] | None = None,
                         shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Library, _Library]: ...
+
+@overload
+def resample_grad(input_gradient: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
+                  scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
+                  output_pixel_offsets: Sequence[_Number], out: None = None, shape: _Shape,
+                  device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample_grad(input_gradient: _NumPys, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+                  input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                  shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def resample_grad(input_gradient: _Library, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+                  input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                  shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def resample_grad(input_gradient: _Operand, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
+                  input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: _Out,
+                  shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def slice_grad(input_gradient: _Typed[_Element], /, *, input_window_offsets: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex],
+               out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def slice_grad(input_gradient: _NumPys, /, *, input_window_offsets: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex],
+               out: None = None, shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def slice_grad(input_gradient: _Library, /, *, input_window_offsets: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex],
+               out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def slice_grad(input_gradient: _Operand, /, *, input_window_offsets: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: _Out,
+               shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def adam_optimizer(input_parameters: _NumPys, input_first_moment: _NumPys, input_second_moment: _NumPys,
+                   gradient: _NumPys, training_step: _NumPys, /, *, learning_rate: _Number, beta1: _Number,
+                   beta2: _Number, epsilon: _Number, out: Sequence[_Array | bool | None] | None = None,
+                   device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
+@overload
+def adam_optimizer(input_parameters: _Library | _Array | float, input_first_moment: _Library | _Array | float,
+                   input_second_moment: _Library | _Array | float, gradient: _Library | _Array | float,
+                   training_step: _Library | _Array | float, /, *, learning_rate: _Number, beta1: _Number,
+                   beta2: _Number, epsilon: _Number, out: Sequence[_Library | bool | None] | None = None,
+                   device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
 def argmin(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
@@ -1639,6 +1765,38 @@ def argmax(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction:
 @overload
 def argmax(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def roi_align(input: float, roi: float, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
+              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
+              maximum_samples_per_output: SupportsIndex, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Array: ...
+@overload
+def roi_align(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, batch_indices: _NumPys, /, *,
+              reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
+              spatial_scale_x: _Number, spatial_scale_y: _Number, out_of_bounds_input_value: _Number,
+              minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex, out: None = None,
+              shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def roi_align(input: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
+              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
+              maximum_samples_per_output: SupportsIndex, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Array: ...
+@overload
+def roi_align(input: _Library | _Array | float, roi: _Library | _Array | float,
+              batch_indices: _Library | _Array | float, /, *, reduction_function: str | SupportsIndex,
+              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
+              maximum_samples_per_output: SupportsIndex, out: None = None, shape: _Shape,
+              device: str | None = None) -> _Library: ...
+@overload
+def roi_align(input: _Operand, roi: _Operand, batch_indices: _Operand, /, *, reduction_function: str | SupportsIndex,
+              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
+              maximum_samples_per_output: SupportsIndex, out: _Out, shape: None = None,
+              device: str | None = None) -> _Out: ...
 
 @overload
 def gather_nd1(input: _Typed[_Element], indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
@@ -1690,6 +1848,28 @@ def difference_square(a: _Library | _Array | float, b: _Library | _Array | float
 def difference_square(a: _Operand, b: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
+def local_response_normalization_grad(input: float, input_gradient: float, /, *, cross_channel: bool,
+                                      local_size: SupportsIndex, alpha: _Number, beta: _Number, bias: _Number,
+                                      out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def local_response_normalization_grad(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *,
+                                      cross_channel: bool, local_size: SupportsIndex, alpha: _Number, beta: _Number,
+                                      bias: _Number, out: None = None,
+                                      device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def local_response_normalization_grad(input: _NumPys, input_gradient: _NumPys, /, *, cross_channel: bool,
+                                      local_size: SupportsIndex, alpha: _Number, beta: _Number, bias: _Number,
+                                      out: None = None, device: str | None = None) -> _Array: ...
+@overload
+def local_response_normalization_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float, /, *,
+                                      cross_channel: bool, local_size: SupportsIndex, alpha: _Number, beta: _Number,
+                                      bias: _Number, out: None = None, device: str | None = None) -> _Library: ...
+@overload
+def local_response_normalization_grad(input: _Operand, input_gradient: _Operand, /, *, cross_channel: bool,
+                                      local_size: SupportsIndex, alpha: _Number, beta: _Number, bias: _Number,
+                                      out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
 def cumulative_product(input: _Typed[_Element], /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
                        has_exclusive_product: bool, out: None = None,
                        device: str | None = None) -> NDArray[_Element]: ...
@@ -1702,6 +1882,17 @@ def cumulative_product(input: _Library, /, *, axis: SupportsIndex, axis_directio
 @overload
 def cumulative_product(input: _Operand, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
                        has_exclusive_product: bool, out: _Out, device: str | None = None) -> _Out: ...
+
+@overload
+def batch_normalization_grad(input: _NumPys, input_gradient: _NumPys, mean: _NumPys, variance: _NumPys, scale: _NumPys,
+                             /, *, epsilon: _Number, out: Sequence[_Array | bool | None] | None = None,
+                             device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
+@overload
+def batch_normalization_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float,
+                             mean: _Library | _Array | float, variance: _Library | _Array | float,
+                             scale: _Library | _Array | float, /, *, epsilon: _Number,
+                             out: Sequence[_Library | bool | None] | None = None,
+                             device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
 def quantized_linear_add(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys, b_scale: _NumPys,
@@ -1740,6 +1931,85 @@ def dynamic_quantize_linear(input: _Library | _Array | float, /, *, out: Sequenc
                             dtype: Sequence[DTypeLike | None] | None = None,
                             shape: Sequence[_Shape | None] | None = None,
                             device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
+
+@overload
+def roi_align1(input: float, roi: float, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
+               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+               device: str | None = None) -> _Array: ...
+@overload
+def roi_align1(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, batch_indices: _NumPys, /, *,
+               reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
+               spatial_scale_x: _Number, spatial_scale_y: _Number, input_pixel_offset: _Number,
+               output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+               device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def roi_align1(input: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
+               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+               device: str | None = None) -> _Array: ...
+@overload
+def roi_align1(input: _Library | _Array | float, roi: _Library | _Array | float,
+               batch_indices: _Library | _Array | float, /, *, reduction_function: str | SupportsIndex,
+               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+               device: str | None = None) -> _Library: ...
+@overload
+def roi_align1(input: _Operand, roi: _Operand, batch_indices: _Operand, /, *, reduction_function: str | SupportsIndex,
+               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
+               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
+               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
+               align_regions_to_corners: bool, out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def roi_align_grad(input: _NumPys | None, input_gradient: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *,
+                   reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
+                   spatial_scale_x: _Number, spatial_scale_y: _Number, input_pixel_offset: _Number,
+                   output_pixel_offset: _Number, minimum_samples_per_output: SupportsIndex,
+                   maximum_samples_per_output: SupportsIndex, align_regions_to_corners: bool,
+                   out: Sequence[_Array | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                   device: str | None = None) -> tuple[_Array | None, _Array | None]: ...
+@overload
+def roi_align_grad(input: _Library | _Array | float | None, input_gradient: _Library | _Array | float,
+                   roi: _Library | _Array | float, batch_indices: _Library | _Array | float, /, *,
+                   reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
+                   spatial_scale_x: _Number, spatial_scale_y: _Number, input_pixel_offset: _Number,
+                   output_pixel_offset: _Number, minimum_samples_per_output: SupportsIndex,
+                   maximum_samples_per_output: SupportsIndex, align_regions_to_corners: bool,
+                   out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                   device: str | None = None) -> tuple[_Library | None, _Library | None]: ...
+
+@overload
+def batch_normalization_training(input: _NumPys, scale: _NumPys, bias: _NumPys, /, fused_add: _NumPys | None = None, *,
+                                 epsilon: _Number, fused_activation: Operator | None = None,
+                                 out: Sequence[_Array | bool | None] | None = None,
+                                 device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
+@overload
+def batch_normalization_training(input: _Library | _Array | float, scale: _Library | _Array | float,
+                                 bias: _Library | _Array | float, /, fused_add: _Library | _Array | float | None = None,
+                                 *, epsilon: _Number, fused_activation: Operator | None = None,
+                                 out: Sequence[_Library | bool | None] | None = None,
+                                 device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
+
+@overload
+def batch_normalization_training_grad(input: _NumPys, input_gradient: _NumPys, mean: _NumPys, variance: _NumPys,
+                                      scale: _NumPys, /, *, epsilon: _Number,
+                                      out: Sequence[_Array | bool | None] | None = None,
+                                      device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
+@overload
+def batch_normalization_training_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float,
+                                      mean: _Library | _Array | float, variance: _Library | _Array | float,
+                                      scale: _Library | _Array | float, /, *, epsilon: _Number,
+                                      out: Sequence[_Library | bool | None] | None = None,
+                                      device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
 def clip1(input: _Typed[_Element], /, *, min: _Number, max: _Number, scale: _Number | None = None,
@@ -1855,6 +2125,27 @@ def resample2(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, ro
               scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
               output_pixel_offsets: Sequence[_Number], out: _Out, shape: None = None,
               device: str | None = None) -> _Out: ...
+
+@overload
+def resample_grad1(input_gradient: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
+                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                   shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def resample_grad1(input_gradient: _NumPys, /, *, interpolation_mode: str | SupportsIndex,
+                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                   shape: _Shape, device: str | None = None) -> _Array: ...
+@overload
+def resample_grad1(input_gradient: _Library, /, *, interpolation_mode: str | SupportsIndex,
+                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
+                   shape: _Shape, device: str | None = None) -> _Library: ...
+@overload
+def resample_grad1(input_gradient: _Operand, /, *, interpolation_mode: str | SupportsIndex,
+                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
+                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: _Out,
+                   shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def diagonal_matrix1(input: _Typed[_Element], *, value: _Number, diagonal_fill_begin: SupportsIndex,
@@ -2094,6 +2385,37 @@ def multihead_attention1(query: _Library | _Array | float | None = None, key: _L
                          out: Sequence[_Library | bool | None] | None = None,
                          dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                          device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
+
+@overload
+def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
+             out: None = None, dtype: _DTypeOf[_Element], shape: _Shape | None = None,
+             device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
+             out: None = None, dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+@overload
+def quantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
+             quantization_type: str | SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+             device: str | None = None) -> _Library: ...
+@overload
+def quantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
+             out: _Out, dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+
+@overload
+def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
+               out: None = None, dtype: _DTypeOf[_Element], shape: _Shape | None = None,
+               device: str | None = None) -> NDArray[_Element]: ...
+@overload
+def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
+               out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+               device: str | None = None) -> _Array: ...
+@overload
+def dequantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
+               quantization_type: str | SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+               device: str | None = None) -> _Library: ...
+@overload
+def dequantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
+               out: _Out, dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def resample3(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,

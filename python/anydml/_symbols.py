@@ -7,6 +7,7 @@ arranged in the same way.
 """
 import bisect
 import functools
+import math
 import mmap
 import operator
 
@@ -15,6 +16,7 @@ import numpy as _np
 from . import _core
 from ._call import Call as _Call
 from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
+from ._specs import SPECS as _SPECS
 
 # NumPy's functions that return one view of their first argument, and its functions that return a list of views.
 _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
@@ -158,9 +160,9 @@ class Symbol:
         strides in elements of the view's type; NumPy counts bytes, so a view in NumPy can lie between two elements."""
         if seen.size == 0:
             return True
-        steps = (step for size, step in zip(seen.shape, seen.strides) if size != 1)
-        return self._recorder.is_within(seen) and all(
-            step % seen.itemsize == 0 for step in (_address(seen) - self._start, *steps))
+        address, item = _address(seen), seen.itemsize
+        return self._recorder.is_within(address) and (address - self._start) % item == 0 and all(
+            step % item == 0 or size == 1 for size, step in zip(seen.shape, seen.strides))
 
     def _id(self):
         """Its number in the graph."""
@@ -305,14 +307,23 @@ class FixedArrays:
     """Arrays that nothing can change while a graph is recorded, and the memory in which they lie."""
 
     def __init__(self, arrays=()):
+        self.constants = _core.Constants()  # by which graphs share them
         self._arrays = [one for one in arrays if one.size]  # which keep their memory
-        ranges = sorted(map(_bounds, self._arrays))
-        self._starts, self._ends = ([one[i] for one in ranges] for i in (0, 1))
+        self._ids = {id(one) for one in self._arrays if one.flags.c_contiguous}
+        self._starts, self._ends = [], []
+        for start, end in sorted(map(_bounds, self._arrays)):
+            if self._ends and start < self._ends[-1]:  # a view of another
+                self._ends[-1] = max(end, self._ends[-1])
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
 
     def holds(self, array):
-        """Whether it is one of them, or lies in one of them."""
-        if not array.size:
+        """Whether it is one of them, or lies in one of them, as a graph can read it."""
+        if id(array) in self._ids:
             return True
+        if not array.size or any(step < 0 or step % array.itemsize for step in array.strides):
+            return False
         start, end = _bounds(array)
         place = bisect.bisect_right(self._starts, start)
         return place > 0 and end <= self._ends[place - 1]
@@ -337,22 +348,21 @@ class Recorder:
     def stand_in(self, shape, dtype, strides=None):
         """An array over memory that nobody looks at."""
         dtype = _np.dtype(dtype)
-        shape = _np.broadcast_shapes(shape)
-        steps = strides or ()
-        bytes_ = dtype.itemsize * (1 + sum((size - 1) * (step // dtype.itemsize) for size, step in zip(shape, steps))
-                                   if strides else functools.reduce(operator.mul, shape, 1))
+        shape = shape if type(shape) is tuple else _np.broadcast_shapes(shape)
+        bytes_ = dtype.itemsize * (1 + sum((size - 1) * (step // dtype.itemsize) for size, step in zip(shape, strides))
+                                   if strides else math.prod(shape))
         if not self._memories or self._memories[-1][1] < bytes_:
             memory = mmap.mmap(-1, max(bytes_, mmap.PAGESIZE), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
             self._memories.append((_address(_np.frombuffer(memory, _np.uint8)), len(memory), memory))
         return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
 
-    def is_within(self, array):
-        """Whether it lies in the memory of stand-ins."""
-        address = _address(array)
+    def is_within(self, address):
+        """Whether something there lies in the memory of stand-ins."""
         return any(start <= address < start + count for start, count, _ in self._memories)
 
     def symbol(self, source, stand_in):
-        return Symbol(self, source, _address(stand_in), stand_in, source)
+        address, _, memory = self._memories[-1]
+        return Symbol(self, source, address if stand_in.base is memory else _address(stand_in), stand_in, source)
 
     def input(self, array):
         """A Symbol for arrays like this one, and what stands for them."""
@@ -361,17 +371,30 @@ class Recorder:
         symbol = self.symbol(self.graph.input(stand_in), stand_in)
         return (symbol.view(bool) if array.dtype == bool else symbol), stand_in
 
+    def known(self, array):
+        """A Symbol of a constant, so that what is made of it is part of the graph."""
+        like = plain(array)
+        like = like if self._fixed.holds(like) else _np.asarray(like, order="C")
+        stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
+        symbol = self.symbol(self.constant(like), stand_in)
+        return symbol.view(bool) if array.dtype == bool else symbol
+
     def constant(self, array):
         """The elements that it has now: the function that is recorded may change them afterwards."""
         _, before, value = self._constants.get(id(array), (None, None, None))
         if before is None or (before is not array and not _have_same_bits(before, array)):
-            kept = array if self._fixed.holds(array) and array.flags.c_contiguous else _np.array(array, order="C")
-            value = self.graph.constant(kept)
+            if self._fixed.holds(array):
+                kept, value = array, self.graph.shared_constant(self._fixed.constants, array)
+            else:
+                kept = _np.array(array, order="C")
+                value = self.graph.constant(kept)
             self._constants[id(array)] = (array, kept, value)
         return value
 
     def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
         """Records an operator; as `run`."""
+        if out is None and name in _PLAIN_OPERATORS and all(map(_is_plain, inputs)):
+            return self._add_plain(name, inputs, dtype, shape, attributes)
         call = _Call(name, inputs, out, dtype, shape)
         if any(one is not None and one is not True for one in call.outs):
             raise TypeError(f"{call.name}: out is an array; expected none, since a graph makes its results itself")
@@ -388,12 +411,30 @@ class Recorder:
         results = self.graph.add(call.name, values, outs, attributes)
         return call.result([None if one is None else self.symbol(value, one) for value, one in zip(results, outs)])
 
+    def _add_plain(self, name, inputs, dtype, shape, attributes):
+        """The same in a third of the time, for operators with one output and operands that are taken as they are."""
+        arrays = [one._stand_in if type(one) is Symbol else one for one in inputs]
+        if dtype is None or shape is None:
+            shape = shape if shape is None or type(shape) is tuple else _np.broadcast_shapes(shape)
+            dtype = None if dtype is None else _np.dtype(dtype)
+            ((shape, dtype),) = _core.infer_outputs(name, arrays, (True,), (dtype,), (shape,), attributes)
+        out, values = self.stand_in(shape, dtype), []
+        for one in inputs:
+            if type(one) is not Symbol:
+                values.append(0 if one is None else self.constant(one))
+                continue
+            if one._recorder is not self:
+                raise ValueError(f"{name}: an operand is a value of another graph")
+            values.append(one._id() if one._value is None else one._value)
+        (value,) = self.graph.add(name, values, [out], attributes)
+        return self.symbol(value, out)
+
     def output(self, value):
         """Makes it an output, packed: what stands for arrays of it, and its type."""
         if type(value) is not Symbol:
             array = _np.asarray(value)
             stand_in = self.stand_in(array.shape, plain(array).dtype)
-            value = Symbol(self, self.constant(plain(array)), _address(stand_in), stand_in)
+            value = Symbol(self, self.constant(_np.asarray(plain(array), order="C")), _address(stand_in), stand_in)
             self.graph.output(value._id())
             return stand_in, array.dtype
         kind = value.dtype
@@ -402,6 +443,18 @@ class Recorder:
             value = self.add("ELEMENT_WISE_IDENTITY", (value,))
         self.graph.output(value._id())
         return value._stand_in, kind
+
+
+_PLAIN_OPERATORS = frozenset(name for name, spec in _SPECS.items() if spec.inputs and spec.array is None and
+                             len(spec.outputs) == 1 and not (spec.outputs[0].array or spec.outputs[0].optional))
+
+
+def _is_plain(operand):
+    kind = type(operand)
+    return operand is None or ((kind is Symbol or kind is _np.ndarray) and operand.dtype.num != _TRUTH)
+
+
+_TRUTH = _np.dtype(bool).num
 
 
 def _have_same_bits(a, b):

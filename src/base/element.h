@@ -53,8 +53,12 @@ enum class DataType : std::uint32_t {
 #define ANYDML_ENUMERATOR(type, name, value) name = value,
   ANYDML_FOR_EACH_TYPE(ANYDML_ENUMERATOR)
 #undef ANYDML_ENUMERATOR
+  // Types of tensors whose elements have no address: two share a byte, the first in its low half. A tensor with an odd
+  // number of elements ends in the low half of its last byte, and the other half is 0. Only quantisation takes them.
+  UINT4 = 12,
+  INT4 = 13,
 };
-inline constexpr std::size_t kDataTypeLimit = 12;  // one past the largest value above
+inline constexpr std::size_t kDataTypeLimit = 12;  // one past the largest value of a type whose elements are bytes
 
 // A set of types: bit DataType.
 using TypeSet = std::uint32_t;
@@ -68,7 +72,9 @@ inline constexpr DataType kDataTypeOf = DataType::unknown;
 ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
 #undef ANYDML_TYPE_OF
 
-// 0 for what is not an element type.
+[[nodiscard]] constexpr bool is_four_bits(DataType type) { return type == DataType::UINT4 || type == DataType::INT4; }
+
+// In bytes. 0 for what is not an element type, and for the types of four bits.
 [[nodiscard]] constexpr std::size_t element_size(DataType type) {
   switch (type) {
 #define ANYDML_SIZE(type, name, value) \
@@ -76,6 +82,8 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
     return sizeof(type);
     ANYDML_FOR_EACH_TYPE(ANYDML_SIZE)
 #undef ANYDML_SIZE
+    case DataType::UINT4:
+    case DataType::INT4:
     case DataType::unknown:
       break;
   }
@@ -90,13 +98,26 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
     return #name;
     ANYDML_FOR_EACH_TYPE(ANYDML_NAME)
 #undef ANYDML_NAME
+    case DataType::UINT4:
+      return "UINT4";
+    case DataType::INT4:
+      return "INT4";
     case DataType::unknown:
       break;
   }
   return "UNKNOWN";
 }
 
+// Whether its elements are whole bytes, each at an address of its own.
 [[nodiscard]] constexpr bool is_element_type(DataType type) { return element_size(type) != 0; }
+// Whether tensors may have it.
+[[nodiscard]] constexpr bool is_tensor_type(DataType type) { return is_element_type(type) || is_four_bits(type); }
+
+// The alignment of a tensor of the type in bytes, and the bytes that one element touches: those of an element, and at
+// least one.
+[[nodiscard]] constexpr std::size_t element_alignment(DataType type) {
+  return element_size(type) == 0 ? 1 : element_size(type);
+}
 
 [[nodiscard]] constexpr bool is_float_type(DataType type) {
   return type == DataType::FLOAT16 || type == DataType::FLOAT32 || type == DataType::FLOAT64;
@@ -114,6 +135,8 @@ constexpr decltype(auto) visit_type(DataType type, Visitor&& visitor) {
     return visitor.template operator()<type>();
     ANYDML_FOR_EACH_TYPE(ANYDML_VISIT)
 #undef ANYDML_VISIT
+    case DataType::UINT4:
+    case DataType::INT4:
     case DataType::unknown:
       break;
   }

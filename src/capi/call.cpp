@@ -251,7 +251,7 @@ class Reader {
     for (std::uint32_t i = 0; i < (array ? given.count : 1); ++i) {
       const Scalar number = read_number(given, i, array);
       if (takes_integers(field.type)) {
-        ANYDML_TRY(check_integer(given, field, number, array ? format_text("[{}]", i) : std::string()));
+        ANYDML_TRY(check_integer(given, field, number, array ? std::optional(i) : std::nullopt));
       }
       argument.numbers.push_back(number);
     }
@@ -260,14 +260,14 @@ class Reader {
 
   // UINT and INT have 32 bits.
   [[nodiscard]] Status check_integer(const anydml_attribute& given, const facts::Field& field, const Scalar& number,
-                                     std::string_view index) const {
+                                     std::optional<std::uint32_t> index) const {
     const double value = number.as<f64>();
     const double least = is_signed(field.type) ? std::numeric_limits<std::int32_t>::min() : 0;
     const double most =
         is_signed(field.type) ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::uint32_t>::max();
     if (!(value >= least && value <= most) || std::trunc(value) != value) {
       return wrong(op_, format_text("attribute {:.64}{} is {}; expected a whole number from {} to {}", given.name,
-                                    index, value, least, most));
+                                    index ? format_text("[{}]", *index) : std::string(), value, least, most));
     }
     return {};
   }

@@ -39,6 +39,8 @@ struct CompiledGraph {
   std::size_t steps = 0;
   void* persistent = nullptr;  // what was folded, in the device's memory
   void* constants = nullptr;
+  std::vector<void*> shared;                // the addresses of memory that other graphs use too, and
+  std::vector<std::shared_ptr<void>> held;  // those of them that live as long as a graph holds them
 };
 
 }  // namespace anydml
@@ -61,8 +63,9 @@ struct anydml_compiled {
   const anydml::Device* device = nullptr;
   anydml::DeviceProgram program;
   std::uint64_t temporary_bytes = 0;  // that a run of the program needs
-  bool is_one_step = false;           // then an output may be in place of an input, where the operator allows it
-  void* persistent = nullptr;         // of an operator: what was computed from its constants
+  // No step but the last writes an output: then an output may be in place of an input, where the operator allows it.
+  bool writes_last = false;
+  void* persistent = nullptr;  // of an operator: what was computed from its constants
   std::vector<Kept> kept;
   std::vector<Constant> constants;
 

@@ -174,7 +174,7 @@ void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& add
       if (input.present && output.present && ranges_meet(from, input.reach, to, output.reach)) {
         const Sharing sharing = find_sharing(input.tensor, from, output.tensor, to);
         const bool allowed = sharing == Sharing::disjoint ||
-                             (sharing == Sharing::identical && compiled.is_one_step && may_be_in_place(desc, i));
+                             (sharing == Sharing::identical && compiled.writes_last && may_be_in_place(desc, i));
         if (!allowed) {
           operands.add(i);
         }
@@ -203,11 +203,10 @@ TensorDesc without_repeats(TensorDesc tensor) {
 }
 
 // Whether most bytes of the tensor's reach are of no element: a copy of the reach would take a multiple of the memory,
-// and read bytes that are not the caller's to show us.
+// and read bytes that are not the caller's to show us. Elements of four bits are not copied one by one.
 bool is_sparse(const OpTensor& tensor) {
-  const std::uint64_t elements =
-      static_cast<std::uint64_t>(element_count(without_repeats(tensor.tensor))) * element_size(tensor.tensor.type);
-  return tensor.present && bytes_of(tensor.reach) / 2 > elements;
+  return tensor.present && !is_four_bits(tensor.tensor.type) &&
+         bytes_of(tensor.reach) / 2 > static_cast<std::uint64_t>(packed_bytes(without_repeats(tensor.tensor)));
 }
 
 // The same elements without gaps. What is repeated stays so.
@@ -469,10 +468,13 @@ Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
   }
   // The slots of a graph's plan have its own memory after the temporary.
   const std::size_t count = compiled.surface.tensors.size() + 1;
-  Addresses slots(count + 1);
+  Addresses slots(count + 1 + (compiled.graph ? compiled.graph->shared.size() : 0));
   std::copy_n(addresses.data(), count, slots.data());
   slots[count] = compiled.graph ? compiled.graph->persistent : compiled.persistent;
   slots[count + 1] = compiled.graph ? compiled.graph->constants : nullptr;
+  if (compiled.graph) {
+    std::ranges::copy(compiled.graph->shared, slots.data() + count + 2);
+  }
   return run(compiled.program.get(), slots.data());
 }
 
@@ -543,7 +545,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
   }
   auto programs = compile_programs(graph, device.core, kept.op->name, nullptr, options);
   ANYDML_TRY(programs);
-  compiled->is_one_step = programs.value().plans.steps == 1;
+  compiled->writes_last = programs.value().plans.writes_last;
   compiled->surface = {
       .label = kept.op->name, .tensors = kept.tensors, .input_count = kept.input_count, .empty = kept.empty};
   compiled->program = std::move(programs.value().run);

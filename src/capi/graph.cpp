@@ -10,6 +10,10 @@
 #include "capi/options.h"
 #include "text/format.h"
 
+struct anydml_constants {
+  std::shared_ptr<anydml::SharedConstants> shared = std::make_shared<anydml::SharedConstants>();
+};
+
 struct anydml_graph {
   mutable std::mutex mutex;
   anydml::GraphBuilder builder;
@@ -97,6 +101,31 @@ int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* tensor, any
 int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value) {
   return anydml::add_value("anydml_graph_add_constant", graph, tensor, value,
                            [&](GraphBuilder& builder) { return builder.add_constant(*tensor); });
+}
+
+int anydml_constants_create(anydml_constants** constants) {
+  return boundary([&]() -> Status {
+    ANYDML_TRY(anydml::check_place("anydml_constants_create", "constants", constants));
+    *constants = nullptr;
+    *constants = new anydml_constants;
+    return {};
+  });
+}
+
+void anydml_constants_release(anydml_constants* constants) {
+  const anydml::CancellationDeferred deferred;
+  delete constants;
+}
+
+int anydml_graph_add_shared_constant(anydml_graph* graph, anydml_constants* constants, const anydml_tensor* tensor,
+                                     anydml_value* value) {
+  constexpr const char* kFunction = "anydml_graph_add_shared_constant";
+  return anydml::add_value(kFunction, graph, tensor, value, [&](GraphBuilder& builder) -> anydml::Result<anydml_value> {
+    if (constants == nullptr) {
+      return anydml::bad_call(kFunction, "constants is null; expected what anydml_constants_create made");
+    }
+    return builder.add_shared_constant(constants->shared, *tensor);
+  });
 }
 
 int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor, anydml_value* value) {

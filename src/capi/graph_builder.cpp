@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/reserve.h"
 #include "capi/arguments.h"
-#include "capi/run.h"
+#include "capi/graph_memory.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
 #include "schema/words.h"
@@ -17,7 +17,6 @@
 namespace anydml {
 namespace {
 
-constexpr std::string_view kLabel = "graph";
 constexpr std::size_t kMostValues = 0x7fffffff;
 
 constinit std::atomic<std::uint32_t> g_graphs = 0;
@@ -29,7 +28,7 @@ std::uint64_t bytes_of(const TensorDesc& tensor) { return static_cast<std::uint6
 
 // An empty value has a place too, so that everything that is read is somewhere.
 Extent extent_of(const TensorDesc& tensor) {
-  return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_size(tensor.type)};
+  return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_alignment(tensor.type)};
 }
 
 anydml_tensor as_given(const TensorDesc& tensor) {
@@ -37,97 +36,21 @@ anydml_tensor as_given(const TensorDesc& tensor) {
           nullptr};
 }
 
-// What the outputs come from.
-struct Used {
-  std::vector<bool> inputs, constants;
-
-  explicit Used(const Graph& graph) : inputs(graph.inputs.size()), constants(graph.constants.size()) {
-    std::vector<bool> nodes(graph.nodes.size());
-    const auto mark = [&](const GraphSource& source) {
-      switch (source.kind) {
-        case SourceKind::none:
-          break;
-        case SourceKind::input:
-          inputs[source.index] = true;
-          break;
-        case SourceKind::constant:
-          constants[source.index] = true;
-          break;
-        case SourceKind::node:
-          nodes[source.index] = true;
-          break;
-      }
-    };
-    std::ranges::for_each(graph.outputs, mark);
-    for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // each comes after what it takes
-      if (nodes[i]) {
-        std::ranges::for_each(graph.nodes[i].sources, mark);
-      }
-    }
-  }
-};
-
-// Copies the constants that are used to the device, and runs there what follows from them alone. Those that only this
-// needs are not kept: packed weights are in the persistent memory then.
-Status initialise(anydml_compiled& compiled, const GraphPrograms& programs, std::span<const Extent> extents,
-                  std::span<const std::byte* const> constants, const Used& used) {
-  const GraphPlans& plans = programs.plans;
-  const Device& device = *compiled.device;
-  CompiledGraph& graph = *compiled.graph;
-  if (plans.constant_bytes == 0) {
-    return {};
-  }
-  if (plans.run_constant_bytes != 0) {
-    ANYDML_TRY(compiled.keep(plans.run_constant_bytes, &graph.constants));
-  }
-  if (plans.persistent_bytes != 0) {
-    ANYDML_TRY(compiled.keep(plans.persistent_bytes, &graph.persistent));
-  }
-  Temporary whole(device);
-  Temporary temporary(device);
-  const std::uint64_t initialised = programs.initialise ? plans.constant_bytes : 0;
-  if (initialised != 0) {
-    ANYDML_TRY(from_backend(kLabel, *device.backend, whole.allocate(initialised)));
-    if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
-      ANYDML_TRY(from_backend(kLabel, *device.backend, temporary.allocate(bytes)));
-    }
-  }
-  Run run(device, kLabel);
-  ANYDML_TRY(run.begin());
-  const auto copy = [&](void* memory, std::uint64_t end) -> Status {
-    for (std::size_t i = 0; i < constants.size(); ++i) {
-      if (constants[i] != nullptr && used.constants[i] && plans.constants[i] < end) {
-        ANYDML_TRY(run.copy(static_cast<std::byte*>(memory) + plans.constants[i], constants[i], extents[i].bytes));
-      }
-    }
-    return {};
-  };
-  ANYDML_TRY(copy(graph.constants, plans.run_constant_bytes));
-  if (initialised != 0) {
-    ANYDML_TRY(copy(whole.address(), initialised));
-    std::vector<void*> slots(plans.slots());
-    slots[plans.persistent_slot()] = graph.persistent;
-    slots[plans.constants_slot()] = whole.address();
-    slots[plans.temporary_slot()] = temporary.address();
-    ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));
-  }
-  return run.finish();
-}
-
 }  // namespace
 
 GraphBuilder::GraphBuilder() : number_(g_graphs.fetch_add(1, std::memory_order_relaxed) + std::uint64_t{1}) {}
 
-Result<const GraphBuilder::Value*> GraphBuilder::find(std::string_view who, anydml_value value) const {
+template <class Who>
+Result<const GraphBuilder::Value*> GraphBuilder::find(anydml_value value, const Who& who) const {
   if (value == 0) {
-    return bad_call(who, "is 0; expected a value of the graph");
+    return bad_call(who(), "is 0; expected a value of the graph");
   }
   const std::uint64_t index = value & 0xffffffff;
   if (value >> 32 != (number_ & 0xffffffff)) {
-    return bad_call(who, "is a value of another graph, or none; expected one of this graph's");
+    return bad_call(who(), "is a value of another graph, or none; expected one of this graph's");
   }
   if (index >= values_.size()) {
-    return bad_call(who, "is no value; expected one that this graph gave");
+    return bad_call(who(), "is no value; expected one that this graph gave");
   }
   return &values_[index];
 }
@@ -141,7 +64,7 @@ Result<TensorDesc> GraphBuilder::read(const std::string& name, const anydml_tens
   if (values_.size() >= kMostValues) {
     return Error{ErrorKind::out_of_memory, format_text("graph: {}: the graph has as many values as it can", name)};
   }
-  return make_tensor({kLabel, name},
+  return make_tensor({kGraphLabel, name},
                      {.type = tensor.type, .rank = tensor.rank, .sizes = tensor.sizes, .strides = tensor.strides});
 }
 
@@ -149,7 +72,7 @@ Result<TensorDesc> GraphBuilder::read_forward(const std::string& name, const any
   const auto made = read(name, tensor);
   ANYDML_TRY(made);
   if (reach_of(made.value()).first < 0) {
-    return invalid({kLabel, name},
+    return invalid({kGraphLabel, name},
                    format_text("strides are {}; expected 0 or more: a value of a graph begins with its first element",
                                shape_text(made.value().strides, made.value().rank)));
   }
@@ -168,26 +91,39 @@ Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
   return add({made.value(), {.kind = SourceKind::input, .index = index}, bytes_of(made.value())});
 }
 
+Result<anydml_value> GraphBuilder::add_shared_constant(std::shared_ptr<SharedConstants> shared,
+                                                       const anydml_tensor& tensor) {
+  if (shared_ != nullptr && shared_ != shared) {
+    return bad_call("anydml_graph_add_shared_constant",
+                    "constants is another than before; expected one anydml_constants for all constants of a graph");
+  }
+  const auto made = add_constant(tensor);
+  ANYDML_TRY(made);
+  constants_.back().is_shared = constants_.back().data != nullptr;
+  shared_ = std::move(shared);
+  return made;
+}
+
 Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   const std::string name = format_text("constant {}", constants_.size());
   const auto made = read_forward(name, tensor);
   ANYDML_TRY(made);
   const bool empty = bytes_of(made.value()) == 0;
   if (tensor.data == nullptr && !empty) {
-    return invalid({kLabel, name}, "data is null; expected the data of a constant");
+    return invalid({kGraphLabel, name}, "data is null; expected the data of a constant");
   }
   reserve_more(graph_.constants, 1);
   reserve_more(constants_, 1);
   reserve_more(values_, 1);
   graph_.constants.push_back(extent_of(made.value()));
-  constants_.push_back(empty ? nullptr : static_cast<const std::byte*>(tensor.data));
+  constants_.push_back({.data = empty ? nullptr : static_cast<const std::byte*>(tensor.data)});
   const auto index = static_cast<std::uint32_t>(constants_.size() - 1);
   return add({made.value(), {.kind = SourceKind::constant, .index = index}, bytes_of(made.value())});
 }
 
 Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
                                             std::int64_t offset) {
-  const auto value = find(format_text("{}: value", function), of);
+  const auto value = find(of, [&] { return format_text("{}: value", function); });
   ANYDML_TRY(value);
   const auto read_tensor = read("view", tensor);
   ANYDML_TRY(read_tensor);
@@ -197,16 +133,25 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
   if (reach.first == reach.end) {  // no element is anywhere
     return add(view);
   }
+  if (is_four_bits(made.type)) {
+    if (offset % 2 != 0) {
+      return invalid({kGraphLabel, "view"}, format_text("offset is {}; expected an even number of elements, since two "
+                                                        "elements of {} share a byte",
+                                                        offset, type_name(made.type)));
+    }
+    offset /= 2;
+  }
   const auto there = static_cast<std::int64_t>(view.bytes);  // of a tensor: 63 bits hold them
   std::int64_t first = 0;
   std::int64_t end = 0;
-  const bool counted = !__builtin_mul_overflow(offset, static_cast<std::int64_t>(element_size(made.type)), &offset) &&
-                       !__builtin_add_overflow(view.source.offset, offset, &view.source.offset) &&
-                       !__builtin_add_overflow(view.source.offset, reach.first, &first) &&
-                       !__builtin_add_overflow(view.source.offset, reach.end, &end);
+  const bool counted =
+      !__builtin_mul_overflow(offset, static_cast<std::int64_t>(element_alignment(made.type)), &offset) &&
+      !__builtin_add_overflow(view.source.offset, offset, &view.source.offset) &&
+      !__builtin_add_overflow(view.source.offset, reach.first, &first) &&
+      !__builtin_add_overflow(view.source.offset, reach.end, &end);
   if (!counted || first < 0 || end > there) {
     return invalid(
-        {kLabel, "view"},
+        {kGraphLabel, "view"},
         format_text(
             "{} with sizes {} and strides {} reaches over {}; expected the bytes 0 to {}, which the "
             "value has",
@@ -232,7 +177,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     made.sources.emplace_back();
     if (inputs[i] != 0) {
-      const auto value = find(format_text("node {}: {}: inputs[{}]", node, op.name, i), inputs[i]);
+      const auto value = find(inputs[i], [&] { return format_text("node {}: {}: inputs[{}]", node, op.name, i); });
       ANYDML_TRY(value);
       taken[i] = as_given(value.value()->tensor);
       made.sources.back() = value.value()->source;
@@ -278,11 +223,11 @@ bool GraphBuilder::is_whole(const Value& value) const {
 }
 
 Status GraphBuilder::add_output(anydml_value of) {
-  const auto found = find("anydml_graph_add_output: value", of);
+  const auto found = find(of, [] { return std::string("anydml_graph_add_output: value"); });
   ANYDML_TRY(found);
   Value value = *found.value();
   if (find_self_overlap(value.tensor) != SelfOverlap::none) {
-    return invalid({kLabel, format_text("output {}", outputs_.size())},
+    return invalid({kGraphLabel, format_text("output {}", outputs_.size())},
                    format_text("strides {} with sizes {} put two elements at one place; expected each element of an "
                                "output at a place of its own",
                                shape_text(value.tensor.strides, value.tensor.rank),
@@ -325,28 +270,30 @@ void GraphBuilder::make_surface(const std::vector<bool>& used, anydml_compiled& 
                             .reach = present ? reach_of(tensor) : Reach{}});
     empty = empty && (is_input || element_count(tensor) == 0);
   }
-  compiled.surface = {.label = kLabel, .tensors = made.tensors, .input_count = inputs_.size(), .empty = empty};
+  compiled.surface = {.label = kGraphLabel, .tensors = made.tensors, .input_count = inputs_.size(), .empty = empty};
 }
 
 Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& device,
                                                                const CompileOptions& options) const {
   if (outputs_.empty()) {
-    return bad_call(kLabel, "it has no output; expected one or more, which anydml_graph_add_output marks");
+    return bad_call(kGraphLabel, "it has no output; expected one or more, which anydml_graph_add_output marks");
   }
-  const Used used(graph_);
+  GraphMemory memory(graph_, constants_, device, shared_.get());
+  CompileOptions sharing = options;
+  sharing.sharing = memory.sharing();
   const bool shown = log_enabled(LogLevel::graph);
   std::string text;
-  auto programs = compile_programs(graph_, device.core, kLabel, shown ? &text : nullptr, options);
+  auto programs = compile_programs(graph_, device.core, kGraphLabel, shown ? &text : nullptr, sharing);
   ANYDML_TRY(programs);
   if (shown) {
     log_line(LogLevel::graph, "graph\n", graph_text(graph_), text);
   }
   auto compiled = std::make_unique<anydml_compiled>(device);
-  make_surface(used.inputs, *compiled);
+  make_surface(memory.used_inputs(), *compiled);
   compiled->graph->steps = programs.value().plans.steps;
   compiled->program = std::move(programs.value().run);
   compiled->temporary_bytes = compiled->program.temporary_bytes();
-  ANYDML_TRY(initialise(*compiled, programs.value(), graph_.constants, constants_, used));
+  ANYDML_TRY(memory.initialise(programs.value(), *compiled));
   return compiled;
 }
 

@@ -10,6 +10,8 @@
 
 #include "anydml/anydml.h"
 #include "capi/compiled.h"
+#include "capi/graph_memory.h"
+#include "capi/shared_constants.h"
 #include "graph/graph.h"
 
 namespace anydml {
@@ -20,6 +22,8 @@ class GraphBuilder {
 
   Result<anydml_value> add_input(const anydml_tensor& tensor);
   Result<anydml_value> add_constant(const anydml_tensor& tensor);
+  // The same, of data that stays where it is: other graphs may have it too.
+  Result<anydml_value> add_shared_constant(std::shared_ptr<SharedConstants> shared, const anydml_tensor& tensor);
   // offset: in elements of the view, from the element at index 0 of the value to its own.
   Result<anydml_value> add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
                                 std::int64_t offset);
@@ -39,7 +43,9 @@ class GraphBuilder {
     std::uint64_t bytes = 0;  // of the source, which may be none
   };
 
-  Result<const Value*> find(std::string_view who, anydml_value value) const;
+  // who: a function that gives the beginning of an error message.
+  template <class Who>
+  Result<const Value*> find(anydml_value value, const Who& who) const;
   anydml_value add(const Value& value);
   Result<TensorDesc> read(const std::string& name, const anydml_tensor& tensor) const;
   // The same, of a tensor that begins with its element at index 0.
@@ -51,7 +57,8 @@ class GraphBuilder {
 
   std::uint64_t number_;  // of the graph in this process: the upper half of its values
   Graph graph_;
-  std::vector<const std::byte*> constants_;  // the data of each
+  std::vector<GivenConstant> constants_;
+  std::shared_ptr<SharedConstants> shared_;  // whose constants are among them; may be null
   std::vector<TensorDesc> inputs_;
   std::vector<TensorDesc> outputs_;
   std::vector<Value> values_;

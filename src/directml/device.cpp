@@ -29,10 +29,11 @@ CompileOptions compile_options(DML_EXECUTION_FLAGS flags) {
 
 bool has_late_bindings(DML_EXECUTION_FLAGS flags) { return (flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
 
-// Which types tensors may have: the 64-bit ones came with level 3_0.
+// Which types tensors may have: the 64-bit ones came with level 3_0, and the 4-bit ones with 6_3.
 bool is_type_supported(std::uint32_t number, facts::FeatureLevel level) {
   const auto type = static_cast<DataType>(number);
-  return is_element_type(type) && (element_size(type) < 8 || level >= facts::FeatureLevel::v3_0);
+  return is_four_bits(type) ? level >= facts::FeatureLevel::v6_3
+                            : is_element_type(type) && (element_size(type) < 8 || level >= facts::FeatureLevel::v3_0);
 }
 
 }  // namespace

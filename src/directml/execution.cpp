@@ -22,8 +22,9 @@ bool may_alias(facts::InPlace in_place, std::size_t input) {
     case facts::InPlace::one_input:
     case facts::InPlace::any_input:
       return true;
-    case facts::InPlace::none:
     case facts::InPlace::each_output_but_training_step:
+      return input != 4;  // TrainingStepTensor
+    case facts::InPlace::none:
       break;
   }
   return false;

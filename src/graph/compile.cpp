@@ -2,6 +2,7 @@
 #include "graph/compile.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/checked.h"
 #include "graph/passes.h"
@@ -30,11 +31,13 @@ PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
 // Compiles those nodes of a graph that are needed, which are sorted.
 class Compiler {
  public:
-  Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, const DeviceTraits& device, std::string* text)
+  Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, const DeviceTraits& device, std::string* text,
+           const GraphSharing* sharing)
       : graph_(graph),
         sorted_(std::move(sorted)),
         device_(device),
         text_(text),
+        sharing_(sharing),
         values_(graph),
         homes_(values_.count()) {
     plans_.inputs = static_cast<std::uint32_t>(graph.inputs.size());
@@ -51,6 +54,9 @@ class Compiler {
     }
     place_given(read_later(folded));
     const ValueSet kept = place_persistent(folded);
+    if (sharing_ != nullptr) {
+      before = not_made_yet(before, kept);
+    }
     say(sorted_.size() == 1 ? "one node\n" : format_text("{} nodes\n", sorted_.size()));
     plans_.initialise = make_plan(before, kept, "initialise");
     const std::vector<std::uint32_t> copies = place_outputs(folded);
@@ -59,6 +65,7 @@ class Compiler {
       needed[values_.of(output)] = true;
     }
     plans_.run = make_plan(after, needed, "run");
+    plans_.writes_last = plans_.writes_last && copies.empty();
     for (const std::uint32_t output : copies) {
       add_output_copy(output);
     }
@@ -140,15 +147,73 @@ class Compiler {
       homes_[values_.of_input(i)] = {.slot = i, .offset = 0};
     }
     plans_.constants.resize(graph_.constants.size());
+    for (std::uint32_t i = 0; sharing_ != nullptr && i < graph_.constants.size(); ++i) {
+      if (const ConstantKey& key = sharing_->constants[i]; key.is_shared) {
+        const std::uint32_t value = values_.of_constant(i);
+        homes_[value] = share(
+            {.key = key.text, .bytes = graph_.constants[i].bytes, .constant = i, .is_read_later = bool{read[value]}});
+      }
+    }
     for (const bool is_read : {true, false}) {
       for (std::uint32_t i = 0; i < graph_.constants.size(); ++i) {
-        if (const std::uint32_t value = values_.of_constant(i); read[value] == is_read) {
+        if (const std::uint32_t value = values_.of_constant(i);
+            homes_[value].slot == kNoSlot && read[value] == is_read) {
           plans_.constants[i] = take(plans_.constant_bytes, graph_.constants[i]);
           homes_[value] = {.slot = plans_.constants_slot(), .offset = plans_.constants[i]};
         }
       }
       plans_.run_constant_bytes = is_read ? plans_.constant_bytes : plans_.run_constant_bytes;
     }
+  }
+
+  // A slot of its own.
+  Home share(GraphPlans::Shared memory) {
+    plans_.shared.push_back(std::move(memory));
+    return {.slot = plans_.shared_slot(static_cast<std::uint32_t>(plans_.shared.size() - 1)), .offset = 0};
+  }
+
+  [[nodiscard]] GraphPlans::Shared* shared_of(std::uint32_t value) {
+    const std::uint32_t slot = homes_[value].slot;
+    return slot >= plans_.shared_slot(0) && slot < plans_.slots() ? &plans_.shared[slot - plans_.shared_slot(0)]
+                                                                  : nullptr;
+  }
+
+  // Of the nodes of the first plan, those that still have something to make: a value that no graph has made yet, or one
+  // that this graph does not share.
+  std::vector<std::uint32_t> not_made_yet(std::span<const std::uint32_t> nodes, const ValueSet& wanted) {
+    NodeSet needed(graph_.nodes.size());
+    const auto is_there = [&](std::uint32_t value) {
+      const GraphPlans::Shared* memory = shared_of(value);
+      return memory != nullptr && !memory->is_new;
+    };
+    for (std::size_t at = nodes.size(); at-- > 0;) {
+      const GraphNode& node = graph_.nodes[nodes[at]];
+      bool is_needed = needed[nodes[at]];
+      for (std::uint32_t output = 0; output < node.outputs.size(); ++output) {
+        const std::uint32_t value = values_.of_node(nodes[at], output);
+        is_needed = is_needed || (wanted[value] && !is_there(value));
+      }
+      needed[nodes[at]] = is_needed;
+      if (!is_needed) {
+        continue;
+      }
+      for (std::uint32_t output = 0; output < node.outputs.size(); ++output) {
+        if (GraphPlans::Shared* memory = shared_of(values_.of_node(nodes[at], output)); memory != nullptr) {
+          memory->is_new = true;  // it never writes where another graph reads
+        }
+      }
+      for (const GraphSource& source : node.sources) {
+        if (source.kind == SourceKind::node && !is_there(values_.of(source))) {
+          needed[source.index] = true;
+        }
+        if (source.kind == SourceKind::constant && is_there(values_.of(source))) {
+          shared_of(values_.of(source))->is_read_first = true;
+        }
+      }
+    }
+    std::vector<std::uint32_t> left;
+    std::ranges::copy_if(nodes, std::back_inserter(left), [&](std::uint32_t node) { return bool{needed[node]}; });
+    return left;
   }
 
   // The next offset for so many bytes, behind what was taken before.
@@ -183,15 +248,33 @@ class Compiler {
         owned_homes_[i] = {.slot = plans_.persistent_slot(), .offset = offset};
       }
     }
+    const std::vector<std::string> keys = sharing_ != nullptr
+                                              ? folded_keys(graph_, sorted_, folded, sharing_->constants, device_)
+                                              : std::vector<std::string>(graph_.nodes.size());
     for (const std::uint32_t node : sorted_) {
-      for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
-        if (const std::uint32_t value = values_.of_node(node, output); wanted[value]) {
-          homes_[value] = {.slot = plans_.persistent_slot(),
-                           .offset = take(plans_.persistent_bytes, graph_.nodes[node].outputs[output])};
-        }
-      }
+      place_kept(node, keys[node], wanted);
     }
     return wanted;
+  }
+
+  // The outputs of a node that the first plan leaves: in memory that graphs share if the node has a key, and otherwise
+  // in the persistent memory. A node makes all of them or none.
+  void place_kept(std::uint32_t node, const std::string& key, const ValueSet& wanted) {
+    const std::size_t first = plans_.shared.size();
+    bool is_there = true;
+    for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
+      const Extent& extent = graph_.nodes[node].outputs[output];
+      const std::uint32_t value = values_.of_node(node, output);
+      if (wanted[value] && key.empty()) {
+        homes_[value] = {.slot = plans_.persistent_slot(), .offset = take(plans_.persistent_bytes, extent)};
+      } else if (wanted[value]) {
+        homes_[value] = share({.key = format_text("{} {}", output, key), .bytes = extent.bytes});
+        is_there = is_there && sharing_->is_there(plans_.shared.back().key);
+      }
+    }
+    for (std::size_t i = first; i < plans_.shared.size(); ++i) {
+      plans_.shared[i].is_new = !is_there;
+    }
   }
 
   // A value that is an output is made there; what is an output twice, or was made before, is copied. Owned inputs are
@@ -243,6 +326,10 @@ class Compiler {
         homes_[value] = moved(homes_[root], values_.offset_in_root(value));
       }
     }
+    plans_.writes_last = std::ranges::none_of(
+        std::span(ordered).first(ordered.empty() ? 0 : ordered.size() - 1), [&](const GraphGroup& group) {
+          return std::ranges::any_of(group.writes, [&](std::uint32_t value) { return is_in_output(homes_[value]); });
+        });
     steps_ = 0;
     for (const GraphGroup& group : ordered) {
       plan.begin_temporary(placement.bytes);  // what a step keeps for itself, the next may have
@@ -256,6 +343,10 @@ class Compiler {
                       steps_ == 1 ? "" : "s", plan.temporary_bytes(), plans_.temporary_values));
     }
     return plan;
+  }
+
+  [[nodiscard]] bool is_in_output(const Home& home) const {
+    return home.slot >= plans_.output_slot(0) && home.slot < plans_.temporary_slot();
   }
 
   static Home moved(const Home& home, std::int64_t bytes) {
@@ -403,6 +494,9 @@ class Compiler {
     if (home.slot == plans_.temporary_slot()) {
       return format_text("temporary+{}", home.offset);
     }
+    if (home.slot >= plans_.shared_slot(0) && home.slot < plans_.slots()) {
+      return format_text("shared{}+{}", home.slot - plans_.shared_slot(0), home.offset);
+    }
     const std::string offset = home.offset != 0 ? format_text("+{}", home.offset) : std::string();
     return home.slot < plans_.inputs ? format_text("input{}{}", home.slot, offset)
                                      : format_text("output{}{}", home.slot - plans_.output_slot(0), offset);
@@ -436,6 +530,7 @@ class Compiler {
   const std::vector<std::uint32_t> sorted_;
   const DeviceTraits& device_;
   std::string* const text_;
+  const GraphSharing* const sharing_;
   const ValueNumbers values_;
   std::vector<Home> homes_;        // of each value
   std::vector<Home> owned_homes_;  // of each owned input that is kept
@@ -456,7 +551,8 @@ Status check_families(const Graph& graph, std::span<const std::uint32_t> nodes, 
 
 }  // namespace
 
-Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device, std::string* text) {
+Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device, std::string* text,
+                                 const GraphSharing* sharing) {
   auto sorted = sorted_nodes(graph);  // an error names the nodes that the caller knows
   ANYDML_TRY(sorted);
   const auto expanded = expand(graph, device);
@@ -473,12 +569,12 @@ Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
   ANYDML_TRY(check_families(whole, needed, device));
   const auto aliased = alias(whole, needed);
   if (!aliased) {
-    return Compiler(whole, needed, device, text).compile();
+    return Compiler(whole, needed, device, text, sharing).compile();
   }
   if (text != nullptr) {
     *text += "with views\n" + graph_text(*aliased);
   }
-  return Compiler(*aliased, prune(*aliased, needed), device, text).compile();
+  return Compiler(*aliased, prune(*aliased, needed), device, text, sharing).compile();
 }
 
 }  // namespace anydml

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +13,31 @@
 
 namespace anydml {
 
+// What is known of a constant's bytes beside those of other graphs.
+struct ConstantKey {
+  std::string text;        // constants of two graphs with the same text have the same bytes; empty: nothing is known
+  bool is_shared = false;  // it has a slot of its own, so that graphs can read it in one memory
+};
+
+// How a graph shares memory with others on the same device.
+struct GraphSharing {
+  std::vector<ConstantKey> constants;                    // of each
+  std::function<bool(const std::string& key)> is_there;  // whether another graph has made the value with this key
+};
+
 // Two plans over the same slots: the graph's inputs, its outputs, the temporary, which each plan has of its own size,
-// the persistent memory, and the constants. The persistent memory is written by the first plan and by the copies of
-// owned inputs, which come before it; the second reads it.
+// the persistent memory, the constants, and memory that it shares with other graphs. The persistent memory is written
+// by the first plan and by the copies of owned inputs, which come before it; the second reads it.
 struct GraphPlans {
+  // Memory that graphs share: a constant, or a value that follows from constants alone.
+  struct Shared {
+    std::string key;
+    std::uint64_t bytes = 0;
+    std::optional<std::uint32_t> constant = {};  // the constant that it is
+    bool is_read_first = false;                  // the first plan reads this constant
+    bool is_read_later = true;                   // the second plan reads it
+    bool is_new = false;                         // no graph has made this value yet: the first plan does
+  };
   // An owned input that is kept as it is.
   struct KeptInput {
     std::uint32_t input;
@@ -31,21 +54,25 @@ struct GraphPlans {
   std::vector<std::uint64_t> constants;  // the offset of each
   std::uint64_t constant_bytes = 0;
   std::uint64_t run_constant_bytes = 0;  // of these at the beginning: the constants that the second plan reads
+  std::vector<Shared> shared;            // the memory of the last slots
   std::uint32_t steps = 0;               // of the second: groups and copies
+  bool writes_last = false;              // no step of the second but the last writes an output
   std::uint64_t temporary_values = 0;    // the bytes of all values that the second keeps in the temporary
 
   [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs + output; }
   [[nodiscard]] std::uint32_t temporary_slot() const { return inputs + outputs; }
   [[nodiscard]] std::uint32_t persistent_slot() const { return inputs + outputs + 1; }
   [[nodiscard]] std::uint32_t constants_slot() const { return inputs + outputs + 2; }
-  [[nodiscard]] std::uint32_t slots() const { return inputs + 3 + outputs; }
+  [[nodiscard]] std::uint32_t shared_slot(std::uint32_t i) const { return inputs + outputs + 3 + i; }
+  [[nodiscard]] std::uint32_t slots() const { return shared_slot(static_cast<std::uint32_t>(shared.size())); }
 };
 
 inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each thing in it, and of a constant
 
 // Every source of the graph exists, and no tensor reaches beyond the bytes of its source. device: that of the device
-// that runs it (backend.h). `text`, unless null, receives the steps of the plans in words.
+// that runs it (backend.h). `text`, unless null, receives the steps of the plans in words. sharing: null, nothing is
+// shared.
 [[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
-                                               std::string* text = nullptr);
+                                               std::string* text = nullptr, const GraphSharing* sharing = nullptr);
 
 }  // namespace anydml

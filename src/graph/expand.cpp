@@ -136,7 +136,7 @@ class Expansion {
                                : whole != parts.outputs.end()
                                    ? node.outputs[static_cast<std::size_t>(whole - parts.outputs.begin())]
                                    : Extent{.bytes = static_cast<std::uint64_t>(output.reach.end),
-                                            .alignment = element_size(output.tensor.type)});
+                                            .alignment = element_alignment(output.tensor.type)});
       }
       made_.nodes.push_back(std::move(made));
     }

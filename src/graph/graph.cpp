@@ -95,7 +95,7 @@ Graph graph_of(std::shared_ptr<const OpDesc> op) {
   for (std::uint32_t i = 0; i < op->tensors.size(); ++i) {
     const OpTensor& tensor = op->tensors[i];
     const Extent extent{.bytes = static_cast<std::uint64_t>(tensor.reach.end - tensor.reach.first),
-                        .alignment = tensor.present ? element_size(tensor.tensor.type) : 1};
+                        .alignment = tensor.present ? element_alignment(tensor.tensor.type) : 1};
     if (i < op->input_count) {
       inputs.push_back({.extent = extent});
     } else {

@@ -5,6 +5,7 @@
 //   prune   which nodes an output needs
 //   alias   readers of views read what these are views of; what is joined is made in its place
 //   fold    which nodes run once, when the graph is initialised
+//   keys    of those, which values other graphs may have too
 //   fuse    nodes -> groups: those whose elements go through one program together, and what joins them
 //   order   the groups, so that little is alive at a time
 //   place   an offset in memory for each value
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/compile.h"
 #include "graph/graph.h"
 #include "plan/device_traits.h"
 #include "plan/plan.h"
@@ -68,6 +70,12 @@ using ValueSet = std::vector<bool>;  // by value
 // Nodes that have inputs, all of them known when the graph is initialised: owned inputs, constants, and what was folded
 // before. Not those that would make much of little, such as a broadcast.
 [[nodiscard]] NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order);
+
+// Of each node that is folded: the text by which graphs share its outputs, and empty where it follows from something
+// that has no key, or lies in memory with other values.
+[[nodiscard]] std::vector<std::string> folded_keys(const Graph& graph, std::span<const std::uint32_t> order,
+                                                   const NodeSet& folded, std::span<const ConstantKey> constants,
+                                                   const DeviceTraits& device);
 
 inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 

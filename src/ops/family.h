@@ -94,9 +94,9 @@ struct Family {
   bool (*has)(const facts::Operator& op);
   // The types that a tensor of one of its operators may have, by its position: the inputs come first, then the outputs.
   TypeSet (*types)(const facts::Operator& op, std::size_t position);
-  // Whether each element of the output, of which there is one then, depends on the inputs' elements at the same index
-  // and on no others. Inputs are broadcast to the output's sizes by NumPy's rule before `check`, with stride 0 where
-  // they repeat, and the output may be in place of an input.
+  // Whether each element of an output depends on the inputs' elements at the same index and on no others. There is one
+  // output, unless the operator is composed. Inputs are broadcast to the first output's sizes by NumPy's rule before
+  // `check`, with stride 0 where they repeat, and an output may be in place of an input.
   bool by_element;
   // Refuses operators that the rules of the documents allow and the family does not: types that do not go together,
   // numbers without a meaning.

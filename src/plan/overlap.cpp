@@ -67,8 +67,12 @@ class CollisionSearch {
   std::int64_t budget_ = 100'000;
 };
 
-// The greatest common divisor of all distances between elements of the tensor, in bytes; 0 for a single element.
+// The greatest common divisor of all distances between elements of the tensor, in bytes; 0 for a single element. Where
+// elements share bytes, every byte counts.
 std::uint64_t grid(const TensorDesc& tensor) {
+  if (is_four_bits(tensor.type)) {
+    return 1;
+  }
   std::uint64_t divisor = 0;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     if (tensor.sizes[i] > 1) {
@@ -104,7 +108,7 @@ bool are_interleaved(std::span<const TensorAt> tensors, std::span<const std::siz
   std::vector<std::pair<std::uint64_t, std::uint64_t>> elements;  // the offset of an element on the grid, and its size
   elements.reserve(which.size());
   for (const std::size_t i : which) {
-    elements.emplace_back(tensors[i].address % step, element_size(tensors[i].tensor->type));
+    elements.emplace_back(tensors[i].address % step, element_alignment(tensors[i].tensor->type));
   }
   std::ranges::sort(elements);
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -150,7 +154,7 @@ Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const Tensor
   if (step != 0) {
     const std::uint64_t forward =
         b_address >= a_address ? (b_address - a_address) % step : (step - (a_address - b_address) % step) % step;
-    if (forward >= element_size(a.type) && step - forward >= element_size(b.type)) {
+    if (forward >= element_alignment(a.type) && step - forward >= element_alignment(b.type)) {
       return Sharing::disjoint;
     }
   }

@@ -162,7 +162,7 @@ bool same_layout(const TensorDesc& a, const TensorDesc& b) {
 
 bool is_dense(const TensorDesc& tensor) {
   const Reach reach = reach_of(tensor);
-  return reach.end - reach.first == element_count(tensor) * static_cast<std::int64_t>(element_size(tensor.type));
+  return reach.end - reach.first == packed_bytes(tensor);
 }
 
 bool is_packed(const TensorDesc& tensor) {

@@ -16,7 +16,7 @@ Status check_reach(Where where, const TensorDesc& tensor) {
   if (element_count(tensor) == 0) {
     return {};
   }
-  const auto size = static_cast<std::int64_t>(element_size(tensor.type));
+  const auto size = static_cast<std::int64_t>(element_alignment(tensor.type));  // of four bits: more than enough
   std::int64_t below = 0;
   std::int64_t above = size;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
@@ -57,9 +57,9 @@ bool set_packed_strides(TensorDesc& tensor) {
 Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec) {
   TensorDesc tensor;
   tensor.type = static_cast<DataType>(spec.type);
-  if (!is_element_type(tensor.type)) {
+  if (!is_tensor_type(tensor.type)) {
     return invalid(where,
-                   format_text("type is {}; expected one of the element types, 1 (FLOAT32) to 11 (INT64)", spec.type));
+                   format_text("type is {}; expected one of the element types, 1 (FLOAT32) to 13 (INT4)", spec.type));
   }
   if (spec.rank < 0 || spec.rank > kMaxRank) {
     return invalid(where, format_text("rank is {}; expected 0 to {}", spec.rank, kMaxRank));
@@ -102,15 +102,24 @@ std::int64_t element_count(const TensorDesc& tensor) {
   return count;
 }
 
+std::int64_t packed_bytes(const TensorDesc& tensor) {
+  const std::int64_t count = element_count(tensor);
+  return is_four_bits(tensor.type) ? count / 2 + count % 2
+                                   : count * static_cast<std::int64_t>(element_size(tensor.type));
+}
+
 Reach reach_of(const TensorDesc& tensor) {
   if (element_count(tensor) == 0) {
     return {};
   }
-  const auto size = static_cast<std::int64_t>(element_size(tensor.type));
+  const auto size = static_cast<std::int64_t>(element_alignment(tensor.type));
   Reach reach{.first = 0, .end = size};
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     const std::int64_t bytes = (tensor.sizes[i] - 1) * tensor.strides[i] * size;
     (bytes < 0 ? reach.first : reach.end) += bytes;
+  }
+  if (is_four_bits(tensor.type)) {  // elements were counted: the bytes that hold them
+    reach = {.first = reach.first >> 1, .end = (reach.end >> 1) + (reach.end & 1)};
   }
   return reach;
 }

@@ -51,8 +51,10 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec);
 // Packed, last dimension fastest; false when a stride does not fit.
 [[nodiscard]] bool set_packed_strides(TensorDesc& tensor);
 
-// Both need a validated tensor. A tensor broadcast by stride 0 counts every element it stands for.
+// These need a validated tensor. A tensor broadcast by stride 0 counts every element it stands for.
 [[nodiscard]] std::int64_t element_count(const TensorDesc& tensor);
+// The bytes of as many elements without gaps.
+[[nodiscard]] std::int64_t packed_bytes(const TensorDesc& tensor);
 [[nodiscard]] Reach reach_of(const TensorDesc& tensor);
 
 }  // namespace anydml

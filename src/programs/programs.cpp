@@ -63,7 +63,7 @@ Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& dev
   DeviceTraits traits = allowed.value();
   for (;;) {
     const std::size_t text_before = text != nullptr ? text->size() : 0;
-    auto plans = compile_graph(graph, traits, text);
+    auto plans = compile_graph(graph, traits, text, options.sharing);
     ANYDML_TRY(plans);
     programs.plans = std::move(plans.value());
     const BackendStatus status = compile_plans(device, programs);

@@ -51,6 +51,7 @@ struct GraphPrograms {
 
 struct CompileOptions {
   bool allow_half = false;  // products of FLOAT16 may have other bits than the defined ones, where that is faster
+  const GraphSharing* sharing = nullptr;  // of memory with other graphs; null: there is none
 };
 
 // The traits with which a graph is lowered for a device of these traits: the environment may allow more than the

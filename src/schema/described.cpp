@@ -107,6 +107,8 @@ std::optional<Scalar> union_number(std::uint32_t type, std::uint64_t bits) {
     return number_in<T>(bits);
     ANYDML_FOR_EACH_TYPE(ANYDML_NUMBER)
 #undef ANYDML_NUMBER
+    case DataType::UINT4:
+    case DataType::INT4:
     case DataType::unknown:
       break;
   }

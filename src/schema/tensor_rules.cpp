@@ -27,10 +27,8 @@ std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes
 }
 
 std::uint32_t element_bits(std::uint32_t type) {
-  constexpr std::uint32_t kUint4 = 12;  // no elements of our own: element.h knows whole bytes
-  constexpr std::uint32_t kInt4 = 13;
-  return type == kUint4 || type == kInt4 ? 4
-                                         : static_cast<std::uint32_t>(element_size(static_cast<DataType>(type)) * 8);
+  const auto known = static_cast<DataType>(type);
+  return is_four_bits(known) ? 4 : static_cast<std::uint32_t>(element_size(known) * 8);
 }
 
 namespace {

@@ -28,16 +28,6 @@ std::vector<Case> description_cases() {
        creating([](Program& p) { p.described.Type = DML_OPERATOR_INVALID; })},
       {"unknown operator type", E_INVALIDARG, "Type is 255",
        creating([](Program& p) { p.described.Type = number_as<DML_OPERATOR_TYPE>(255); })},
-      {"an operator that is not built", kUnsupported, "RESAMPLE_GRAD: an operator of DirectML that is not built here",
-       creating([](Program& p) {
-         p.described.Type = DML_OPERATOR_RESAMPLE_GRAD;
-         static constexpr UINT kSizes[] = {1, 24};
-         for (DML_BUFFER_TENSOR_DESC* buffer : {&p.a.buffer, &p.b.buffer}) {
-           buffer->DimensionCount = 2;
-           buffer->Sizes = kSizes;
-           buffer->TotalTensorSizeInBytes = 96;
-         }
-       })},
       {"a tensor is null", E_INVALIDARG, "BTensor: the tensor is null",
        creating([](Program& p) { p.desc.BTensor = nullptr; })},
       {"the output is null", E_INVALIDARG, "OutputTensor: the tensor is null",
@@ -180,33 +170,6 @@ std::function<HRESULT(Program&)> creating_fused(Fill fill) {
 
 std::vector<Case> rule_cases() {
   return {
-      // An operator that is not built is refused by name, before anything is said of its fields.
-      {"a right operator that is not built", kUnsupported,
-       "LOCAL_RESPONSE_NORMALIZATION_GRAD: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION_GRAD,
-                      DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC>([](Program& p, auto& desc) {
-         resize(p.a, {1, 3, 4, 4});
-         resize(p.b, {1, 3, 4, 4});
-         resize(p.out, {1, 3, 4, 4});
-         desc = {&p.a.desc, &p.b.desc, &p.out.desc, TRUE, 3, 1.0F, 0.75F, 1.0F};
-       })},
-      {"one that is not built, with too many dimensions", kUnsupported,
-       "RESAMPLE_GRAD: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_RESAMPLE_GRAD, DML_RESAMPLE_GRAD_OPERATOR_DESC>([](Program& p, auto& desc) {
-         resize(p.a, {1, 1, 3, 4, 4});
-         resize(p.out, {1, 1, 3, 4, 4});
-         desc.InputGradientTensor = &p.a.desc;
-         desc.OutputGradientTensor = &p.out.desc;
-       })},
-      {"one that is not built, with 2^32 - 1 tensors", kUnsupported,
-       "QUANTIZE: an operator of DirectML that is not built here yet",
-       creating_other<DML_OPERATOR_QUANTIZE, DML_QUANTIZE_OPERATOR_DESC>([](Program& p, auto& desc) {
-         desc = {&p.a.desc, DML_QUANTIZATION_TYPE_SCALE, UINT32_MAX, &p.b.desc, &p.out.desc};
-       })},
-      {"one that is not built, whose Desc is null", kUnsupported,
-       "ROI_POOLING: an operator of DirectML that is not built here yet", creating([](Program& p) {
-         p.described = {DML_OPERATOR_ROI_POOLING, nullptr};
-       })},
       {"an axis that the tensor does not have", E_INVALIDARG, "REDUCE: Axes[1] is 4; expected less than",
        creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) {
          static constexpr UINT kAxes[] = {0, 4};

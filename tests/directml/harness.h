@@ -193,7 +193,9 @@ struct Tensor {
       last += (sizes[i] - std::uint64_t{1}) * (strides.empty() ? packed : strides[i]);
       packed *= sizes[i];
     }
-    return ((last + 1) * element_bytes() + 3) & ~std::uint64_t{3};
+    const bool four_bits =
+        buffer.DataType == DML_TENSOR_DATA_TYPE_UINT4 || buffer.DataType == DML_TENSOR_DATA_TYPE_INT4;
+    return ((four_bits ? last / 2 + 1 : (last + 1) * element_bytes()) + 3) & ~std::uint64_t{3};
   }
   [[nodiscard]] std::uint64_t element_bytes() const {
     switch (buffer.DataType) {

@@ -68,10 +68,12 @@ TEST(Levels, TheDeviceNamesItsLevelAndNoHigher) {
   EXPECT_EQ(dml.device.As(&device1), cap() >= 0x2100 ? S_OK : E_NOINTERFACE);
 }
 
-TEST(Levels, SixtyFourBitTensorsCameWith3_0) {
+TEST(Levels, TensorsOf64BitsCameWith3_0AndOf4BitsWith6_3) {
   const Dml dml;
-  for (int type = 0; type <= 13; ++type) {
-    EXPECT_EQ(dml.supports(type), type >= 1 && (type <= 8 || (type <= 11 && cap() >= 0x3000))) << type;
+  for (int type = 0; type <= 14; ++type) {
+    EXPECT_EQ(dml.supports(type),
+              type >= 1 && (type <= 8 || (type <= 11 && cap() >= 0x3000) || (type <= 13 && cap() >= 0x6300)))
+        << type;
   }
 }
 

@@ -85,13 +85,14 @@ TEST_F(Messages, DirectMLSaysWhyACallFailed) {
   const auto device = create_d3d12_device();
   ComPtr<IDMLDevice> dml;
   ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml)), S_OK);
-  const DML_OPERATOR_DESC pooling{DML_OPERATOR_ROI_POOLING, nullptr};
+  const DML_OPERATOR_DESC without_desc{DML_OPERATOR_ELEMENT_WISE_ABS, nullptr};
   ComPtr<IDMLOperator> op;
   Captured captured;
-  EXPECT_EQ(dml->CreateOperator(&pooling, IID_PPV_ARGS(&op)), kUnsupported);
-  EXPECT_EQ(captured.end(), log_shows_errors() ? "anydml: IDMLDevice::CreateOperator: ROI_POOLING: an operator of "
-                                                 "DirectML that is not built here yet\n"
-                                               : "");
+  EXPECT_EQ(dml->CreateOperator(&without_desc, IID_PPV_ARGS(&op)), E_INVALIDARG);
+  const std::string text = captured.end();
+  EXPECT_EQ(count_of(text, "anydml: IDMLDevice::CreateOperator: ELEMENT_WISE_ABS: Desc is null"),
+            log_shows_errors() ? 1 : 0)
+      << text;
 }
 
 // A program that fails in a loop gets a few lines, one that asked for a log all of them.
@@ -146,9 +147,9 @@ TEST_F(Messages, AFailureIsToldOnce) {
 // The C API has anydml_last_error, and prints nothing by itself.
 TEST_F(Messages, TheCApiDoesNotPrint) {
   Captured captured;
-  EXPECT_EQ(anydml_run(nullptr, "ROI_POOLING", nullptr, 0, nullptr, 0, nullptr, 0), ANYDML_UNSUPPORTED);
-  EXPECT_EQ(count_of(captured.end(), "ROI_POOLING"), log_is_default() || !log_shows_errors() ? 0 : 1);
-  EXPECT_STREQ(anydml_last_error(), "ROI_POOLING: an operator of DirectML that is not built here yet");
+  EXPECT_EQ(anydml_run(nullptr, "ELEMENT_WISE_ABS", nullptr, 0, nullptr, 0, nullptr, 0), ANYDML_INVALID_ARGUMENT);
+  EXPECT_EQ(count_of(captured.end(), "ELEMENT_WISE_ABS"), log_is_default() || !log_shows_errors() ? 0 : 1);
+  EXPECT_STREQ(anydml_last_error(), "ELEMENT_WISE_ABS: the number of input tensors is 0; expected 1");
 }
 
 // One function for the process: it takes the lines of every library, whatever ANYDML_LOG says.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operators of other kinds through DirectML: one that needs a temporary resource, one with a tensor that is absent, one
-// with an operator fused to it, one with an array of operators, and two with arrays of tensors. The same bits as the C
-// API gives, which other tests hold against NumPy.
+// with an operator fused to it, one with an array of operators, two with arrays of tensors, and one with several
+// outputs in place. The same bits as the C API gives, which other tests hold against NumPy.
 #include <cstring>
 #include <random>
 
@@ -267,6 +267,49 @@ TEST_F(OtherOperators, ArraysOfTensors) {
   EXPECT_EQ(std::memcmp(download(dml.queue, joined.Get()).data(), values.data(), 42 * sizeof(float)), 0);
 }
 
+// Weights of four bits, with a block of eight along the last dimension. The rows of zero points are padded to whole
+// bytes, and a leading dimension repeats, as ONNX Runtime describes them.
+TEST_F(OtherOperators, WeightsOfFourBits) {
+  const Tensor x(DML_TENSOR_DATA_TYPE_UINT4, {2, 2, 24}, {0, 24, 1});
+  const Tensor scale(DML_TENSOR_DATA_TYPE_FLOAT32, {2, 2, 3}, {0, 3, 1});
+  const Tensor zero(DML_TENSOR_DATA_TYPE_UINT4, {2, 2, 3}, {0, 4, 1});
+  const Tensor out(DML_TENSOR_DATA_TYPE_FLOAT32, {2, 2, 24});
+  const DML_TENSOR_DESC parameters[] = {scale.desc, zero.desc};
+  const DML_DEQUANTIZE_OPERATOR_DESC desc{&x.desc, DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT, 2, parameters, &out.desc};
+  ComPtr<IDMLOperator> op;
+  ASSERT_EQ(dml.create_operator(DML_OPERATOR_DEQUANTIZE, &desc, op), S_OK) << anydml_last_error();
+  const auto compiled = dml.compile(op.Get());
+  dml.initialise(compiled.Get());
+  std::vector<std::uint8_t> codes(24);
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    codes[i] = static_cast<std::uint8_t>(i * 37 + 11);
+  }
+  const float scales[] = {1, 0.5, -2, 0.25, 3, 8};
+  const std::uint8_t zeros[] = {0x21, 0xf3, 0x54, 0xf6};
+  ASSERT_EQ(x.buffer.TotalTensorSizeInBytes, codes.size());
+  ASSERT_EQ(zero.buffer.TotalTensorSizeInBytes, sizeof(zeros));
+  const auto of_codes = buffer_of(codes.data(), codes.size());
+  const auto of_scales = buffer_of(scales, sizeof(scales));
+  const auto of_zeros = buffer_of(zeros, sizeof(zeros));
+  const auto made = create_buffer(dml.d3d12.Get(), 96 * sizeof(float));
+  const auto table = dml.table(compiled.Get(), heap.Get());
+  bind_inputs(
+      table.Get(),
+      {{of_codes.Get(), 0, codes.size()}, {of_scales.Get(), 0, sizeof(scales)}, {of_zeros.Get(), 0, sizeof(zeros)}});
+  bind_output(table.Get(), {made.Get(), 0, 96 * sizeof(float)});
+  record(compiled.Get(), table.Get());
+  dml.queue.finish();
+  ASSERT_EQ(removed(), S_OK) << anydml_last_error();
+  const auto found = download_as<float>(dml.queue, made.Get());
+  const int points[] = {1, 2, 3, 4, 5, 6};
+  for (std::size_t i = 0; i < 96; ++i) {
+    const std::size_t at = i % 48;
+    const int code = codes[at / 2] >> (4 * (at % 2)) & 15;
+    const std::size_t block = at / 24 * 3 + at % 24 / 8;
+    EXPECT_EQ(found[i], static_cast<float>(code - points[block]) * scales[block]) << i;
+  }
+}
+
 // An LSTM of one unit, whose activations are an array of operators, and of whose outputs the first is absent.
 TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
   const auto tensor = [](std::vector<UINT> sizes, DML_TENSOR_FLAGS flags = DML_TENSOR_FLAG_NONE) {
@@ -330,6 +373,65 @@ TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
   EXPECT_EQ(dml.create_operator(DML_OPERATOR_LSTM, &desc, op), E_INVALIDARG);
   EXPECT_NE(std::string(anydml_last_error()).find("LSTM: RecurrenceTensor.Flags is"), std::string::npos)
       << anydml_last_error();
+}
+
+// Each output may be in place of any input but the step.
+struct Adam : OtherOperators {
+  void SetUp() override {
+    const Tensor t(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 2});
+    const Tensor step(DML_TENSOR_DATA_TYPE_UINT32, {1, 1, 1, 1});
+    const DML_ADAM_OPTIMIZER_OPERATOR_DESC desc{&t.desc, &t.desc, &t.desc, &t.desc, &step.desc, &t.desc,
+                                                &t.desc, &t.desc, 0.25F,   0.5F,    0.75F,      0};
+    ComPtr<IDMLOperator> op;
+    ASSERT_EQ(dml.create_operator(DML_OPERATOR_ADAM_OPTIMIZER, &desc, op), S_OK) << anydml_last_error();
+    compiled = dml.compile(op.Get());
+    dml.initialise(compiled.Get());
+    table = dml.table(compiled.Get(), heap.Get());
+    const float values[4][2] = {{1, 2}, {0, 0}, {0, 0}, {2, -4}};
+    for (const auto& one : values) {
+      buffers.push_back(buffer_of(one, sizeof(one)));
+    }
+    const UINT count[] = {1, 0};
+    buffers.push_back(buffer_of(count, sizeof(count)));
+    const UINT64 bytes = compiled->GetBindingProperties().TemporaryResourceSize;
+    temporary = create_buffer(dml.d3d12.Get(), bytes);
+    const DML_BUFFER_BINDING room{temporary.Get(), 0, bytes};
+    const DML_BINDING_DESC bound = bind(room);
+    table->BindTemporaryResource(&bound);
+    bind_inputs(table.Get(), {whole(0), whole(1), whole(2), whole(3), {buffers[4].Get(), 0, 4}});
+  }
+  DML_BUFFER_BINDING whole(std::size_t i) { return {buffers[i].Get(), 0, 8}; }
+  void run_over(const std::vector<std::size_t>& places) {
+    std::vector<DML_BUFFER_BINDING> outputs;
+    for (const std::size_t place : places) {
+      outputs.push_back(whole(place));
+    }
+    const DML_BINDING_DESC descs[] = {bind(outputs[0]), bind(outputs[1]), bind(outputs[2])};
+    table->BindOutputs(3, descs);
+    record(compiled.Get(), table.Get());
+  }
+
+  ComPtr<IDMLCompiledOperator> compiled;
+  ComPtr<IDMLBindingTable> table;
+  std::vector<ComPtr<ID3D12Resource>> buffers;
+  ComPtr<ID3D12Resource> temporary;
+};
+
+TEST_F(Adam, WorksInPlace) {
+  run_over({0, 1, 3});
+  dml.queue.finish();
+  ASSERT_EQ(removed(), S_OK) << anydml_last_error();
+  const float expected[3][2] = {{0.75F, 2.25F}, {1, -2}, {1, 4}};
+  for (const std::size_t i : {0U, 1U, 2U}) {
+    const std::size_t place = i == 2 ? 3 : i;
+    EXPECT_EQ(std::memcmp(download(dml.queue, buffers[place].Get()).data(), expected[i], sizeof(expected[i])), 0) << i;
+  }
+}
+
+TEST_F(Adam, NotOverItsStep) {
+  run_over({0, 1, 4});
+  EXPECT_EQ(removed(), E_INVALIDARG);
+  EXPECT_NE(std::string(anydml_last_error()).find("TrainingStepTensor"), std::string::npos) << anydml_last_error();
 }
 
 }  // namespace

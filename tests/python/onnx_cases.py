@@ -515,6 +515,11 @@ CASES = {
     "LpNormalization": lambda dtype, since: [([np.abs(numbers(dtype, (3, 4), 5, False))], {"p": p, "axis": axis})
                                              for p in (1, 2) for axis in (-1, 0)],  # the reference takes no absolutes
     "LpPool": lambda dtype, since: of_windows(dtype, since, p=True), "MaxPool": of_windows,
+    "MaxRoiPool": lambda dtype, since: [],  # not in the reference
+    "RoiAlign": lambda dtype, since: [([numbers(dtype, (2, 3, 8, 9), 5, False), np.array(
+        [[0, 1, 6, 7], [2.5, 0.5, 8, 4], [3, 3, 3.5, 3.25]], dtype), ints(1, 0, 1)], {
+            "output_height": 2, "output_width": 3, "sampling_ratio": ratio, "spatial_scale": 1 / (1 + ratio), **more})
+        for ratio in (0, 2) for more in ({}, {"coordinate_transformation_mode": "output_half_pixel"})[:1 + (since >= 16)]],
     "MaxUnpool": lambda dtype, since: [([numbers(dtype, (1, 1, 2, 2), 5, False), np.array([[[[5, 7], [13, 15]]]])],
                                         {"kernel_shape": [2, 2], "strides": [2, 2]})],
     "MeanVarianceNormalization": lambda dtype, since: [  # ONNX's definition has constants of float

@@ -21,9 +21,10 @@ from onnx.backend.test import BackendTest
 
 import anydml.onnx
 from anydml.onnx._contrib import CONTRIB
+from anydml.onnx._contrib_attention import WHOLE
 from anydml.onnx._host import HOST
 from anydml.onnx._nodes import NODES
-from anydml.onnx._rows import FLOATS, INTEGERS, KINDS
+from anydml.onnx._rows import FLOATS, FOUR_BIT_NODES, FOUR_BITS, INTEGERS, KINDS
 
 
 MAIN = {"Where": 1, "ConstantOfShape": None}  # the input whose types are those of the node, if it is not the first
@@ -123,7 +124,8 @@ def nodes():
             continue
         schema = onnx.defs.get_schema(op)
         main = MAIN.get(op, 0)
-        kinds = KINDS if main is None else [kind for kind in KINDS if f"tensor({kind})" in schema.inputs[main].types]
+        taken = (*FOUR_BITS, *KINDS) if op in FOUR_BIT_NODES else KINDS
+        kinds = KINDS if main is None else [kind for kind in taken if f"tensor({kind})" in schema.inputs[main].types]
         by = "ONNX's definition" if row.make is None else row.uses.replace(" ", ", ") or "a view"
         kinds = kinds if row.kinds is None else [kind for kind in kinds if kind in row.kinds]
         lines.append(f"| {op} | {by} | {_kinds(kinds)} |")
@@ -141,7 +143,7 @@ def hosted():
 
 
 def contributed():
-    return "\n".join(_wrapped("com.microsoft: " + ", ".join(sorted(CONTRIB)))) + "\n"
+    return "\n".join(_wrapped("com.microsoft: " + ", ".join(sorted({*CONTRIB, *WHOLE})))) + "\n"
 
 
 def _kinds(kinds):

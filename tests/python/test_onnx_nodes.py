@@ -40,7 +40,7 @@ TOLERANCES = {**dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"
               "GroupNormalization": IN_FLOAT32, "HardSwish": {"float16": 8}, "InstanceNormalization": SOME,
               "LayerNormalization": IN_FLOAT32, "LpPool": SOME, "RMSNormalization": IN_FLOAT32,
               **dict.fromkeys(("GRU", "LSTM", "RNN"), {"float32": 64}),
-              "Resize": {"float16": 2, "float32": 8}}  # the reference's coordinates and weights are float64
+              "RoiAlign": {"float16": 16, "float32": 64}, "Resize": {"float16": 2, "float32": 8}}  # the reference's coordinates and weights are float64
 # The sign of a zero: NumPy's maximum takes either of +0 and -0, Python's sum begins with +0, and the reference's PRelu
 # multiplies zeros too.
 ZEROS = {"PRelu", "Relu", "Sum"}
@@ -90,6 +90,8 @@ OLD = [
      np.float32([[[2, 19 / 3]]])),
     ("AveragePool", 19, [np.float32([[[2, 4, 6]]])],
      {"kernel_shape": [2], "strides": [2], "ceil_mode": 1, "count_include_pad": 1}, np.float32([[[3, 6]]])),
+    ("MaxRoiPool", 1, [X[None, None], np.float32([[0, 0, 0, 2, 1], [0, 1, 1, 2, 1]])], {"pooled_shape": [1, 2]},
+     np.float32([[[[5, 5]]], [[[0, 2]]]])),
     ("MaxUnpool", 11, [np.float32([[[5, 6]]]), np.array([[[1, 3]]])], {"kernel_shape": [2], "strides": [2]},
      np.float32([[[0, 5, 0, 6]]])),
     ("MaxUnpool", 11, [np.float32([[[5, 6]]]), np.array([[[1, 3]]]), ints(1, 1, 5)],
@@ -223,6 +225,56 @@ def run(op, *arrays, opset=NEWEST, **options):
     return backend.Prepared(model).run(given)[0]
 
 
+@pytest.mark.parametrize("dtype, bound", [("f2", 2e-3), ("f4", 1e-5), ("f8", 1e-12)])
+@pytest.mark.parametrize("opset", [14, 15, NEWEST])
+def test_batches_in_training(dtype, bound, opset):
+    """Beside the reference, which computes in the type of the tensors: in FLOAT64."""
+    random = np.random.default_rng(2)
+    x = (random.standard_normal((6, 3, 5, 4)) * 2 + 1).astype(dtype)
+    others = [random.uniform(0.5, 2, 3).astype(dtype) for _ in range(4)]
+    options = {"training_mode": 1, "momentum": 0.75, "epsilon": 1e-3}
+    for outputs in (1, 3):
+        made, given = model_of("BatchNormalization", [x, *others], {**options, "outputs": outputs}, opset)
+        actual = backend.Prepared(made).run(given)
+        wide = {name: one.astype("f8") for name, one in given.items()}
+        exact = ReferenceEvaluator(model_of("BatchNormalization", list(wide.values()), {
+            **options, "outputs": outputs}, opset)[0]).run(None, wide)
+        for one, other in zip(actual, exact, strict=True):
+            assert one.dtype == x.dtype and one.shape == other.shape
+            np.testing.assert_allclose(one, other, rtol=bound, atol=bound)
+
+
+def adam_model(several, **attributes):
+    names = ["r", "t", *(f"{name}{i}" for name in "xgvh" for i in range(several))]
+    results = [f"{name}{i}" for name in "abc" for i in range(several)]
+    node = helper.make_node("Adam", names, results, domain="ai.onnx.preview.training", **attributes)
+    inputs = [helper.make_tensor_value_info(name, {"t": onnx.TensorProto.INT64}.get(name, onnx.TensorProto.FLOAT), None)
+              for name in names]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.preview.training", 1)]
+    graph = helper.make_graph([node], "adam", inputs, [onnx.ValueInfoProto(name=name) for name in results])
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8), names
+
+
+@pytest.mark.parametrize("step", [0, 1, 7])
+@pytest.mark.parametrize("several, norm", [(1, 0.0), (2, 0.25)])
+def test_adam(step, several, norm):
+    random = np.random.default_rng(3)
+    tensors = [np.abs(random.standard_normal((2, 3))).astype("f4") for _ in range(4 * several)]
+    model, names = adam_model(several, alpha=0.95, beta=0.85, epsilon=1e-2, norm_coefficient=norm,
+                              norm_coefficient_post=norm / 2)
+    given = dict(zip(names, [np.float32(0.1), np.int64(step), *tensors]))
+    expected = ReferenceEvaluator(model).run(None, given)
+    actual = backend.Prepared(model).run(given)
+    for one, other in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    if step and not norm:  # DirectML's operator gives the same bits
+        x, gradient, first, second = (one.reshape(1, 1, 2, 3) for one in tensors)
+        direct = anydml.adam_optimizer(x, first, second, gradient, np.uint32([[[[step]]]]), learning_rate=0.1, beta1=0.95,
+                                       beta2=0.85, epsilon=1e-2)
+        for one, other in zip(actual, direct):
+            np.testing.assert_array_equal(one, other[0, 0])
+
+
 def test_sums_of_many_floats():
     """The order of additions is ours: within what any order may be off, and closer than one after another."""
     x = np.random.default_rng(1).standard_normal((300, 1000)).astype(np.float32)
@@ -252,7 +304,7 @@ def test_integers_where_onnx_says_little():
     ("LpPool", [X[None]], {"kernel_shape": [2], "p": 0}, "LpPool with p 0: p must be a whole number of 1 or more"),
     ("GRU", [X[None], X[None, :, :], X[None, :, :2]], {"clip": 1.0}, "GRU with clip: DirectML's GRU does not clip"),
     ("RNN", [X[None], X[None], X[None, :, :2]], {"activations": ["Sine"]}, "RNN with the activation Sine: ONNX has no"),
-    ("BatchNormalization", [X, *[X[0]] * 4], {"training_mode": 1}, "BatchNormalization in training: it normalizes"),
+    ("BatchNormalization", [X, *[X[0]] * 4], {"outputs": 2}, "BatchNormalization with further results and training_mode 0"),
     ("Range", [np.float16(1)] * 3, {"stash_type": 10}, "Range with stash_type 10: it computes in float or double"),
 ])
 def test_refusals_name_the_reason(op, arrays, options, message):

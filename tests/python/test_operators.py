@@ -29,6 +29,9 @@ ONE, TWO = ((X,), {}, {}), ((X, Y), {}, {})
 WINDOWS = {"strides": [1, 1], "window_size": [2, 2], "start_padding": [0, 1], "end_padding": [0, 0]}
 DILATIONS = {"dilations": [1, 1]}
 FILTERED = {"strides": [1, 1], "dilations": [1, 1], "start_padding": [1, 1], "end_padding": [0, 0], "group_count": 1}
+SAMPLES = {"reduction_function": "average", "interpolation_mode": "linear", "spatial_scale_x": 1, "spatial_scale_y": 1,
+           "minimum_samples_per_output": 1, "maximum_samples_per_output": 2}
+OFFSETS = {"input_pixel_offset": 0.5, "output_pixel_offset": -0.5, "align_regions_to_corners": False}
 SCALE, ZERO_POINT = np.float32(0.5).reshape(1, 1, 1, 1), np.uint8(1).reshape(1, 1, 1, 1)
 CASES = {
     "ELEMENT_WISE_IDENTITY": ONE, "ELEMENT_WISE_ABS": ONE, "ELEMENT_WISE_NEGATE": ONE, "ELEMENT_WISE_FLOOR": ONE,
@@ -108,6 +111,8 @@ CASES = {
        for version, more in (("", {}), ("1", DILATIONS))},
     **{f"LP_POOLING{version}": ((X.reshape(1, 1, 2, 2),), {**WINDOWS, **more, "p": 3}, {})
        for version, more in (("", {}), ("1", DILATIONS))},
+    "AVERAGE_POOLING_GRAD": ((X[:2].reshape(1, 1, 1, 2),), {**WINDOWS, "include_padding": False}, {"shape": (1, 1, 2, 2)}),
+    "MAX_POOLING_GRAD": ((Y.reshape(1, 1, 2, 2), X[:2].reshape(1, 1, 1, 2)), {**WINDOWS, **DILATIONS}, {}),
     "MAX_UNPOOLING": ((X.reshape(1, 1, 2, 2), np.uint32([1, 9, 4, 1]).reshape(1, 1, 2, 2)), {}, {"shape": (1, 1, 2, 3)}),
     "QUANTIZED_LINEAR_AVERAGE_POOLING": ((np.uint8([1, 2, 3, 4]).reshape(1, 1, 2, 2), *[SCALE, ZERO_POINT] * 2), {
         **WINDOWS, **DILATIONS, "include_padding": False}, {}),
@@ -132,9 +137,15 @@ CASES = {
     "DYNAMIC_QUANTIZE_LINEAR": ((X,), {}, {"dtype": ("uint8", "float32", "uint8")}),
     "SPLIT": ((X,), {"axis": 0}, {"shape": ((1,), (3,))}),
     "JOIN": (([X, Y, X],), {"axis": 0}, {"shape": (12,)}),
+    "QUANTIZE": ((X, [np.float32([0.5, 2]), np.uint8([3, 1])]), {"quantization_type": "scale_zero_point"},
+                 {"dtype": "uint8"}),
+    "DEQUANTIZE": ((np.uint8([1, 2, 3, 4]), [np.float32([0.5, 2]), np.uint8([3, 1])]),
+                   {"quantization_type": "scale_zero_point"}, {"dtype": "float32"}),
     "SLICE": ((X,), {"offsets": [1], "sizes": [2], "strides": [2]}, {"shape": (2,)}),
     "SLICE1": ((X,), {"input_window_offsets": [1], "input_window_sizes": [3], "input_window_strides": [-1]},
                {"shape": (3,)}),
+    "SLICE_GRAD": ((X[:2],), {"input_window_offsets": [1], "input_window_sizes": [4], "input_window_strides": [-3]},
+                   {"shape": (7,)}),
     **dict.fromkeys(("PADDING", "PADDING1"), (
         (X,), {"padding_mode": "wrap", "padding_value": 7, "start_padding": [5], "end_padding": [2]}, {"shape": (11,)})),
     "TILE": ((X,), {"repeats": [3]}, {"shape": (12,)}),
@@ -143,8 +154,20 @@ CASES = {
         **({"input_pixel_offsets": [0.5], "output_pixel_offsets": [-0.5]} if version else {}),
         **({"rounding_direction": "decreasing"} if version in ("2", "3") else {}),
         **({"antialiased": 1} if version == "3" else {})}, {"shape": (6,)}) for version in ("", "1", "2", "3")},
+    **{f"RESAMPLE_GRAD{version}": ((X,), {
+        "interpolation_mode": "linear", "scales": [1.5], "input_pixel_offsets": [0.5], "output_pixel_offsets": [-0.5],
+        **({"rounding_direction": "increasing"} if version else {})}, {"shape": (3,)}) for version in ("", "1")},
     "UPSAMPLE_2D": ((X.reshape(1, 1, 2, 2),), {"scale_size": [3, 2], "interpolation_mode": "nearest_neighbor"},
                     {"shape": (1, 1, 4, 6)}),
+    "ROI_POOLING": ((X.reshape(1, 1, 2, 2), np.float32([0, 0, 0, 1, 1]).reshape(1, 1, 1, 5)),
+                    {"spatial_scale": 1, "pooled_size": [2, 1]}, {}),
+    **{f"ROI_ALIGN{version}": ((X.reshape(1, 1, 2, 2), np.float32([[0, 0, 2, 1]]), np.uint32([0])), {
+        **SAMPLES, "out_of_bounds_input_value": 7, **(OFFSETS if version else {})}, {"shape": (1, 1, 1, 2)})
+       for version in ("", "1")},
+    "ROI_ALIGN_GRAD": ((X.reshape(1, 1, 2, 2), Y.reshape(1, 1, 2, 2), np.float32([[0, 0.5, 2, 1]]), np.uint32([0])),
+                       {**SAMPLES, **OFFSETS}, {}),
+    "RANDOM_GENERATOR": ((np.arange(6, dtype=np.uint32).reshape(1, 1, 1, 6),), {"type": "philox_4x32_10"},
+                         {"shape": ((1, 1, 3, 3), (1, 1, 1, 6))}),
     "SPACE_TO_DEPTH": ((X.reshape(1, 1, 2, 2),), {"block_size": 2}, {"shape": (1, 4, 1, 1)}),
     "SPACE_TO_DEPTH1": ((X.reshape(1, 1, 2, 2),), {"block_size": 2, "order": "column_row_depth"}, {"shape": (1, 4, 1, 1)}),
     "DEPTH_TO_SPACE": ((X.reshape(1, 4, 1, 1),), {"block_size": 2}, {"shape": (1, 1, 2, 2)}),
@@ -168,6 +191,14 @@ CASES = {
                                      {"axes": [1], "use_mean": False, "use_variance": True, "epsilon": 0.1}, {}),
     "LOCAL_RESPONSE_NORMALIZATION": ((X.reshape(1, 2, 1, 2),), {"cross_channel": True, "local_size": 3, "alpha": 0.1,
                                                                 "beta": 0.75, "bias": 1.0}, {}),
+    "BATCH_NORMALIZATION_TRAINING": ((X.reshape(2, 2), *Y[:2].reshape(2, 1, 1), X.reshape(2, 2)),
+                                     {"epsilon": 0.1, "fused_activation": anydml.Operator("ACTIVATION_RELU")}, {}),
+    **dict.fromkeys(("BATCH_NORMALIZATION_GRAD", "BATCH_NORMALIZATION_TRAINING_GRAD"), (
+        (X.reshape(2, 2), Y.reshape(2, 2), *np.float32([1, 2, 3, 4, 5, 6]).reshape(3, 1, 2)), {"epsilon": 0.1}, {})),
+    "LOCAL_RESPONSE_NORMALIZATION_GRAD": ((X.reshape(1, 2, 1, 2), Y.reshape(1, 2, 1, 2)), {
+        "cross_channel": True, "local_size": 3, "alpha": 0.1, "beta": 0.75, "bias": 1.0}, {}),
+    "ADAM_OPTIMIZER": ((*np.stack([X, Y, np.abs(X), Y]).reshape(4, 1, 1, 1, 4), np.uint32([[[[2]]]])), {
+        "learning_rate": 0.1, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-7}, {}),
     "LP_NORMALIZATION": ((X.reshape(2, 2),), {"axis": 1, "epsilon": 1e-5, "p": 2}, {}),
     "MULTIHEAD_ATTENTION": ((X.reshape(1, 2, 2), Y.reshape(1, 2, 2), X.reshape(1, 2, 2)), {
         "scale": 0.5, "mask_filter_value": -10000, "head_count": 2, "mask_type": "none"}, {}),
@@ -409,8 +440,8 @@ def test_what_is_wrong_is_named():
             (TypeError, "^Alpha is 'x'", lambda: added(anydml.Operator("ACTIVATION_ELU", Alpha="x"))),
             (ValueError, "REDUCE: attribute Function is missing", lambda: reduced(Axes=[0])),
             # What is not built is refused before its attributes are read.
-            (NotImplementedError, "^ROI_POOLING: an operator of DirectML that is not built here yet",
-             lambda: anydml.run("ROI_POOLING", X, X, SpatialScale=None, PooledSize="RELU")),
+            (NotImplementedError, "^ADAM_OPTIMIZER: an operator of DirectML that is not built here yet",
+             lambda: anydml.run("ADAM_OPTIMIZER", X, X, LearningRate=None, Beta1="RELU")),
             (TypeError, "^op is 5 ", lambda: anydml.Operator(5))):
         with pytest.raises(error, match=message):
             call()

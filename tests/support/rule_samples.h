@@ -184,8 +184,17 @@ inline constexpr std::string_view kRightOperators[] = {
     "ELEMENT_WISE_QUANTIZED_LINEAR_ADD ATensor=u8[3] AScaleTensor=f32[1] AZeroPointTensor=u8[1] BTensor=u8[3] "
     "BScaleTensor=f32[1] BZeroPointTensor=u8[1] OutputScaleTensor=f32[1] OutputZeroPointTensor=u8[1] "
     "OutputTensor=u8[3]",
+    "QUANTIZE InputTensor=f32[2,4] QuantizationType=SCALE QuantizationTensors=f32[2,2] OutputTensor=u8[2,4]",
+    "QUANTIZE InputTensor=f32[2,4] QuantizationType=SCALE_ZERO_POINT QuantizationTensors=f32[2,2]|u8[2,2] "
+    "OutputTensor=u8[2,4]",
+    "DEQUANTIZE InputTensor=u8[2,4] QuantizationType=SCALE QuantizationTensors=f32[2,2] OutputTensor=f32[2,4]",
+    "DEQUANTIZE InputTensor=u8[2,4] QuantizationType=SCALE_ZERO_POINT QuantizationTensors=f32[2,2]|u8[2,2] "
+    "OutputTensor=f32[2,4]",
     "DYNAMIC_QUANTIZE_LINEAR InputTensor=f32[3] OutputTensor=u8[3] OutputScaleTensor=f32[1] "
     "OutputZeroPointTensor=u8[1]",
+    "BATCH_NORMALIZATION_GRAD InputTensor=f32[2,3] InputGradientTensor=f32[2,3] MeanTensor=f32[1,3] "
+    "VarianceTensor=f32[1,3] ScaleTensor=f32[1,3] OutputGradientTensor=f32[2,3] OutputScaleGradientTensor=f32[1,3] "
+    "OutputBiasGradientTensor=f32[1,3]",
     "BATCH_NORMALIZATION_TRAINING InputTensor=f32[2,3] ScaleTensor=f32[1,3] BiasTensor=f32[1,3] OutputTensor=f32[2,3] "
     "OutputMeanTensor=f32[1,3] OutputVarianceTensor=f32[1,3]",
     "BATCH_NORMALIZATION_TRAINING_GRAD InputTensor=f32[2,3] InputGradientTensor=f32[2,3] MeanTensor=f32[1,3] "

@@ -251,8 +251,10 @@ int show_operators(const OperatorsArguments& arguments) {
   const std::string upper = to_upper(arguments.name);
   const facts::Operator* one = facts::find_operator(upper);
   one = one == nullptr ? facts::find_operator("ELEMENT_WISE_" + upper) : one;
+  bool any_named = false;
   for (const facts::Operator& op : facts::operators()) {
     const bool named = one != nullptr ? &op == one : op.name.find(upper) != std::string_view::npos;
+    any_named = any_named || named;
     if (named && !(arguments.missing && is_built(op)) && !(arguments.built && !is_built(op))) {
       chosen.push_back(&op);
     }
@@ -260,7 +262,13 @@ int show_operators(const OperatorsArguments& arguments) {
   if (chosen.empty() && one != nullptr) {
     return complain(format_text("{} is {}", one->name, arguments.missing ? "built" : "not built here yet"), kWrong);
   }
-  if (chosen.empty()) {
+  if (chosen.empty() && any_named && !arguments.json) {
+    const std::string which =
+        arguments.name.empty() ? std::string() : format_text(" with {} in its name", in_quotes(arguments.name));
+    std::printf("No operator%s is %s.\n", which.c_str(), arguments.missing ? "missing" : "built here yet");
+    return kDone;
+  }
+  if (chosen.empty() && !any_named) {
     const std::string_view nearest = facts::nearest_operator_name(arguments.name);
     return complain(format_text("{} is not an operator of DirectML{}", in_quotes(arguments.name),
                                 nearest.empty() ? std::string() : format_text("; did you mean '{}'?", nearest)),

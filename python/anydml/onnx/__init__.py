@@ -53,9 +53,9 @@ class Backend(_BackendInterface):
         array([ 1, 23])
         """
         _check_device(device)
-        message, folder = _loaded(model)
+        message, folder, arrays = _loaded(model)
         _check(message)
-        return Prepared(message, folder, integers, is_owned=message is not model)
+        return Prepared(message, folder, integers, is_owned=message is not model, arrays=arrays)
 
     @classmethod
     def run_model(cls, model, inputs, device="CPU", **_):

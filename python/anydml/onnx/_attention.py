@@ -8,14 +8,14 @@ _SINGLE = ("float16", "float")
 _DOUBLE = 11  # of TensorProto: what softmax_precision may ask for beyond ours
 
 
-def _as_bias(mask, dtype):
+def as_bias(mask, dtype):
     """Where a mask of bool is false, -infinity; a mask of numbers is added as it is."""
     if mask.dtype != bool:
         return cast(mask, dtype)
     return dispatch("ELEMENT_WISE_IF", mask, number(0, dtype), number(-np.inf, dtype))
 
 
-def _causal(queries, keys, past):
+def causal(queries, keys, past):
     """Whether a query sees a key: those before it, and itself. {queries, keys}"""
     place = sequence(past, 1, queries, np.int32).reshape(queries, 1)
     seen = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", place, sequence(0, 1, keys, np.int32), dtype=np.uint8)
@@ -55,9 +55,9 @@ def attention(node):
                                               for one, before in ((k, past_key), (v, past_value)))
         scale = options["scale"]
         scale = 1 / np.sqrt(q.shape[2] // heads) if scale is None else scale
-        bias = None if mask is None else _padded(_as_bias(mask, q.dtype), keys)
+        bias = None if mask is None else _padded(as_bias(mask, q.dtype), keys)
         if options["is_causal"]:
-            hidden = _as_bias(_causal(queries, keys, past), q.dtype)
+            hidden = as_bias(causal(queries, keys, past), q.dtype)
             bias = hidden if bias is None else dispatch("ELEMENT_WISE_ADD", bias, hidden)
         seen = None
         if bias is not None:

@@ -7,28 +7,38 @@ import onnx
 
 from ._bodies import body_of
 from ._contrib import CONTRIB, DOMAIN as CONTRIB_DOMAIN
+from ._contrib_attention import WHOLE
 from ._control import CONTROL
 from ._host import HOST, on_host
 from ._integers import noted, product_of
 from ._nodes import NODES
 from ._plans import Program, Step, perform
 from ._rows import Unsupported
+from ._training import DOMAIN as TRAINING_DOMAIN, TRAINING
 from ._types import array_of, constant, kind_of, label, tensor_type, told
 
 DEFAULT_DOMAIN = ("", "ai.onnx")
+_OTHERS = {CONTRIB_DOMAIN: CONTRIB, TRAINING_DOMAIN: TRAINING}  # domains whose operators are replaced by nodes of ONNX
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 _MOST_NAMED = 4  # nodes of one operator that a message names
+# Weights in bytes become floats of four times their size. Graphs convert and pack them in one go, if nothing else takes them.
+_LEAST_WIDENED = 1 << 16  # bytes that are worth it
+_WIDENING = ("Cast", "DequantizeLinear")
+_BETWEEN = ("Add", "Mul", "Reshape", "Sub", "Transpose")  # steps between that and the product
+_PACKED = {**dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul"), (1,)),  # the inputs that are packed
+           **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2))}
 
 
 class Builder:
     """Makes the Program of a graph. kinds and constants: of the values that a body sees around it; integers: whether
-    products of dequantised floats become products of integers."""
+    products of dequantised floats become products of integers; is_inner: of a body."""
 
-    def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False):
+    def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False, is_inner=False):
         self.opset, self.kinds, self.constants, self.integers = opset, dict(kinds), dict(constants), integers
         self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
         self.quantised = {}
         self.taken = set()  # the constants that steps take
+        self.is_inner, self.postponed = is_inner, {}  # steps that make floats of constants in bytes, by the names of their results
 
     def program(self, graph, arrays=None, replaced=(), given=(), is_repeated=False, fixed=()):
         """arrays: of the initializers, if they were taken out already; replaced: initializers that a run gives; given: the
@@ -54,6 +64,8 @@ class Builder:
         if self.refusals:
             messages = list(dict.fromkeys(str(one) for one in self.refusals))
             raise Unsupported("; ".join(messages), list(dict.fromkeys(need for one in self.refusals for need in one.needs)))
+        for value in graph.output:
+            self._compute(value.name)
         made = Program(self.steps, [value.name for value in graph.output], self.constants,
                        [value.name for value in graph.input], is_repeated)
         made.kinds = [self.kinds.get(value.name) for value in graph.output]
@@ -74,11 +86,17 @@ class Builder:
         if any(name and self.kinds.get(name, "") is None for name in node.input):
             self.kinds.update((name, None) for name in node.output)  # of a node that is refused
             return
-        if node.domain == CONTRIB_DOMAIN:
-            nodes = CONTRIB[node.op_type](node, [self.kinds[name] if name else "" for name in node.input])
+        if node.domain in _OTHERS:
+            kinds = [self.kinds[name] if name else "" for name in node.input]
+            if node.domain == CONTRIB_DOMAIN and node.op_type in WHOLE:
+                self._keep(WHOLE[node.op_type](node, kinds))
+                return
+            nodes = _OTHERS[node.domain][node.op_type](node, kinds)
             self._add_all(nodes, onnx.defs.onnx_opset_version(), node)
             return
         if node.op_type in CONTROL:
+            for name in list(self.postponed):  # which a body may take
+                self._compute(name)
             self._keep(CONTROL[node.op_type](node, self))
             return
         if self.integers and node.domain in DEFAULT_DOMAIN:
@@ -118,6 +136,8 @@ class Builder:
         made = None if row.make is None else row.make(known)
         if made is None:
             if row.check is not None:
+                for name in node.input:
+                    self._compute(name)
                 self.taken.update(node.input)
                 self.steps.append(Step(known.label, node.op_type, row.check(known), list(node.input), [], []))
             self._add_all(*body_of(node, known.kinds, schema, opset), node)
@@ -125,9 +145,18 @@ class Builder:
         self._keep(Step(known.label, node.op_type, on_host(made) if is_hosted else made, list(node.input),
                         list(node.output), known.results, row.uses, row.uses if is_hosted else ""))
 
-    def _keep(self, step):
+    def _keep(self, step, may_postpone=True):
         """As a step, or as constants where all that it takes are constants."""
         self.kinds.update(zip(step.outputs, step.kinds))
+        if may_postpone and self._may_postpone(step):
+            self.postponed[step.outputs[0]] = step
+            self.taken.update(step.inputs)
+            return
+        for place, name in enumerate(step.inputs):
+            if place in _PACKED.get(step.op, ()):
+                self._emit(name)
+            else:
+                self._compute(name)
         if all(name in self.constants for name in step.inputs if name):
             try:
                 with np.errstate(all="ignore"):
@@ -144,11 +173,38 @@ class Builder:
         self.taken.update(step.inputs)
         self.steps.append(step)
 
+    def _may_postpone(self, step):
+        """Whether the step makes floats of weights that are smaller, or goes on with such floats."""
+        if self.is_inner or not all(name in self.constants or name in self.postponed for name in step.inputs if name):
+            return False
+        if step.op in _BETWEEN and any(name in self.postponed for name in step.inputs):
+            return True
+        array = self.constants.get(step.inputs[0]) if step.op in _WIDENING else None
+        return array is not None and array.itemsize == 1 and array.nbytes >= _LEAST_WIDENED and (
+            step.kinds[0] in ("float16", "float"))
+
+    def _emit(self, name):
+        """A step that was postponed, in front of the one that takes its result."""
+        step = self.postponed.pop(name, None)
+        if step is not None:
+            for one in step.inputs:
+                self._emit(one)
+            self.steps.append(step._replace(is_of_weights=True))
+
+    def _compute(self, name):
+        """The result of a step that was postponed, as a constant."""
+        step = self.postponed.get(name)
+        if step is not None:
+            for one in step.inputs:
+                self._compute(one)
+            del self.postponed[name]
+            self._keep(step, may_postpone=False)
+
     def inner(self, graph, given=(), is_repeated=False, fixed=()):
         """The Program of a body, and the names of the values around it that it takes when it runs. fixed: inputs that are
         constants."""
-        made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers).program(
-            graph, given=given, is_repeated=is_repeated, fixed=fixed)
+        made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers,
+                       is_inner=True).program(graph, given=given, is_repeated=is_repeated, fixed=fixed)
         own = set(made.inputs)
         return made, [name for name in made.wanted() if name not in own]
 
@@ -161,7 +217,7 @@ def refuse_unknown(model):
             known = node.op_type in NODES or node.op_type in HOST or node.op_type in CONTROL or node.op_type == "Constant"
             name = node.op_type
         else:
-            known = node.domain == CONTRIB_DOMAIN and node.op_type in CONTRIB
+            known = node.op_type in _OTHERS.get(node.domain, ()) or (node.domain == CONTRIB_DOMAIN and node.op_type in WHOLE)
             name = f"{node.domain}.{node.op_type}"
         if not known:
             found.setdefault(name, []).append(node.name or ", ".join(node.output))
@@ -200,7 +256,7 @@ def opset_of(model):
     """The version of ONNX's own operators that the model is written in."""
     version = next((opset.version for opset in model.opset_import if opset.domain in DEFAULT_DOMAIN), None)
     if version is None:
-        if model.graph.node and model.ir_version >= 3:
+        if model.ir_version >= 3 and any(node.domain in DEFAULT_DOMAIN for node in _nodes_of(model.graph)):
             raise ValueError("the model does not say which opset of ONNX's operators it uses")
         version = 1
     if version > onnx.defs.onnx_opset_version():

@@ -52,11 +52,11 @@ class _Nodes:
         self("Identity", value, to=self.output(place))
 
     def refuse(self, what):
-        name = f"{DOMAIN}.{self.node.op_type} {what}"
+        name = f"{self.node.domain}.{self.node.op_type} {what}"
         raise Unsupported(f"{label(self.node)}: anydml has no {name}", [name])
 
 
-def _by(write):
+def by(write):
     """A function of a node and of its inputs' types that gives the nodes."""
     def expand(node, kinds):
         nodes = _Nodes(node)
@@ -299,11 +299,45 @@ def _same(op, *names):
     return lambda n: n.end(n(op, *n.node.input, **_passed_on(n, names)))
 
 
-CONTRIB = {name: _by(write) for name, write in {
+def _unpacked(n, packed, bits, shape):
+    """Unsigned integers of bytes, of which each may hold two, the first in its low half."""
+    if bits == 4:
+        last = n.constant([-1])
+        halves = (n("BitwiseAnd", packed, n.constant(15, np.uint8)),
+                  n("BitShift", packed, n.constant(4, np.uint8), direction="RIGHT"))
+        packed = n("Concat", *(n("Unsqueeze", one, last) for one in halves), axis=-1)
+    return n("Reshape", packed, n.constant(shape))
+
+
+def _matmul_of_bits(n):
+    """The matrix is dequantised by blocks, and multiplied."""
+    rows, columns, block, bits = n.get("K"), n.get("N"), n.get("block_size"), n.get("bits", 4)
+    if bits not in (4, 8):
+        n.refuse(f"with {bits} bits")
+    if n.input(4):
+        n.refuse("with g_idx")
+    if n.input(3) and n.kinds[3] != "uint8":
+        n.refuse(f"with zero points of {n.kinds[3]}")
+    blocks = -(-rows // block)
+    weights = _unpacked(n, n.input(1), bits, [columns, blocks * block])
+    scale = n("Reshape", n.input(2), n.constant([columns, blocks]))
+    if n.input(3):
+        zero = n("Slice", _unpacked(n, n.input(3), bits, [columns, -1]), n.constant([0]), n.constant([blocks]), n.constant([1]))
+    else:
+        zero = n.constant(np.full([columns, blocks], 2 ** (bits - 1)), np.uint8)
+    weights = n("DequantizeLinear", weights, scale, zero, axis=1, block_size=block)
+    if blocks * block != rows:
+        weights = n("Slice", weights, n.constant([0]), n.constant([rows]), n.constant([1]))
+    y = n("MatMul", n.input(0), n("Transpose", weights, perm=[1, 0]))
+    n.end(n("Add", y, n.input(5)) if n.input(5) else y)
+
+
+CONTRIB = {name: by(write) for name, write in {
     "BiasAdd": _bias_add, "BiasGelu": _bias_gelu, "DequantizeLinear": _same("DequantizeLinear", "axis", "block_size"),
     "DynamicQuantizeLSTM": _dynamic_lstm, "DynamicQuantizeMatMul": _dynamic_matmul,
     "EmbedLayerNormalization": _embeddings, "FastGelu": _fast_gelu, "FusedConv": _fused_conv, "FusedGemm": _fused_gemm,
     "FusedMatMul": _fused_matmul, "Gelu": _gelu, "GroupNorm": _group_norm, "MatMulIntegerToFloat": _matmul_to_float,
+    "MatMulNBits": _matmul_of_bits,
     "NhwcConv": _nhwc_conv, "QGemm": _quantised_gemm, "QLinearAdd": _quantised("Add", (0, 3), 6),
     "QLinearAveragePool": _quantised_pool("AveragePool"), "QLinearConcat": _quantised_concat,
     "QLinearGlobalAveragePool": _quantised_pool("GlobalAveragePool"),

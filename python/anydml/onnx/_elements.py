@@ -5,7 +5,7 @@ from functools import partial, reduce
 import numpy as np
 
 from .._symbols import Symbol
-from ._rows import (FLOATS, Row, axis_of, cast, check_least, converted, dispatch, dtype_of, fill, number, plain, refuse,
+from ._rows import (FLOATS, FOUR_BITS, Row, axis_of, cast, check_least, converted, dispatch, dtype_of, fill, number, plain, refuse,
                     short)
 
 LAST_MOD_OF_INTEGERS = 13  # the types of all Mods are the same; that floats need fmod=1 in 10 and 13 is in their text
@@ -170,8 +170,19 @@ def _aligned(node, value, x, what):
     raise ValueError(f"{what} has the shape {list(value.shape)}, which does not go with {list(x.shape)}")
 
 
+def _has_whole_blocks(node, x, scale, zero):
+    """Whether QUANTIZE and DEQUANTIZE take the blocks as they are: their scales divide the axis."""
+    axis, block = node.attributes.get("axis", 1), node.attributes.get("block_size", 0)
+    if not block or scale.ndim != x.ndim or (zero is not None and zero.shape != scale.shape):
+        return False
+    axis = axis_of(axis, x.ndim)
+    return (x.size > 0 and x.shape[axis] % block == 0
+            and scale.shape == (*x.shape[:axis], x.shape[axis] // block, *x.shape[axis + 1:]))
+
+
 def quantize(node):
-    """QUANTIZE_LINEAR divides in FLOAT32 and gives 8 bits; other precisions and 16 bits take more operators."""
+    """QUANTIZE_LINEAR and, by blocks, QUANTIZE divide in FLOAT32 and give 8 bits; other precisions and 16 bits take more
+    operators. Integers of four bits are bounded ones of eight."""
     precision = node.attributes.get("precision") or 0
     divide_in = {0: dtype_of(node.kinds[1]), 1: np.dtype("f4"), 10: np.dtype("f2"), 11: np.dtype("f8")}.get(precision)
     if divide_in is None or divide_in.kind != "f":
@@ -180,23 +191,32 @@ def quantize(node):
         refuse(node, f"of {node.kinds[0]} with a scale of float16",
                "ONNX's text and its reference differ in how that is divided, unless precision is given")
     check_least(node, "block_size", 0)
-    dtype = dtype_of(node.results[0])
+    kind, dtype = node.results[0], dtype_of(node.results[0])
+
+    def bounded(codes):
+        if kind not in FOUR_BITS:
+            return codes
+        return dispatch("ELEMENT_WISE_CLIP", codes, Min=-8 if kind == "int4" else 0, Max=7 if kind == "int4" else 15)
 
     def compute(x, scale, zero=None):
+        if divide_in == np.float32 and dtype.itemsize == 1 and _has_whole_blocks(node, x, scale, zero):
+            zero = np.zeros(scale.shape, dtype) if zero is None else zero
+            return bounded(dispatch("QUANTIZE", cast(x, divide_in), cast(scale, divide_in), zero,
+                                    QuantizationType="SCALE_ZERO_POINT"))
         scale, zero = (None if one is None else _aligned(node, one, x, what)
                        for one, what in ((scale, "the scale"), (zero, "the zero point")))
         scale = cast(scale, divide_in)
         if divide_in == np.float32 and dtype.itemsize == 1:
             zero = number(0, dtype) if zero is None else zero
-            return dispatch("ELEMENT_WISE_QUANTIZE_LINEAR", cast(x, divide_in), scale, zero)
+            return bounded(dispatch("ELEMENT_WISE_QUANTIZE_LINEAR", cast(x, divide_in), scale, zero))
         quotient = dispatch("ELEMENT_WISE_DIVIDE", cast(x, divide_in), scale)
         nearest = dispatch("ELEMENT_WISE_ROUND", quotient, RoundingMode="HALVES_TO_NEAREST_EVEN")
-        bounded = dispatch("ELEMENT_WISE_CLIP", cast(nearest, np.dtype("f8")), Min=-2.0**20, Max=2.0**20)
-        whole = cast(bounded, np.dtype("i4"))
+        near = dispatch("ELEMENT_WISE_CLIP", cast(nearest, np.dtype("f8")), Min=-2.0**20, Max=2.0**20)
+        whole = cast(near, np.dtype("i4"))
         if zero is not None:
             whole = dispatch("ELEMENT_WISE_ADD", whole, cast(zero, np.dtype("i4")))
         limits = np.iinfo(dtype)
-        return cast(dispatch("ELEMENT_WISE_CLIP", whole, Min=int(limits.min), Max=int(limits.max)), dtype)
+        return bounded(cast(dispatch("ELEMENT_WISE_CLIP", whole, Min=int(limits.min), Max=int(limits.max)), dtype))
 
     return compute
 
@@ -216,6 +236,9 @@ def dequantize(node):
     multiply_in = max(given, result, key=lambda dtype: dtype.itemsize)
 
     def compute(x, scale, zero=None):
+        if x.dtype.itemsize == 1 and multiply_in.itemsize < 8 and _has_whole_blocks(node, x, scale, zero):
+            zero = np.zeros(scale.shape, x.dtype) if zero is None else zero
+            return dispatch("DEQUANTIZE", x, scale, zero, QuantizationType="SCALE_ZERO_POINT", dtype=result)
         scale, zero = (None if one is None else _aligned(node, one, x, what)
                        for one, what in ((scale, "the scale"), (zero, "the zero point")))
         return cast(dispatch("ELEMENT_WISE_DEQUANTIZE_LINEAR", x, cast(scale, multiply_in), zero), result)

@@ -12,22 +12,25 @@ from onnx.backend.base import BackendRep, namedtupledict
 from .._graphs import regular
 from ._build import Builder, opset_of, refuse_unknown
 from ._rows import Unsupported
-from ._types import array_of, label
+from ._types import array_of, kind_of, label, narrowed, widened
+from ._weights import read
 
 __all__ = ["Prepared", "as_array", "check", "label", "listed", "loaded"]
 
 
 def loaded(model):
-    """The message of a path, of bytes or of a message, and the folder in which its tensors may lie."""
+    """The message of a path, of bytes or of a message, the folder in which its tensors may lie, and weights that were read
+    apart from the message, by name."""
     if isinstance(model, (str, os.PathLike)):
         path = pathlib.Path(model)
-        return _parsed(path.read_bytes(), path), path.parent
+        text, arrays = read(path)
+        return _parsed(text, path), path.parent, arrays
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _parsed(bytes(model), "the bytes"), None
+        return _parsed(bytes(model), "the bytes"), None, {}
     if not isinstance(model, onnx.ModelProto):
         raise TypeError("the model must be a path, bytes, or an onnx.ModelProto as onnx.load gives it, and not a "
                         f"{type(model)}")
-    return model, None
+    return model, None, {}
 
 
 def _parsed(text, where):
@@ -37,12 +40,12 @@ def _parsed(text, where):
         raise ValueError(f"{where} holds no ONNX model: {error}") from error
 
 
-def _taken_out(graph, folder, is_own):
+def _taken_out(graph, folder, is_own, arrays):
     """The initializers as arrays. A message of our own gives up the bytes of each as soon as it is an array, so that there
     are never two copies of all weights."""
     made = {}
     for tensor in graph.initializer:
-        made[tensor.name] = array_of(tensor, folder)
+        made[tensor.name] = arrays.pop(tensor.name) if tensor.name in arrays else array_of(tensor, folder)
         if is_own:
             tensor.ClearField("raw_data")
     return made
@@ -82,12 +85,13 @@ class Prepared(BackendRep):
     """A model that was checked, to be run many times.
 
     For inputs of new types and shapes its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
-    integers: products of dequantised floats are products of integers. is_owned: the message may be emptied.
+    integers: products of dequantised floats are products of integers. is_owned: the message may be emptied. arrays: weights
+    that were read apart from it.
     """
 
-    def __init__(self, model, folder=None, integers=False, *, is_owned=False):
+    def __init__(self, model, folder=None, integers=False, *, is_owned=False, arrays=None):
         is_own = not isinstance(model, onnx.ModelProto)
-        model, beside = loaded(model)
+        model, beside, apart = loaded(model)
         folder = beside or folder
         self._integers = bool(integers)
         if model.functions:
@@ -102,7 +106,7 @@ class Prepared(BackendRep):
         self.required = [name for name in self.declared if name not in initialised]
         self._output_names = [value.name for value in graph.output]
         self._outputs = namedtupledict("Outputs", self._output_names)
-        self._arrays, self._graph = _taken_out(graph, folder, is_own or is_owned), graph
+        self._arrays, self._graph = _taken_out(graph, folder, is_own or is_owned, apart if arrays is None else arrays), graph
         self._may_replace = not initialised.isdisjoint(self.declared)
         self._programs = {}  # by the initializers that a run replaces
         self._program(frozenset())
@@ -132,7 +136,7 @@ class Prepared(BackendRep):
         given = self.taken(inputs)
         program = self._program(frozenset(given) - frozenset(self.required))
         results, fresh = program.run(given)
-        return self._outputs(*self._owned(results, fresh))
+        return self._outputs(*map(narrowed, self._owned(results, fresh), program.kinds))
 
     def _owned(self, results, fresh):
         """Arrays that belong to the caller: no two of them, and none of the model, lie in one memory."""
@@ -157,7 +161,8 @@ class Prepared(BackendRep):
             if len(arrays) != len(names):
                 raise ValueError(f"the model takes {len(names)} inputs, and {len(arrays)} were given")
             given = dict(zip(names, arrays))
-        return {name: regular(self._checked(name, value)) for name, value in given.items()}
+        return {name: regular(widened(self._checked(name, value), kind_of(self.declared[name])))
+                for name, value in given.items()}
 
     def _checked(self, name, value):
         array = value if type(value) is np.ndarray else as_array(repr(name), value)

@@ -4,7 +4,8 @@ import anydml
 
 from . import _convolutions as convolutions, _elements as elements, _functions as functions, _gathers as gathers
 from . import _images as images, _layers as layers, _normalizations as normalizations, _products as products
-from . import _attention as attention, _recurrent as recurrent, _reductions as reductions, _shapes as shapes
+from . import _attention as attention, _recurrent as recurrent, _reductions as reductions, _regions as regions
+from . import _shapes as shapes
 from ._einsum import einsum
 from ._functions import function
 from ._rows import FLOATS, INTEGERS, Row, row, short
@@ -69,7 +70,7 @@ _NODES = {
     "Cast": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT", result=_kind_of("to", "nothing")),
     "CastLike": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT"),
     "Clip": Row(elements.clip, "CLIP ADD SUBTRACT MAX MIN"),
-    "DequantizeLinear": Row(elements.dequantize, "DEQUANTIZE_LINEAR CAST",
+    "DequantizeLinear": Row(elements.dequantize, "DEQUANTIZE_LINEAR DEQUANTIZE CAST",
                             result=elements.dequantized_kind),
     "IsInf": Row(elements.is_infinite, "IS_INFINITY FILL_VALUE_CONSTANT"),
     "Max": elements.several("ELEMENT_WISE_MAX"),
@@ -77,7 +78,7 @@ _NODES = {
     "Min": elements.several("ELEMENT_WISE_MIN"),
     "Mod": Row(elements.mod, "MODULUS_FLOOR MODULUS_TRUNCATE"),
     "PRelu": Row(elements.sloped, "PARAMETERIZED_RELU IDENTITY"),
-    "QuantizeLinear": Row(elements.quantize, "QUANTIZE_LINEAR CAST DIVIDE ROUND CLIP ADD",
+    "QuantizeLinear": Row(elements.quantize, "QUANTIZE_LINEAR QUANTIZE CAST DIVIDE ROUND CLIP ADD",
                           result=elements.quantized_kind),
     "Shrink": Row(elements.shrink, "SHRINK"),
     "Sign": Row(elements.sign, "SIGN IS_NAN IF"),
@@ -143,7 +144,8 @@ _NODES = {
                      "LOGICAL_GREATER_THAN LOGICAL_GREATER_THAN_OR_EQUAL PADDING1 REDUCE", kinds=functions.ROUNDED),
     "AveragePool": layers.pool("AVERAGE"),
     "BatchNormalization": Row(normalizations.batch_normalization,
-                              "BATCH_NORMALIZATION ADD SUBTRACT MULTIPLY DIVIDE SQRT CAST"),
+                              "BATCH_NORMALIZATION BATCH_NORMALIZATION_TRAINING REDUCE DIFFERENCE_SQUARE ADD SUBTRACT "
+                              "MULTIPLY DIVIDE SQRT CAST"),
     "Conv": Row(convolutions.conv, "CONVOLUTION", kinds=functions.ROUNDED),
     "ConvInteger": Row(convolutions.conv_integer, "CONVOLUTION_INTEGER", kinds=("int8", "uint8")),
     "ConvTranspose": Row(convolutions.conv_transpose, "CONVOLUTION", kinds=functions.ROUNDED),
@@ -162,12 +164,14 @@ _NODES = {
     "LpNormalization": Row(normalizations.lp_normalization, "LP_NORMALIZATION REDUCE DIVIDE LOGICAL_EQUALS IF"),
     "LpPool": layers.pool("LP"),
     "MaxPool": layers.pool("MAX"),
+    "MaxRoiPool": Row(regions.max_roi_pool, "ROI_POOLING", kinds=functions.ROUNDED),
     "MaxUnpool": Row(layers.max_unpool, "MAX_UNPOOLING PADDING1"),
     "MeanVarianceNormalization": Row(normalizations.mean_variance_normalization,
                                      "MEAN_VARIANCE_NORMALIZATION1 REDUCE ADD SUBTRACT MULTIPLY DIVIDE SQRT"),
     "RMSNormalization": Row(normalizations.rms_normalization, "MEAN_VARIANCE_NORMALIZATION2 CAST",
                             check=normalizations.axis_checks),
     "RNN": recurrent.network("RNN"),
+    "RoiAlign": Row(regions.roi_align, "ROI_ALIGN1 MULTIPLY SUBTRACT MAX ADD JOIN", kinds=functions.ROUNDED),
     "Resize": Row(images.resize, "RESAMPLE3 GEMM ADD IDENTITY"),
     "Upsample": Row(images.resize, "RESAMPLE3"),
     # from numbers and indices

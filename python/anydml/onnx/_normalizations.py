@@ -36,9 +36,12 @@ def _normalized(x, mean, variance, scale, bias, epsilon):
 
 def batch_normalization(node):
     options = node.attributes
-    trains = options.get("training_mode") or (options.get("is_test", 1) == 0) or len(node.results) > 1
+    if options.get("training_mode"):
+        return _batch_training(node)
+    trains = options.get("is_test", 1) == 0 or len(node.results) > 1
     if trains or options.get("spatial", 1) != 1:
-        refuse(node, "in training" if trains else "with spatial 0", "it normalizes channels by the mean that is given")
+        refuse(node, "with spatial 0" if not trains else "in training before opset 14" if node.since < 14 else
+               "with further results and training_mode 0", "it normalizes channels by the mean that is given")
 
     def compute(x, *others):
         scale, bias, mean, variance = (_as_dimensions(_by_channel(value, x, what), x) for value, what in zip(
@@ -50,6 +53,36 @@ def batch_normalization(node):
         else:
             y = dispatch("BATCH_NORMALIZATION", y, mean, variance, scale, bias, Spatial=1, Epsilon=options["epsilon"])
         return cast(y, x.dtype)
+
+    return compute
+
+
+def _batch_training(node):
+    """By the mean and the variance of the batch, which also move those that are given."""
+    epsilon, momentum = node.attributes["epsilon"], node.attributes["momentum"]
+
+    def moved(given, own):
+        parts = (multiply(one, number(weight, one.dtype)) for one, weight in ((given, momentum), (own, 1 - momentum)))
+        return add(*parts)
+
+    def compute(x, *others):
+        if x.ndim < 2 or x.size == 0:
+            raise ValueError(f"the tensor has the shape {list(x.shape)}, and nothing to take a mean of")
+        wide = max((one.dtype for one in (x, *others)), key=lambda dtype: dtype.itemsize)
+        y, *coefficients = (cast(one, wide) for one in (x, *others))
+        scale, bias, mean, variance = (_as_dimensions(_by_channel(value, x, what), x) for value, what in zip(
+            coefficients, ("the scale", "the bias", "the mean", "the variance")))
+        if wide == np.float64:
+            axes = [axis for axis in range(x.ndim) if axis != 1]
+            own_mean = reduce(y, axes, "AVERAGE")
+            own_variance = reduce(dispatch("ELEMENT_WISE_DIFFERENCE_SQUARE", y, own_mean), axes, "AVERAGE")
+            y = _normalized(y, own_mean, own_variance, scale, bias, epsilon)
+        else:
+            y, own_mean, own_variance = dispatch("BATCH_NORMALIZATION_TRAINING", y, scale, bias, None, Epsilon=epsilon)
+        results = [cast(y, x.dtype)]
+        for given, own, old in zip((mean, variance), (own_mean, own_variance), others[2:]):
+            results.append(cast(moved(given, own).reshape(-1), old.dtype))
+        return tuple(results[:len(node.results)]) if len(node.results) > 1 else results[0]
 
     return compute
 

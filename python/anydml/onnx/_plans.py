@@ -15,8 +15,10 @@ from .._graphs import Recording, regular
 from .._symbols import ElementsNeeded, FixedArrays, Recorder, Symbol
 
 # compute: a function of the input arrays. kinds: ONNX's types of the outputs. uses: the operators, in words. on_host: why it
-# never is part of a graph, or "". bodies: the Programs of a node that has some.
-Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host bodies", defaults=("", "", ()))
+# never is part of a graph, or "". bodies: the Programs of a node that has some. is_of_weights: it takes constants alone, and
+# is part of a graph nevertheless.
+Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host bodies is_of_weights",
+                  defaults=("", "", (), False))
 
 _MOST_KEPT = 16  # forms that a piece stays compiled for
 _MOST_BYTES = 512  # of a value whose elements a piece is recorded for
@@ -164,7 +166,7 @@ class Program:
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
         used = {name for step in self.steps for name in step.inputs} | set(outputs)
         self.constants = {name: value for name, value in constants.items() if name in used}
-        self.fixed = FixedArrays(self.constants.values())
+        self.fixed = FixedArrays(self._all_constants())
         self._points, self._lock = {}, threading.RLock()
         self._live = self._lives()
         self._live_sets = [set(one) for one in self._live]
@@ -177,6 +179,13 @@ class Program:
             wanted = (wanted - set(step.outputs)) | {name for name in step.inputs if name and name not in self.constants}
             lives.append(wanted)
         return [sorted(one) for one in reversed(lives)]
+
+    def _all_constants(self):
+        """Those of branches too, which are recorded as parts of this program's graphs."""
+        yield from self.constants.values()
+        for step in self.steps:
+            for body in step.bodies:
+                yield from body._all_constants()
 
     def wanted(self):
         """The names that a run must give."""
@@ -337,15 +346,16 @@ class Program:
 
 
 class _Values(dict):
-    """The values of a recording by name; one that the piece begins with becomes an input when a step first takes it."""
+    """The values of a recording by name; one that the piece begins with becomes an input when a step first takes it, and
+    others are constants."""
 
-    def __init__(self, begin):
+    def __init__(self, begin, constants):
         super().__init__()
-        self._begin = begin
+        self._begin, self._constants = begin, constants
 
-    def get(self, name, default=None):
-        found = super().get(name)
-        return self._begin(name) if found is None else found
+    def __missing__(self, name):
+        found = self._begin(name)
+        return self._constants[name] if found is None else found
 
 
 class _Attempt:
@@ -359,7 +369,7 @@ class _Attempt:
         self.outputs, self.aliases, self.known = [], [], {}
         # The values that the piece begins with, from which each symbol follows; None where one of them is too large.
         self.origins = {}
-        self.values = _Values(self._begin)
+        self.values = _Values(self._begin, program.constants)
 
     def _begin(self, name):
         """A value that the piece begins with: its elements where they are pinned, and otherwise an input of the graph."""
@@ -395,10 +405,13 @@ class _Attempt:
     def _takes(self, step):
         """Records a step; False where the piece ends before it."""
         point = self.point
-        if step.on_host or any(name in point.varying for name in step.inputs):
+        if step.on_host or (point.varying and any(name in point.varying for name in step.inputs)):
             self.why = f"{step.label}: {step.on_host or 'a shape changes from run to run'}"
             return False
-        arrays = [self.program._value(name, self.values) for name in step.inputs]
+        values = self.values
+        arrays = [values[name] if name else None for name in step.inputs]
+        if step.is_of_weights and type(arrays[0]) is np.ndarray and not any(isinstance(one, Symbol) for one in arrays):
+            arrays[0] = self.recorder.known(arrays[0])
         try:
             results = perform(step, arrays)
         except ElementsNeeded as error:

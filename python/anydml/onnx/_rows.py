@@ -7,11 +7,15 @@ import numpy as np
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 import anydml
+from .._symbols import Symbol
 
 MOST_DIMENSIONS = 8
 FLOATS = ("float16", "float", "double")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
+# Integers of four bits have a byte each while a model runs. The nodes that take and give them:
+FOUR_BITS = {"int4": "int8", "uint4": "uint8"}
+FOUR_BIT_NODES = ("DequantizeLinear", "QuantizeLinear")
 
 # A node as its row sees it: its attributes have ONNX's defaults, None where there is none; kinds are ONNX's names of
 # its inputs' types, "" for one that is absent, and results those of its outputs; since is the opset of its schema;
@@ -65,14 +69,15 @@ def check_choice(node, attribute, choices):
 
 
 def dtype_of(kind):
-    return np.dtype({"float": "float32", "double": "float64"}.get(kind, kind))
+    return np.dtype({"float": "float32", "double": "float64", **FOUR_BITS}.get(kind, kind))
 
 
 def plain(array):
     """DirectML has no bool: it is a uint8, 1 or 0."""
-    return array.view(np.uint8) if array.dtype == bool else array
+    return array.view(np.uint8) if array.dtype.num == _TRUTH else array
 
 
+_TRUTH = np.dtype(bool).num
 # Shape arithmetic outside of graphs: NumPy gives the same bits of a few elements in a tenth of the time that a dispatch takes.
 _FEW = 64
 _EXACT = {"ELEMENT_WISE_ADD": np.add, "ELEMENT_WISE_SUBTRACT": np.subtract, "ELEMENT_WISE_MULTIPLY": np.multiply}
@@ -97,12 +102,23 @@ def _by_numpy(operator, arrays, options):
 
 def dispatch(operator, *arrays, **options):
     """One operator over arrays; the options are its attributes, and run's own."""
-    if operator in _OF_INTEGERS and (made := _by_numpy(operator, arrays, options)) is not None:
+    if operator in _OF_INTEGERS and type(arrays[0]) is not Symbol and (made := _by_numpy(operator, arrays, options)) is not None:
         return made
-    dimensions = max((array.ndim for array in arrays if array is not None), default=len(options.get("shape", ())))
+    given, recorder, dimensions = [], None, 0 if arrays else len(options.get("shape", ()))
+    for array in arrays:
+        if array is not None:
+            array = plain(array)
+            if type(array) is Symbol:
+                recorder = array._recorder
+            if array.ndim > dimensions:
+                dimensions = array.ndim
+        given.append(array)
     if dimensions > MOST_DIMENSIONS:
         raise ValueError(f"a tensor has {dimensions} dimensions, and anydml takes up to {MOST_DIMENSIONS}")
-    return anydml.run(operator, *(array if array is None else plain(array) for array in arrays), **options)
+    if recorder is not None:
+        return recorder.add(operator, given, options.pop("out", None), options.pop("dtype", None),
+                            options.pop("shape", None), options)
+    return anydml.run(operator, *given, **options)
 
 
 def fill(value, shape, dtype):

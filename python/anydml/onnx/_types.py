@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from ._rows import KINDS, Node, Unsupported
+from ._rows import FOUR_BIT_NODES, FOUR_BITS, KINDS, Node, Unsupported
 
 TENSOR_TYPES = {name.lower() for name in onnx.TensorProto.DataType.keys()}
 
@@ -32,9 +32,21 @@ def array_of(tensor, folder=None):
     if tensor.data_location == onnx.TensorProto.EXTERNAL:
         array = _mapped(tensor, folder)
     else:
-        array = numpy_helper.to_array(tensor)
+        array = widened(numpy_helper.to_array(tensor), tensor_type(tensor.data_type))
     array.flags.writeable = False
     return array
+
+
+def widened(array, kind):
+    """Integers of four bits with a byte each; other arrays as they are."""
+    return array.astype(FOUR_BITS[kind]) if kind in FOUR_BITS else array
+
+
+def narrowed(array, kind):
+    """The inverse, as ONNX has such arrays."""
+    if kind not in FOUR_BITS:
+        return array
+    return array.astype(onnx.helper.tensor_dtype_to_np_dtype(getattr(onnx.TensorProto, kind.upper())))
 
 
 def _mapped(tensor, folder):
@@ -45,16 +57,21 @@ def _mapped(tensor, folder):
     path = (root / entries["location"]).resolve()
     if not path.is_relative_to(root):
         raise ValueError(f"tensor {tensor.name!r} lies in {entries['location']!r}, which is outside the model's folder")
-    shape, offset = tuple(tensor.dims), int(entries.get("offset", 0))
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
-    if onnx.TensorProto.DataType.Name(tensor.data_type).lower() not in KINDS:
+    shape, offset, kind = tuple(tensor.dims), int(entries.get("offset", 0)), tensor_type(tensor.data_type)
+    if kind not in KINDS and kind not in FOUR_BITS:
         raise Unsupported(f"tensor {tensor.name!r} is of a type that anydml has not", ["external tensor"])
+    dtype = np.dtype("u1") if kind in FOUR_BITS else onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
     if 0 in shape:
-        return np.empty(shape, dtype)
-    needed = int(np.prod(shape, dtype=object)) * dtype.itemsize
+        return np.empty(shape, FOUR_BITS.get(kind, dtype))
+    count = int(np.prod(shape, dtype=object))
+    needed = (count + 1) // 2 if kind in FOUR_BITS else count * dtype.itemsize
     if not path.is_file() or path.stat().st_size < offset + needed:
         raise ValueError(f"tensor {tensor.name!r} needs {needed} bytes from {offset} on of {entries['location']!r}, which "
                          f"has {path.stat().st_size if path.is_file() else 'not been found'}")
+    if kind in FOUR_BITS:
+        packed = np.memmap(path, dtype, "r", offset, (needed,))
+        values = np.stack([packed & 15, packed >> 4], -1).reshape(-1)[:count].reshape(shape)
+        return values if kind == "uint4" else (values.view(np.int8) ^ 8) - 8
     # The format is little-endian; every machine that anydml is built for is too.
     return np.memmap(path, dtype, "r", offset, shape or (1,)).reshape(shape)
 
@@ -103,7 +120,7 @@ def _only(types):
 def _check_kind(node, kind, allowed, opset):
     if kind in TENSOR_TYPES and f"tensor({kind})" not in allowed:
         raise TypeError(f"{label(node)}: ONNX has no {node.op_type} of {kind} in opset {opset}")
-    if kind not in KINDS:
+    if kind not in KINDS and not (kind in FOUR_BITS and node.op_type in FOUR_BIT_NODES):
         raise Unsupported(f"{label(node)}: anydml has no {node.op_type} of {kind}", [f"{node.op_type} of {kind}"])
 
 

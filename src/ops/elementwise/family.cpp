@@ -68,7 +68,7 @@ Status check(const OpDesc& desc) {
     return {};
   }
   if (is_composed(*desc.op)) {
-    return check_fused_activation(desc);
+    return check_composed_entry(desc);
   }
   if (variant_of(desc) == kNoVariant) {
     return Error{ErrorKind::unsupported, format_text("{}: these types together are not built here", desc.op->name)};
@@ -81,6 +81,7 @@ Status check(const OpDesc& desc) {
         format_text("attributes Scale and Bias are given for {}; expected a float type with them", type_name(type)));
   }
   if (numbers.fused != nullptr) {
+    ANYDML_TRY(check_fused_activation(desc));
     const Entry* fused = find_entry(*numbers.fused->op);
     if (fused == nullptr || fused->inputs != 1 || find_variant(*fused, type) == kNoVariant) {
       return Error{ErrorKind::unsupported, format_text("{}: FusedActivation is {}, which is not built here yet",

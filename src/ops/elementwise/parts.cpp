@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // BATCH_NORMALIZATION is fma(x - Mean, s, Bias) with s = Scale / sqrt(Variance + Epsilon), each rounded in FLOAT32. The
 // tensors beside x repeat along most dimensions, so s is computed first, over the sizes at which they differ.
+//
+// ADAM_OPTIMIZER computes the rate of the training step first, which is one number. Its other parts meet element by
+// element, and so they become one step, which reads and writes each tensor once and may do so in place.
 #include "ops/elementwise/parts.h"
 
 #include <algorithm>
@@ -9,6 +12,7 @@
 #include <string_view>
 
 #include "ops/arguments.h"
+#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -32,6 +36,13 @@ constexpr std::uint32_t kVariance = 2;
 constexpr std::uint32_t kScale = 3;
 constexpr std::uint32_t kBias = 4;
 
+// Of ADAM_OPTIMIZER's inputs and outputs.
+constexpr std::uint32_t kParameters = 0;
+constexpr std::uint32_t kFirstMoment = 1;
+constexpr std::uint32_t kSecondMoment = 2;
+constexpr std::uint32_t kGradient = 3;
+constexpr std::uint32_t kTrainingStep = 4;
+
 // Without the dimensions along which it repeats.
 TensorDesc without_repeats(TensorDesc tensor) {
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
@@ -47,18 +58,7 @@ std::uint16_t scaled_difference(const OpDesc& desc, InputValues inputs, Elementw
   return program.add(own.id, find_variant(own, types), inputs.first(own.inputs));
 }
 
-}  // namespace
-
-bool is_composed(const facts::Operator& op) { return std::ranges::find(kComposed, op.name) != std::end(kComposed); }
-
-Recipe find_internal_recipe(const facts::Operator& op) {
-  return &op == &kScaledDifference ? scaled_difference : nullptr;
-}
-
-Result<OpParts> parts_of(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
-  if (!is_composed(*desc.op)) {
-    return OpParts();
-  }
+Result<OpParts> parts_of_batch_normalization(const OpDesc& desc) {
   PartList list(desc);
   const auto coefficients = [&](std::uint32_t input) {
     list.see(input, without_repeats(list.tensor(input)));
@@ -92,6 +92,106 @@ Result<OpParts> parts_of(const OpDesc& desc, const DeviceTraits&, const KnownInp
     list.set_output(0, value);
   }
   return list.finish();
+}
+
+// LearningRate * (sqrt(1 - POW(Beta2, step)) / (1 - POW(Beta1, step))), as a tensor of one element.
+std::uint32_t add_rate(const OpDesc& desc, PartList& list) {
+  list.see(kTrainingStep, without_repeats(list.tensor(kTrainingStep)));
+  const TensorDesc one = list.tensor(kTrainingStep);
+  const auto of_one = [&](std::string_view op, const std::vector<std::uint32_t>& sources,
+                          const std::vector<PartAttribute>& attributes = {}) {
+    return list.add(op, sources, DataType::FLOAT32, one, attributes);
+  };
+  const auto linear = [&](std::uint32_t value, Scalar factor, f64 addend) {
+    return of_one("ACTIVATION_LINEAR", {value},
+                  {{.field = "Alpha", .numbers = {factor}}, {.field = "Beta", .numbers = {Scalar(addend)}}});
+  };
+  // A number as a tensor of one element that meets the others: any number that is stopped at it from both sides.
+  const std::uint32_t any = one.type == DataType::FLOAT32 ? kTrainingStep : of_one("CAST", {kTrainingStep});
+  const auto one_less_power = [&](std::string_view beta) {
+    const std::uint32_t base = of_one(
+        "ELEMENT_WISE_CLIP", {any},
+        {{.field = "Min", .numbers = {number_of(desc, beta)}}, {.field = "Max", .numbers = {number_of(desc, beta)}}});
+    return linear(of_one("ELEMENT_WISE_POW", {base, kTrainingStep}), Scalar(-1.0), 1);
+  };
+  const std::uint32_t root = of_one("ELEMENT_WISE_SQRT", {one_less_power("Beta2")});
+  const std::uint32_t correction = of_one("ELEMENT_WISE_DIVIDE", {root, one_less_power("Beta1")});
+  return linear(correction, number_of(desc, "LearningRate"), -0.0);
+}
+
+Result<OpParts> parts_of_adam(const OpDesc& desc) {
+  PartList list(desc);
+  const std::uint32_t rate = add_rate(desc, list);
+  const TensorDesc& whole = desc.output().tensor;
+  const auto wide = [&](std::uint32_t input) {
+    return list.tensor(input).type == DataType::FLOAT32
+               ? input
+               : list.add("CAST", {input}, DataType::FLOAT32, list.tensor(input));
+  };
+  const auto add = [&](std::string_view op, const std::vector<std::uint32_t>& sources) {
+    return list.add(op, sources, DataType::FLOAT32, whole);
+  };
+  // A product with a number; -0 changes no sum.
+  const auto times = [&](std::uint32_t value, f32 factor) {
+    return list.add(
+        "ACTIVATION_LINEAR", {value}, DataType::FLOAT32, whole,
+        {{.field = "Alpha", .numbers = {Scalar(f64{factor})}}, {.field = "Beta", .numbers = {Scalar(-0.0)}}});
+  };
+  // The value in FLOAT32, which is or becomes this output.
+  const auto made = [&](std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output) {
+    const TensorDesc& tensor = desc.outputs()[output].tensor;
+    if (tensor.type == DataType::FLOAT32) {
+      const std::uint32_t value = list.add_as(op, sources, tensor, {});
+      list.set_output(output, value);
+      return value;
+    }
+    const std::uint32_t value = add(op, sources);
+    list.add_output("CAST", {value}, output);
+    return value;
+  };
+  const auto beta1 = number_of(desc, "Beta1").as<f32>();
+  const auto beta2 = number_of(desc, "Beta2").as<f32>();
+  const std::uint32_t gradient = wide(kGradient);
+  const std::uint32_t first =
+      made("ELEMENT_WISE_ADD", {times(wide(kFirstMoment), beta1), times(gradient, 1 - beta1)}, kFirstMoment);
+  const std::uint32_t square = add("ELEMENT_WISE_MULTIPLY", {times(gradient, 1 - beta2), gradient});
+  const std::uint32_t second = made("ELEMENT_WISE_ADD", {times(wide(kSecondMoment), beta2), square}, kSecondMoment);
+  const std::uint32_t root = list.add(
+      "ACTIVATION_LINEAR", {add("ELEMENT_WISE_SQRT", {second})}, DataType::FLOAT32, whole,
+      {{.field = "Alpha", .numbers = {Scalar(1.0)}}, {.field = "Beta", .numbers = {number_of(desc, "Epsilon")}}});
+  const std::uint32_t step = add("ELEMENT_WISE_DIVIDE", {add("ELEMENT_WISE_MULTIPLY", {first, rate}), root});
+  made("ELEMENT_WISE_SUBTRACT", {wide(kParameters), step}, kParameters);
+  return list.finish();
+}
+
+}  // namespace
+
+bool is_composed(const facts::Operator& op) { return std::ranges::find(kComposed, op.name) != std::end(kComposed); }
+
+Recipe find_internal_recipe(const facts::Operator& op) {
+  return &op == &kScaledDifference ? scaled_difference : nullptr;
+}
+
+// Inputs were broadcast to the first output.
+Status check_composed_entry(const OpDesc& desc) {
+  const OpTensor& first = desc.output();
+  for (const OpTensor& output : desc.outputs()) {
+    if (output.tensor.rank != first.tensor.rank ||
+        !std::equal(first.tensor.sizes, first.tensor.sizes + first.tensor.rank, output.tensor.sizes)) {
+      return invalid(
+          desc, output,
+          format_text("sizes are {}; expected {}, the sizes of {}", shape_text(output.tensor.sizes, output.tensor.rank),
+                      shape_text(first.tensor.sizes, first.tensor.rank), first.name));
+    }
+  }
+  return check_fused_activation(desc);
+}
+
+Result<OpParts> parts_of(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
+  if (!is_composed(*desc.op)) {
+    return OpParts();
+  }
+  return desc.op->name == "ADAM_OPTIMIZER" ? parts_of_adam(desc) : parts_of_batch_normalization(desc);
 }
 
 }  // namespace anydml

@@ -8,6 +8,7 @@
 namespace anydml {
 
 [[nodiscard]] bool is_composed(const facts::Operator& op);
+[[nodiscard]] Status check_composed_entry(const OpDesc& desc);
 // Of one that is composed; none for all others.
 [[nodiscard]] Result<OpParts> parts_of(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
 

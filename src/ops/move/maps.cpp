@@ -114,7 +114,49 @@ bool add_other_loops(std::span<const Padded> padded, std::size_t dimension, cons
   return true;
 }
 
+// A constant in all elements of the output that are not the input's.
+void fill_around(std::span<const Padded> padded, const PlacedTensor& output, std::uint64_t constant, CopyList& copies) {
+  const ByteStrides strides(output.tensor);
+  for (std::size_t dimension = padded.size(); dimension-- > 0;) {
+    const Padded& along = padded[dimension];
+    for (const auto& [first, end] : {std::pair(std::int64_t{0}, along.first), std::pair(along.end, along.size)}) {
+      Movement movement{.element = strides.bytes, .from_offset = 0, .to_offset = first * strides.of[dimension]};
+      if (first < end && add_other_loops(padded, dimension, strides, false, movement)) {
+        movement.add(end - first, 0, strides.of[dimension]);
+        copies.fill(output.operand(), movement, constant);
+      }
+    }
+  }
+}
+
 }  // namespace
+
+// Where the slice has every element of its window, the zeros lie around it. Otherwise everything is cleared first.
+void lower_slice_gradient(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
+  const PlacedTensor& output = tensors[1];
+  const TensorDesc& input = desc.tensors[0].tensor;
+  const auto offsets = numbers_of(desc, "InputWindowOffsets");
+  const auto sizes = numbers_of(desc, "InputWindowSizes");
+  const auto strides = numbers_of(desc, "InputWindowStrides");
+  std::vector<Padded> padded;
+  for (std::uint32_t i = 0; i < output.tensor.rank; ++i) {
+    const std::int64_t end = offsets[i].as<i64>() + sizes[i].as<i64>();
+    const std::int64_t first = strides[i].as<i64>() < 0 ? end - input.sizes[i] : offsets[i].as<i64>();
+    padded.push_back({.first = first, .end = first + input.sizes[i], .size = output.tensor.sizes[i]});
+  }
+  if (is_dense_slice(desc, input)) {
+    fill_around(padded, output, 0, copies);
+  } else {
+    const ByteStrides bytes(output.tensor);
+    Movement all{.element = bytes.bytes};
+    for (std::uint32_t i = 0; i < output.tensor.rank; ++i) {
+      all.add(output.tensor.sizes[i], 0, bytes.of[i]);
+    }
+    copies.fill(output.operand(), all, 0);
+    copies.finish();
+  }
+  copy_padded(desc, tensors, copies);
+}
 
 // The input's elements first. What surrounds them is constant, or is made of the output itself: dimension by dimension,
 // the last one first, so that each step copies what the steps before it made.
@@ -130,19 +172,13 @@ void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, Co
     padded.push_back({.first = first, .end = first + desc.tensors[0].tensor.sizes[i], .size = output.tensor.sizes[i]});
   }
   copy_padded(desc, tensors, copies);
+  if (mode == PaddingMode::constant) {
+    fill_around(padded, output, constant, copies);
+    return;
+  }
   for (std::size_t dimension = padded.size(); dimension-- > 0;) {
     const Padded& along = padded[dimension];
     const std::int64_t stride = strides.of[dimension];
-    if (mode == PaddingMode::constant) {
-      for (const auto& [first, end] : {std::pair(std::int64_t{0}, along.first), std::pair(along.end, along.size)}) {
-        Movement movement{.element = strides.bytes, .from_offset = 0, .to_offset = first * stride};
-        if (first < end && add_other_loops(padded, dimension, strides, false, movement)) {
-          movement.add(end - first, 0, stride);
-          copies.fill(output.operand(), movement, constant);
-        }
-      }
-      continue;
-    }
     std::vector<Stretch> stretches;
     add_beyond(mode, along, along.first, -1, stretches);
     add_beyond(mode, along, along.size - along.end, 1, stretches);

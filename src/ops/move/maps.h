@@ -21,8 +21,10 @@ namespace anydml::moves {
 using LowerMove = void (*)(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_parts(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_slice(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
+// The elements of the input with 0 everywhere else.
+void lower_slice_gradient(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
-// The elements of a padding's input alone.
+// The elements of the input of a padding, or of a slice's gradient, alone.
 void copy_padded(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_tile(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
@@ -35,7 +37,10 @@ void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
 [[nodiscard]] Result<OpParts> unfold_parts(const OpDesc& desc);
 [[nodiscard]] Result<OpParts> value_scale_parts(const OpDesc& desc);
 
-// Of a SPLIT and of slices; of a JOIN and of paddings.
+// Whether the elements of a slice lie beside each other, or in reverse.
+[[nodiscard]] bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice);
+
+// Of a SPLIT and of slices; of a JOIN, of paddings and of the gradients of slices.
 [[nodiscard]] std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t output);
 [[nodiscard]] std::optional<TensorView> place_in_output(const OpDesc& desc, std::size_t input);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tensors that are windows of others: SPLIT, JOIN, slices, and the inputs of paddings.
+// Tensors that are windows of others: SPLIT, JOIN, slices, and the inputs of paddings and of the gradients of slices.
 #include <algorithm>
 
 #include "ops/arguments.h"
@@ -28,7 +28,7 @@ TensorView view_of(const TensorDesc& part, const TensorDesc& whole, const Window
 }
 
 Window slice_window(const OpDesc& desc) {
-  const bool is_signed = desc.op->name == "SLICE1";
+  const bool is_signed = desc.op->name != "SLICE";
   const auto offsets = numbers_of(desc, is_signed ? "InputWindowOffsets" : "Offsets");
   const auto sizes = numbers_of(desc, is_signed ? "InputWindowSizes" : "Sizes");
   const auto strides = numbers_of(desc, is_signed ? "InputWindowStrides" : "Strides");
@@ -40,7 +40,11 @@ Window slice_window(const OpDesc& desc) {
   return window;
 }
 
+// Where the elements of the input are in the output.
 Window padding_window(const OpDesc& desc) {
+  if (desc.op->name == "SLICE_GRAD") {
+    return slice_window(desc);
+  }
   Window window;
   std::ranges::transform(numbers_of(desc, "StartPadding"), window.first,
                          [](const Scalar& number) { return number.as<i64>(); });
@@ -137,16 +141,32 @@ std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t output) 
   if (desc.op->name == "SPLIT") {
     return find_view(desc.outputs()[output], desc.tensors[0], part_window(desc, output));
   }
-  return desc.op->name.starts_with("SLICE") ? find_view(desc.output(), desc.tensors[0], slice_window(desc))
-                                            : std::nullopt;
+  return desc.op->name == "SLICE" || desc.op->name == "SLICE1"
+             ? find_view(desc.output(), desc.tensors[0], slice_window(desc))
+             : std::nullopt;
 }
 
+bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice) {
+  const Window window = slice_window(desc);
+  for (std::uint32_t i = 0; i < slice.rank; ++i) {
+    if (slice.sizes[i] > 1 && window.step[i] != 1 && window.step[i] != -1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The gradient of a slice with gaps clears everything first, so its input cannot be there before. One that is reversed
+// is copied too: who makes it would have to write backwards.
 std::optional<TensorView> place_in_output(const OpDesc& desc, std::size_t input) {
   if (desc.op->name == "JOIN") {
     return find_view(desc.tensors[input], desc.output(), part_window(desc, input));
   }
-  return desc.op->name.starts_with("PADDING") ? find_view(desc.tensors[0], desc.output(), padding_window(desc))
-                                              : std::nullopt;
+  const bool is_gradient = desc.op->name == "SLICE_GRAD" && is_dense_slice(desc, desc.tensors[0].tensor) &&
+                           std::ranges::all_of(slice_window(desc).step, [](std::int64_t step) { return step > 0; });
+  return is_gradient || desc.op->name.starts_with("PADDING")
+             ? find_view(desc.tensors[0], desc.output(), padding_window(desc))
+             : std::nullopt;
 }
 
 }  // namespace anydml::moves

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance have a step that keeps a row in the cache, MOMENTS. Local response normalisation has a step for the
-// sums of its windows, WINDOW_SQUARES; the rest of it is element by element. Lp normalisation is a reduction and a
-// division. Everything between is FLOAT32, for FLOAT16 too.
+// Mean and variance have a step that keeps a row in the cache, MOMENTS. Local response normalisation and its gradient
+// have steps for the sums of windows, WINDOW_SQUARES and WINDOW_SUMS; the rest of them is element by element. Lp
+// normalisation is a reduction and a division. Everything between is FLOAT32, for FLOAT16 too.
 #include "ops/normalise/parts.h"
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/arguments.h"
 #include "ops/normalise/step.h"
+#include "ops/normalise/training.h"
 #include "plan/reshape.h"
 #include "text/format.h"
 
@@ -24,7 +27,10 @@ constexpr facts::Operator internal_operator(std::string_view name) {
   return op;
 }
 constexpr facts::Operator kMoments = internal_operator("MOMENTS");
+constexpr facts::Operator kRowMoments = internal_operator("ROW_MOMENTS");
+constexpr facts::Operator kRowGradients = internal_operator("ROW_GRADIENTS");
 constexpr facts::Operator kWindowSquares = internal_operator("WINDOW_SQUARES");
+constexpr facts::Operator kWindowSums = internal_operator("WINDOW_SUMS");
 
 constexpr std::size_t kScale = 1;  // of the inputs; the first is the input itself
 constexpr std::size_t kBias = 2;
@@ -75,13 +81,13 @@ u64 average() { return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUN
 
 // One thread, or one block of a GPU's threads, has a row. Where most would have none, reductions share the blocks of a
 // row between them, and BATCH_NORMALIZATION does the rest: it is what follows mean and variance.
-bool has_few_rows(const OpDesc& desc, const MomentParameters& parameters, const DeviceTraits& device) {
+bool has_few_rows(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
   constexpr std::int64_t kLongRow = 1 << 16;
   const TensorDesc& input = desc.tensors[0].tensor;
   std::int64_t rows = 1;
   std::int64_t count = 1;
   for (std::uint32_t i = 0; i < input.rank; ++i) {
-    ((parameters.axes >> i & 1) != 0 ? count : rows) *= input.sizes[i];
+    ((axes >> i & 1) != 0 ? count : rows) *= input.sizes[i];
   }
   return count >= kLongRow && 2 * rows <= device.threads;
 }
@@ -133,7 +139,7 @@ Result<OpParts> parts_of_moments(const OpDesc& desc, const DeviceTraits& device)
   PartList list(desc);
   const MomentParameters parameters = moments_of(desc);
   const schema::Described* fused = fused_activation(desc);
-  const bool by_reductions = has_few_rows(desc, parameters, device);
+  const bool by_reductions = has_few_rows(desc, parameters.axes, device);
   const bool is_half = desc.output().tensor.type == DataType::FLOAT16;
   TensorDesc result = desc.output().tensor;
   result.type = by_reductions ? DataType::FLOAT32 : result.type;
@@ -159,6 +165,40 @@ Result<OpParts> parts_of_moments(const OpDesc& desc, const DeviceTraits& device)
   return list.finish();
 }
 
+// From the input to mean and variance.
+void lower_row_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const auto parameters = parameters_of<MomentParameters>(desc);
+  const TensorDesc& input = tensors[0].tensor;
+  const PairedLoops loops = split_axes_with(input, input, tensors[1].tensor, tensors[2].tensor, parameters.axes);
+  const MomentStep step{.function = NormaliseFunction::moments,
+                        .type = input.type,
+                        .uses_mean = 1,
+                        .uses_variance = 1,
+                        .epsilon = 0,
+                        .gives_moments = 1,
+                        .loops = loops.loops,
+                        .affine = loops.others};
+  const Operand operands[] = {tensors[0].operand(), tensors[1].operand(), tensors[2].operand()};
+  plan.add(static_cast<std::uint32_t>(FamilyId::normalise), operands, std::as_bytes(std::span(&step, 1)));
+}
+
+// From input and gradient, and the mean if that is given, to the others.
+void lower_row_gradients(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const auto parameters = parameters_of<MomentParameters>(desc);
+  const TensorDesc& input = tensors[0].tensor;
+  const PairedLoops loops =
+      split_axes_with(input, tensors[1].tensor, tensors[2].tensor, tensors[3].tensor, parameters.axes);
+  const GradientStep step{.function = NormaliseFunction::row_gradients,
+                          .type = input.type,
+                          .takes_mean = desc.input_count == 3 ? 1U : 0U,
+                          .unused = 0,
+                          .loops = loops.loops,
+                          .places = loops.others};
+  const Operand operands[] = {tensors[0].operand(), tensors[1].operand(), tensors[2].operand(), tensors[3].operand(),
+                              tensors[4].operand()};
+  plan.add(static_cast<std::uint32_t>(FamilyId::normalise), operands, std::as_bytes(std::span(&step, 1)));
+}
+
 void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<MomentParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
@@ -171,7 +211,7 @@ void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pl
                         .uses_mean = parameters.uses_mean,
                         .uses_variance = parameters.uses_variance,
                         .epsilon = parameters.epsilon,
-                        .unused = 0,
+                        .gives_moments = 0,
                         .loops = loops.loops,
                         .affine = loops.others};
   const Operand operands[] = {tensors[0].operand(), tensors[kScale].operand(), tensors[kBias].operand(),
@@ -191,45 +231,93 @@ void add_quotient(const OpDesc& desc, std::uint32_t input, std::uint32_t divisor
                   0);
 }
 
-std::uint32_t widened_input(const OpDesc& desc, PartList& list) {
-  const TensorDesc& input = desc.tensors[0].tensor;
-  return input.type == DataType::FLOAT32 ? 0 : list.add("CAST", {0}, DataType::FLOAT32, input);
+std::uint32_t widened_input(const OpDesc& desc, PartList& list, std::uint32_t input = 0) {
+  const TensorDesc& tensor = desc.tensors[input].tensor;
+  return tensor.type == DataType::FLOAT32 ? input : list.add("CAST", {input}, DataType::FLOAT32, tensor);
 }
 
-// Input / POW(Bias + Alpha / LocalSize * sum, Beta)
-Result<OpParts> parts_of_local_response(const OpDesc& desc) {
-  PartList list(desc);
+std::uint32_t multiple_of(std::uint32_t value, Scalar factor, Scalar addend, PartList& list) {
+  return list.add("ACTIVATION_LINEAR", {value}, DataType::FLOAT32, list.tensor(value),
+                  {{.field = "Alpha", .numbers = {factor}}, {.field = "Beta", .numbers = {addend}}});
+}
+
+// The divisor of a local response is POW(base, Beta), and its base is Bias + Alpha / LocalSize * sum.
+struct LocalResponse {
+  WindowParameters window;
+  TensorDesc sums;  // of windows
+  f32 factor;
+  std::uint32_t base;
+  std::uint32_t divisor;
+};
+
+Result<LocalResponse> add_local_response(const OpDesc& desc, PartList& list) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const u32 size = number_of(desc, "LocalSize").as<u32>();
-  const WindowParameters parameters{
-      .windowed = is_set(desc, "CrossChannel") ? 1U << kChannel : dimensions_from(kChannel + 1, input.rank),
-      .unused = 0,
-      .before = (std::int64_t{size} - 1) / 2,
-      .after = std::int64_t{size} / 2};
-  TensorDesc sums = input;
-  sums.type = DataType::FLOAT32;
-  if (!set_packed_strides(sums)) {
+  LocalResponse made{
+      .window = {.windowed = is_set(desc, "CrossChannel") ? 1U << kChannel : dimensions_from(kChannel + 1, input.rank),
+                 .unused = 0,
+                 .before = (std::int64_t{size} - 1) / 2,
+                 .after = std::int64_t{size} / 2},
+      .sums = input,
+      .factor = number_of(desc, "Alpha").as<f32>() / static_cast<f32>(size),
+      .base = 0,
+      .divisor = 0};
+  made.sums.type = DataType::FLOAT32;
+  if (!set_packed_strides(made.sums)) {
     return Error{ErrorKind::out_of_memory,
                  format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
   }
-  const f32 factor = number_of(desc, "Alpha").as<f32>() / static_cast<f32>(size);
-  std::uint32_t value =
-      list.add_internal(kWindowSquares, {0}, std::span(&sums, 1), std::as_bytes(std::span(&parameters, 1)));
-  value = list.add(
-      "ACTIVATION_LINEAR", {value}, DataType::FLOAT32, sums,
-      {{.field = "Alpha", .numbers = {Scalar(f64{factor})}}, {.field = "Beta", .numbers = {number_of(desc, "Bias")}}});
-  value = list.add("ELEMENT_WISE_CONSTANT_POW", {value}, DataType::FLOAT32, sums,
-                   {{.field = "Exponent", .numbers = {number_of(desc, "Beta")}}});
-  add_quotient(desc, widened_input(desc, list), value, list);
+  const std::uint32_t squares =
+      list.add_internal(kWindowSquares, {0}, std::span(&made.sums, 1), std::as_bytes(std::span(&made.window, 1)));
+  made.base = multiple_of(squares, Scalar(f64{made.factor}), number_of(desc, "Bias"), list);
+  made.divisor = list.add("ELEMENT_WISE_CONSTANT_POW", {made.base}, DataType::FLOAT32, made.sums,
+                          {{.field = "Exponent", .numbers = {number_of(desc, "Beta")}}});
+  return made;
+}
+
+Result<OpParts> parts_of_local_response(const OpDesc& desc) {
+  PartList list(desc);
+  const auto response = add_local_response(desc, list);
+  ANYDML_TRY(response);
+  add_quotient(desc, widened_input(desc, list), response.value().divisor, list);
   return list.finish();
 }
 
-void lower_window_squares(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+// With u = InputGradient / divisor: u - 2 * Beta * Alpha / LocalSize * Input * (the sum of u * Input / base over the
+// elements whose windows reach this one). Those are the elements of the window that looks the other way.
+Result<OpParts> parts_of_local_response_gradient(const OpDesc& desc) {
+  constexpr std::uint32_t kGradient = 1;
+  PartList list(desc);
+  const auto response = add_local_response(desc, list);
+  ANYDML_TRY(response);
+  const LocalResponse& own = response.value();
+  const auto wide = [&](std::string_view op, std::uint32_t a, std::uint32_t b) {
+    return list.add(op, {a, b}, DataType::FLOAT32, own.sums);
+  };
+  const std::uint32_t quotient = wide("ELEMENT_WISE_DIVIDE", widened_input(desc, list, kGradient), own.divisor);
+  const std::uint32_t share =
+      wide("ELEMENT_WISE_DIVIDE", wide("ELEMENT_WISE_MULTIPLY", quotient, widened_input(desc, list)), own.base);
+  WindowParameters window = own.window;
+  std::swap(window.before, window.after);
+  const std::uint32_t shares =
+      list.add_internal(kWindowSums, {share}, std::span(&own.sums, 1), std::as_bytes(std::span(&window, 1)));
+  const f32 factor = own.factor * (2 * number_of(desc, "Beta").as<f32>());
+  const std::uint32_t taken = multiple_of(wide("ELEMENT_WISE_MULTIPLY", widened_input(desc, list), shares),
+                                          Scalar(f64{factor}), Scalar(-0.0), list);
+  if (desc.output().tensor.type == DataType::FLOAT32) {
+    list.add_output("ELEMENT_WISE_SUBTRACT", {quotient, taken}, 0);
+  } else {
+    list.add_output("CAST", {wide("ELEMENT_WISE_SUBTRACT", quotient, taken)}, 0);
+  }
+  return list.finish();
+}
+
+void lower_windows(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<WindowParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
   const auto bytes = static_cast<std::int64_t>(element_size(input.type));
   WindowStep step{};
-  step.function = NormaliseFunction::window_squares;
+  step.function = desc.op == &kWindowSums ? NormaliseFunction::window_sums : NormaliseFunction::window_squares;
   step.type = input.type;
   step.before = parameters.before;
   step.after = parameters.after;
@@ -288,6 +376,9 @@ Status check_composed(const OpDesc& desc) {
                                  other.tensor.rank == 1 ? "" : "s", input.tensor.rank, input.name));
     }
   }
+  if (is_batch_training(*desc.op)) {
+    ANYDML_TRY(check_batch_training(desc));
+  }
   return check_fused_activation(desc);
 }
 
@@ -295,13 +386,49 @@ Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device
   if (desc.op->name == "LOCAL_RESPONSE_NORMALIZATION") {
     return parts_of_local_response(desc);
   }
+  if (desc.op->name == "LOCAL_RESPONSE_NORMALIZATION_GRAD") {
+    return parts_of_local_response_gradient(desc);
+  }
+  if (is_batch_training(*desc.op)) {
+    return parts_of_batch_training(desc, device);
+  }
   return desc.op->name == "LP_NORMALIZATION" ? parts_of_lp(desc) : parts_of_moments(desc, device);
 }
 
-bool is_internal(const OpDesc& desc) { return desc.op == &kMoments || desc.op == &kWindowSquares; }
+// GPUs have reductions for it, whose blocks of threads share a row.
+bool has_row_moments(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
+  return !device.is_gpu && !has_few_rows(desc, axes, device);
+}
+
+std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results, PartList& list) {
+  const MomentParameters parameters{.axes = axes, .uses_mean = 1, .uses_variance = 1, .epsilon = 0};
+  return list.add_internal(kRowMoments, {0}, results, std::as_bytes(std::span(&parameters, 1)));
+}
+
+std::uint32_t add_row_gradients(std::uint32_t axes, std::uint32_t mean, const TensorDesc& result, PartList& list) {
+  const MomentParameters parameters{.axes = axes, .uses_mean = 1, .uses_variance = 0, .epsilon = 0};
+  const TensorDesc results[] = {result, result, result};
+  const bool takes_mean = mean != kNoValue;
+  return list.add_internal(kRowGradients,
+                           takes_mean ? std::vector<std::uint32_t>{0, 1, mean} : std::vector<std::uint32_t>{0, 1},
+                           std::span(results).first(takes_mean ? 2 : 3), std::as_bytes(std::span(&parameters, 1)));
+}
+
+bool is_internal(const OpDesc& desc) {
+  const facts::Operator* const own[] = {&kMoments, &kRowMoments, &kRowGradients, &kWindowSquares, &kWindowSums};
+  return std::ranges::find(own, desc.op) != std::end(own);
+}
 
 void lower_internal(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
-  (desc.op == &kMoments ? lower_moments : lower_window_squares)(desc, tensors, plan);
+  if (desc.op == &kMoments) {
+    lower_moments(desc, tensors, plan);
+  } else if (desc.op == &kRowMoments) {
+    lower_row_moments(desc, tensors, plan);
+  } else if (desc.op == &kRowGradients) {
+    lower_row_gradients(desc, tensors, plan);
+  } else {
+    lower_windows(desc, tensors, plan);
+  }
 }
 
 }  // namespace anydml

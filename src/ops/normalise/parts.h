@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The operators of the family that other operators make up: mean and variance, local response and Lp normalisation.
+// The operators of the family that other operators make up: mean and variance, local response and Lp normalisation, and
+// those of training.
 #pragma once
 
 #include <span>
@@ -11,6 +12,17 @@ namespace anydml {
 
 [[nodiscard]] Status check_composed(const OpDesc& desc);
 [[nodiscard]] Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device);
+
+// Mean and variance of the first input along these axes as one step, where the device has it: the number of the mean,
+// which the variance follows. results: of FLOAT32, with the size 1 along the axes.
+[[nodiscard]] bool has_row_moments(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device);
+[[nodiscard]] std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results, PartList& list);
+
+// Sums of the gradient, which is the second input, where the device has_row_moments and the innermost axis is among
+// them. Without a mean (kNoValue) it is that of the first input, and the first result. The others are the sum of the
+// gradient and that of its products with the input less the mean. result: FLOAT32 and packed.
+[[nodiscard]] std::uint32_t add_row_gradients(std::uint32_t axes, std::uint32_t mean, const TensorDesc& result,
+                                              PartList& list);
 
 // An operator that only the family knows, and that a composed one consists of.
 [[nodiscard]] bool is_internal(const OpDesc& desc);

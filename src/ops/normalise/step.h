@@ -11,7 +11,15 @@
 
 namespace anydml {
 
-enum class NormaliseFunction : std::uint32_t { softmax, log_softmax, hardmax, moments, window_squares };
+enum class NormaliseFunction : std::uint32_t {
+  softmax,
+  log_softmax,
+  hardmax,
+  moments,
+  row_gradients,
+  window_squares,
+  window_sums
+};
 
 // Softmax and its kin: one step for an operator, from the input to the output.
 struct NormaliseStep {
@@ -21,23 +29,35 @@ struct NormaliseStep {
 };
 
 // Mean and variance of rows: from the input, the scale and the bias to the output. A scale or bias that is absent has
-// the address null.
+// the address null. Or mean and variance themselves, FLOAT32, in the places of the scale and the bias, and no output.
 struct MomentStep {
   NormaliseFunction function;
   DataType type;  // of all tensors
   std::uint32_t uses_mean;
   std::uint32_t uses_variance;
   f32 epsilon;
-  std::uint32_t unused;
+  std::uint32_t gives_moments;
   AxisLoops loops;   // rows of the input and of the output
   AxisLoops affine;  // the same places of the scale and of the bias
 };
 
-// The sums of the squares of an element's neighbours, in FLOAT32 and packed. The window of an element reaches along
-// some dimensions from `before` elements before it to `after` elements after it, as far as there are any.
+// Sums for the gradient of a batch: from the input and its gradient, which have one type, to the mean of the input, the
+// sum of the gradient, and the sum of the gradient times the input less its mean. These are FLOAT32. The mean may be
+// given instead.
+struct GradientStep {
+  NormaliseFunction function;
+  DataType type;
+  std::uint32_t takes_mean;
+  std::uint32_t unused;
+  AxisLoops loops;   // rows of the input and of the gradient
+  AxisLoops places;  // of the mean and of both sums, whose strides are the same
+};
+
+// The sums of an element's neighbours or of their squares, in FLOAT32 and packed. The window of an element reaches
+// along some dimensions from `before` elements before it to `after` elements after it, as far as there are any.
 struct WindowStep {
   NormaliseFunction function;
-  DataType type;           // of the input
+  DataType type;           // of the input; FLOAT32 where its elements are added as they are
   std::uint32_t rank;      // at least 1
   std::uint32_t windowed;  // bit i: along dimension i
   std::int64_t before;
@@ -45,6 +65,10 @@ struct WindowStep {
   std::int64_t sizes[kMaxRank];
   std::int64_t strides[kMaxRank];  // of the input, in bytes
 };
+
+[[nodiscard]] inline bool has_windows(NormaliseFunction function) {
+  return function == NormaliseFunction::window_squares || function == NormaliseFunction::window_sums;
+}
 
 [[nodiscard]] inline NormaliseFunction function_of(std::span<const std::byte> parameters) {
   NormaliseFunction function;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that pool windows, and of MAX_UNPOOLING, which puts the elements back.
+// The family of operators that pool windows, and of MAX_UNPOOLING, which puts the elements back. The gradient of the
+// greatest pools first, for the indices, and then adds the elements at these.
 //
 // A window that is the whole input without padding is a REDUCE, whose order of sums is made for many elements. LP
 // pooling with a power above 2 computes the powers of the input's elements once, sums windows of them, and takes the
@@ -23,7 +24,7 @@
 namespace anydml {
 namespace {
 
-enum class PoolKind : std::uint32_t { average, lp, max, unpooling, quantized };
+enum class PoolKind : std::uint32_t { average, lp, max, gradient, unpooling, quantized };
 
 struct PoolEntry {
   std::string_view name;
@@ -61,6 +62,8 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
       return kFloats;
     case PoolKind::max:
       return position == 2 ? kIndices : all_types();
+    case PoolKind::gradient:
+      return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
     case PoolKind::unpooling:
       return position == 1 ? kIndices : all_types();
     case PoolKind::quantized:
@@ -158,11 +161,8 @@ PoolFunction function_of(const OpDesc& desc) {
   }
 }
 
-PoolStep make_step(const OpDesc& desc) {
-  const TensorDesc& input = desc.tensors[0].tensor;
-  const TensorDesc& output = desc.tensors[1].tensor;
-  const TensorDesc* const indices =
-      desc.tensors.size() > 2 && desc.tensors[2].present ? &desc.tensors[2].tensor : nullptr;
+// indices: null if there are none.
+PoolStep make_step(const OpDesc& desc, const TensorDesc& input, const TensorDesc& output, const TensorDesc* indices) {
   const Windows windows = windows_of(desc);
   PoolStep step{};
   step.function = function_of(desc);
@@ -220,21 +220,50 @@ void lower_unpooling(std::span<const PlacedTensor> tensors, Plan& plan) {
   plan.add(static_cast<std::uint32_t>(FamilyId::pool), operands, std::as_bytes(std::span(&step, 1)));
 }
 
+void lower_gradient(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
+  const PlacedTensor& input = tensors[0];
+  const PlacedTensor& gradient = tensors[1];
+  const PlacedTensor& output = tensors[2];
+  TensorDesc greatest = gradient.tensor;
+  TensorDesc indices = gradient.tensor;
+  indices.type = element_count(input.tensor) > 0xffffffff ? DataType::UINT64 : DataType::UINT32;
+  static_cast<void>(set_packed_strides(greatest) && set_packed_strides(indices));  // as small as a tensor that exists
+  const auto place = [&plan](const TensorDesc& tensor) {
+    const auto bytes = static_cast<std::uint64_t>(element_count(tensor)) * element_size(tensor.type);
+    return Operand{.slot = plan.temporary_slot(), .type = tensor.type, .offset = plan.take_temporary(bytes)};
+  };
+  const Operand found = place(indices);
+  if (element_count(indices) != 0) {
+    const PoolStep step = make_step(desc, input.tensor, greatest, &indices);
+    const Operand operands[] = {input.operand(), place(greatest), found};
+    plan.add(static_cast<std::uint32_t>(FamilyId::pool), operands, std::as_bytes(std::span(&step, 1)));
+  }
+  PoolStep step = make_step(desc, output.tensor, gradient.tensor, &indices);
+  step.function = PoolFunction::max_gradient;
+  const Operand operands[] = {found, gradient.operand(), output.operand()};
+  plan.add(static_cast<std::uint32_t>(FamilyId::pool), operands, std::as_bytes(std::span(&step, 1)));
+}
+
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
   if (desc.op != &kSum && kind_of(desc) == PoolKind::unpooling) {
     lower_unpooling(tensors, plan);
     return;
   }
-  const PoolStep step = make_step(desc);
+  if (desc.op != &kSum && kind_of(desc) == PoolKind::gradient) {
+    lower_gradient(desc, tensors, plan);
+    return;
+  }
+  const bool has_indices = desc.tensors.size() > 2 && desc.tensors[2].present;
+  const PoolStep step =
+      make_step(desc, desc.tensors[0].tensor, desc.tensors[1].tensor, has_indices ? &desc.tensors[2].tensor : nullptr);
   const Operand absent{.slot = kAbsentSlot, .type = DataType::UINT32, .offset = 0};
-  const bool has_indices = step.index_type != DataType::unknown;
   const Operand operands[] = {tensors[0].operand(), tensors[1].operand(), has_indices ? tensors[2].operand() : absent};
   plan.add(static_cast<std::uint32_t>(FamilyId::pool), operands, std::as_bytes(std::span(&step, 1)));
 }
 
 // Rows of the output are handed on as they are made.
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
-  if (desc.op != &kSum && kind_of(desc) == PoolKind::unpooling) {
+  if (desc.op != &kSum && (kind_of(desc) == PoolKind::unpooling || kind_of(desc) == PoolKind::gradient)) {
     return {};
   }
   const bool has_indices = desc.tensors.size() > 2 && desc.tensors[2].present;
@@ -346,7 +375,8 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs
     return OpParts();
   }
   const PoolKind kind = kind_of(desc);
-  if (kind == PoolKind::unpooling || (desc.output_count > 1 && desc.tensors[desc.input_count + 1].present)) {
+  if (kind == PoolKind::unpooling || kind == PoolKind::gradient ||
+      (desc.output_count > 1 && desc.tensors[desc.input_count + 1].present)) {
     return OpParts();
   }
   if (kind == PoolKind::quantized) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a step that pools windows, or that scatters elements by their indices.
 //
-// A pooling step has the operands input, output and indices, which may be absent. An unpooling step has the operands
-// input, indices, output and marks; marks are bytes of temporary memory, one for each share of its work.
+// A pooling step has the operands input, output and indices, which may be absent. A step of the gradient of the
+// greatest has the same parameters, and the operands indices, input gradient, which has the pooling's output sizes, and
+// output gradient, which has its input sizes. An unpooling step has the operands input, indices, output and marks;
+// marks are bytes of temporary memory, one for each share of its work.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +14,7 @@
 
 namespace anydml {
 
-enum class PoolFunction : std::uint32_t { max, average, sum, l1, l2, unpool };
+enum class PoolFunction : std::uint32_t { max, average, sum, l1, l2, unpool, max_gradient };
 
 inline constexpr std::uint32_t kPoolAxes = kMaxRank - 2;
 
@@ -63,6 +65,19 @@ struct PoolTaps {
   taps.end = taps.end < axis.window ? taps.end : axis.window;
   taps.end = taps.end < taps.first ? taps.first : taps.end;
   return taps;
+}
+
+// The windows that may have the place p, and more if the dilation leaves gaps: [first, end).
+struct PoolWindows {
+  std::int64_t first;
+  std::int64_t end;
+};
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr PoolWindows pool_windows(const PoolAxis& axis, std::int64_t p) {
+  const std::int64_t place = p + axis.padding;
+  const std::int64_t before = place - (axis.window - 1) * axis.dilation;
+  const std::int64_t first = before <= 0 ? 0 : (before + axis.stride - 1) / axis.stride;
+  const std::int64_t end = place / axis.stride + 1;
+  return {first, end < axis.output ? end : axis.output};
 }
 
 inline constexpr std::uint32_t kUnpoolShares = 64;  // at most

@@ -83,6 +83,15 @@ ConvolutionParameters convolution_parameters(const OpDesc& desc) {
   return parameters;
 }
 
+ConvolutionParameters filter_parameters(ConvolutionParameters parameters) {
+  for (WindowAxis& axis : parameters.windows.axes) {
+    axis.input = 1;
+    axis.output = 1;
+    axis.padding = 0;
+  }
+  return parameters;
+}
+
 namespace {
 
 // ---- Checks ---------------------------------------------------------------------------------------------------------
@@ -325,8 +334,9 @@ Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device
     TensorDesc packed{.type = DataType::FLOAT32, .rank = 1};
     packed.sizes[0] = factors;
     packed.strides[0] = 1;
+    const ConvolutionParameters packing = filter_parameters(parameters);
     filter =
-        list.add_internal(kFilterPart, {filter}, std::span(&packed, 1), std::as_bytes(std::span(&parameters, 1)), true);
+        list.add_internal(kFilterPart, {filter}, std::span(&packed, 1), std::as_bytes(std::span(&packing, 1)), true);
   }
   const auto result = product_result(desc);
   ANYDML_TRY(result);

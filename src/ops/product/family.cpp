@@ -208,11 +208,8 @@ Joins joins(const OpDesc& desc, const DeviceTraits& device) {
 // The packed form of B. Batches that repeat are packed once.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::int64_t columns, std::int64_t depth,
                                std::uint32_t panel) {
-  TensorDesc packed = b;
+  TensorDesc packed = products::without_repeats(b);
   packed.type = DataType::FLOAT32;
-  for (std::uint32_t i = 0; i + 2 < b.rank; ++i) {
-    packed.sizes[i] = b.strides[i] == 0 ? 1 : b.sizes[i];
-  }
   packed.sizes[b.rank - 2] = (columns + panel - 1) / panel;
   if (__builtin_mul_overflow(depth, std::int64_t{panel}, &packed.sizes[b.rank - 1]) || !set_packed_strides(packed)) {
     return Error{ErrorKind::out_of_memory,
@@ -264,6 +261,7 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
       parameters.panel = panel;
       const auto packed = packed_form(desc, list.tensor(b), columns, depth, panel);
       ANYDML_TRY(packed);
+      list.see(b, products::without_repeats(list.tensor(b)));
       b = list.add_internal(kPack, {b}, std::span(&packed.value(), 1), std::as_bytes(std::span(&parameters, 1)), true);
       parameters.transposed_b = 0;
     }
@@ -278,6 +276,13 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
 }  // namespace
 
 namespace products {
+
+TensorDesc without_repeats(TensorDesc matrices) {
+  for (std::uint32_t i = 0; i + 2 < matrices.rank; ++i) {
+    matrices.sizes[i] = matrices.strides[i] == 0 ? 1 : matrices.sizes[i];
+  }
+  return matrices;
+}
 
 std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value) {
   return desc.output().tensor.type == DataType::FLOAT16

@@ -169,10 +169,7 @@ IntegerStep make_integer_pack(const OpDesc& desc, std::span<const PlacedTensor> 
 
 // The packed form of B, of B's type, so that its signs are known. Batches that repeat are packed once.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::uint32_t panel) {
-  TensorDesc packed = b;
-  for (std::uint32_t i = 0; i + 2 < b.rank; ++i) {
-    packed.sizes[i] = b.strides[i] == 0 ? 1 : b.sizes[i];
-  }
+  TensorDesc packed = products::without_repeats(b);
   const std::int64_t depth = b.sizes[b.rank - 2];
   std::int64_t most = 0;  // no panel has more bytes
   packed.sizes[b.rank - 2] = (b.sizes[b.rank - 1] + panel - 1) / panel;
@@ -231,6 +228,7 @@ Result<OpParts> narrow_parts(const OpDesc& desc, const Layout& layout, const Dev
     parameters.panel = panel;
     const auto packed = packed_form(desc, given_b, panel);
     ANYDML_TRY(packed);
+    list.see(b, products::without_repeats(list.tensor(b)));
     b = list.add_internal(kIntegerPack, {b}, std::span(&packed.value(), 1), std::as_bytes(std::span(&parameters, 1)),
                           true);
   }

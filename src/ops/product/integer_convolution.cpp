@@ -107,7 +107,10 @@ Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayou
   if (packs) {
     const auto packed = packed_form(desc, given, parameters.convolution.groups);
     ANYDML_TRY(packed);
-    filter = list.add_internal(kIntegerFilter, {filter}, std::span(&packed.value(), 1), bytes, true);
+    IntegerConvolutionParameters packing = parameters;
+    packing.convolution = filter_parameters(packing.convolution);
+    filter = list.add_internal(kIntegerFilter, {filter}, std::span(&packed.value(), 1),
+                               std::as_bytes(std::span(&packing, 1)), true);
   }
   const std::uint32_t made =
       list.add_internal(kIntegerConvolution,

@@ -27,6 +27,8 @@ namespace anydml::products {
 
 // FLOAT16 is computed in FLOAT32; the conversions are operators before and after. The value is as the output's type is.
 [[nodiscard]] std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value);
+// The matrices that are in memory, each once. What is packed from them depends on no size of the other operand.
+[[nodiscard]] TensorDesc without_repeats(TensorDesc matrices);
 // The tensor that the product itself makes: the output, or a packed one of FLOAT32 where operators come after it.
 [[nodiscard]] Result<TensorDesc> product_result(const OpDesc& desc);
 // The operators after the product: rounding to FLOAT16, and the fused activation.
@@ -65,6 +67,9 @@ struct ConvolutionParameters {
   std::uint32_t unused_too;
 };
 [[nodiscard]] ConvolutionParameters convolution_parameters(const OpDesc& desc);
+// The same for the part that packs the filter: it depends on no size of the images, so that graphs for images of
+// several sizes pack a filter once.
+[[nodiscard]] ConvolutionParameters filter_parameters(ConvolutionParameters parameters);
 
 // The step of a part, with the tensors as the part sees them. Null: there is no such tensor.
 [[nodiscard]] ConvolutionStep make_convolution_step(const ConvolutionParameters& parameters, const TensorDesc* input,

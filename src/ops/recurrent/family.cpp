@@ -222,6 +222,7 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   ANYDML_TRY(packed);
   RecurrentStep packing = step;
   packing.kind = RecurrentKind::pack;
+  packing.steps = packing.rows = 0;  // the packed form is the same for any input
   std::vector<std::uint32_t> sources = {product, list.add_internal(kPack, {kR}, std::span(&packed.value(), 1),
                                                                    std::as_bytes(std::span(&packing, 1)), true)};
   for (const NamedOperand& input : kNamedInputs) {

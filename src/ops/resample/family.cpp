@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The family of operators that resample. All of them are RESAMPLE3: the older ones have fewer fields, whose values
-// follow from the documents.
+// follow from the documents. The gradients are theirs, with the input and the output exchanged.
 #include "ops/family.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "ops/arguments.h"
 #include "ops/op_desc.h"
@@ -25,6 +26,7 @@ constexpr std::string_view kNames[] = {
 
 constexpr TypeSet kMeanTypes =
     type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::INT8) | type_bit(DataType::UINT8);
+constexpr TypeSet kGradientTypes = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
 constexpr i64 kMostTaps = i64{1} << 26;  // of a stretched dimension: kernels keep its weights
 constexpr f32 kCentre = 0.5F;
 
@@ -39,6 +41,12 @@ bool is_set(const OpDesc& desc, std::string_view field) {
 f32 number_or(std::span<const Scalar> numbers, std::size_t i, f32 otherwise) {
   return i < numbers.size() ? numbers[i].as<f32>() : otherwise;
 }
+
+bool is_gradient(const facts::Operator& op) { return op.name.find("_GRAD") != std::string_view::npos; }
+bool is_pooling(const OpDesc& desc) { return desc.op->name == "AVERAGE_POOLING_GRAD"; }
+// The tensors of the operator itself, or of the one whose gradient it is.
+const OpTensor& forward_input(const OpDesc& desc) { return desc.tensors[is_gradient(*desc.op) ? 1 : 0]; }
+const OpTensor& forward_output(const OpDesc& desc) { return desc.tensors[is_gradient(*desc.op) ? 0 : 1]; }
 
 bool is_linear(const OpDesc& desc) { return is_set(desc, "InterpolationMode"); }
 
@@ -66,8 +74,8 @@ bool is_identity(const ResampleDimension& dimension) {
 }
 
 ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
-  const TensorDesc& input = desc.tensors[0].tensor;
-  const TensorDesc& output = desc.tensors[1].tensor;
+  const TensorDesc& input = forward_input(desc).tensor;
+  const TensorDesc& output = forward_output(desc).tensor;
   const auto bytes = static_cast<i64>(element_size(input.type));
   ResampleDimension dimension{.input_size = input.sizes[i],
                               .output_size = output.sizes[i],
@@ -87,8 +95,8 @@ ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
   } else {
     dimension.kind = direction.front().as<u32>() == 0 ? ResampleKind::increasing : ResampleKind::decreasing;
   }
-  if (dimension.input_size == 1) {  // all outputs are its only element
-    dimension.kind = ResampleKind::copied;
+  if (dimension.input_size == 1 && (dimension.output_size == 1 || !is_gradient(*desc.op))) {
+    dimension.kind = ResampleKind::copied;  // all outputs are the only element of the input
     dimension.input_stride = 0;
   } else if (is_identity(dimension)) {
     dimension.kind = ResampleKind::copied;
@@ -108,7 +116,26 @@ Status check_numbers(const OpDesc& desc, std::string_view field, bool positive) 
   return {};
 }
 
+Status check_windows(const OpDesc& desc) {
+  const OpTensor& output = desc.tensors[1];
+  if (output.tensor.rank < 3) {
+    return invalid(desc, output, format_text("has {} dimensions; expected 3 or more", output.tensor.rank));
+  }
+  for (const std::string_view field : {"WindowSize", "Strides"}) {
+    const auto numbers = numbers_of(desc, field);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i].as<u64>() == 0) {
+        return invalid({desc.op->name, field}, format_text("{}[{}] is 0; expected 1 or more", field, i));
+      }
+    }
+  }
+  return {};
+}
+
 Status check(const OpDesc& desc) {
+  if (is_pooling(desc)) {
+    return check_windows(desc);
+  }
   const OpTensor& input = desc.tensors[0];
   if (is_linear(desc) && (kMeanTypes & type_bit(input.tensor.type)) == 0) {
     return invalid(desc, input,
@@ -119,6 +146,9 @@ Status check(const OpDesc& desc) {
   ANYDML_TRY(check_numbers(desc, "Scales", true));
   ANYDML_TRY(check_numbers(desc, "InputPixelOffsets", false));
   ANYDML_TRY(check_numbers(desc, "OutputPixelOffsets", false));
+  if (is_gradient(*desc.op)) {
+    return {};
+  }
   if (!desc.empty && element_count(input.tensor) == 0) {
     return invalid(
         desc, input,
@@ -158,6 +188,86 @@ std::uint32_t arrange_copied(std::span<ResampleDimension> copied) {
   return count;
 }
 
+// Along a dimension over which windows move.
+GradientDimension window_of(const OpDesc& desc, std::uint32_t i) {
+  const TensorDesc& from = desc.tensors[0].tensor;
+  const TensorDesc& to = desc.tensors[1].tensor;
+  const auto bytes = static_cast<i64>(element_size(to.type));
+  GradientDimension dimension{.forward = {.input_size = to.sizes[i],
+                                          .output_size = from.sizes[i],
+                                          .input_stride = to.strides[i] * bytes,
+                                          .output_stride = from.strides[i] * bytes,
+                                          .kind = ResampleKind::copied,
+                                          .scale = 1.0F,
+                                          .input_offset = 0.0F,
+                                          .output_offset = 0.0F},
+                              .window = 1,
+                              .stride = 1,
+                              .padding = 0};
+  if (i >= 2) {
+    dimension.window = numbers_of(desc, "WindowSize")[i - 2].as<i64>();
+    dimension.stride = numbers_of(desc, "Strides")[i - 2].as<i64>();
+    dimension.padding = numbers_of(desc, "StartPadding")[i - 2].as<i64>();
+    const bool is_copied = dimension.window == 1 && dimension.stride == 1 && dimension.padding == 0 &&
+                           dimension.forward.input_size == dimension.forward.output_size;
+    dimension.forward.kind = is_copied ? ResampleKind::copied : ResampleKind::window;
+  }
+  return dimension;
+}
+
+// The dimension of an element that is a sum of itself alone, so that every gradient has a sum.
+constexpr GradientDimension kOneElement = {.forward = {.input_size = 1,
+                                                       .output_size = 1,
+                                                       .input_stride = 0,
+                                                       .output_stride = 0,
+                                                       .kind = ResampleKind::copied,
+                                                       .scale = 1.0F,
+                                                       .input_offset = 0.0F,
+                                                       .output_offset = 0.0F},
+                                           .window = 1,
+                                           .stride = 1,
+                                           .padding = 0};
+
+GradientStep make_gradient_step(const OpDesc& desc) {
+  const TensorDesc& output = desc.tensors[1].tensor;
+  GradientStep step{};
+  step.way = ResampleWay::gradient;
+  step.type = output.type;
+  step.places = 1.0F;
+  GradientDimension sampled[kMaxRank];
+  ResampleDimension copied[kMaxRank];
+  std::uint32_t count = 0;
+  f64 places = 1.0;
+  for (std::uint32_t i = 0; i < output.rank; ++i) {
+    const GradientDimension dimension =
+        is_pooling(desc) ? window_of(desc, i)
+                         : GradientDimension{.forward = dimension_of(desc, i), .window = 1, .stride = 1, .padding = 0};
+    places *= static_cast<f64>(dimension.window);
+    if (dimension.forward.kind != ResampleKind::copied) {
+      sampled[count++] = dimension;
+    } else if (dimension.forward.input_size != 1) {
+      copied[step.copied] = dimension.forward;  // arranged by the output of this operator
+      std::swap(copied[step.copied].input_stride, copied[step.copied].output_stride);
+      ++step.copied;
+    }
+  }
+  step.copied = arrange_copied(std::span(copied, step.copied));
+  for (std::uint32_t i = 0; i < step.copied; ++i) {
+    std::swap(copied[i].input_stride, copied[i].output_stride);
+    step.dimensions[i] = {.forward = copied[i], .window = 1, .stride = 1, .padding = 0};
+  }
+  if (count == 0) {
+    sampled[count++] = kOneElement;
+  }
+  std::copy_n(sampled, count, step.dimensions + step.copied);
+  step.rank = step.copied + count;
+  if (is_pooling(desc)) {
+    step.places = static_cast<f32>(places);
+    step.divisor = is_set(desc, "IncludePadding") ? GradientDivisor::places : GradientDivisor::elements;
+  }
+  return step;
+}
+
 ResampleStep make_step(const OpDesc& desc) {
   const TensorDesc& output = desc.tensors[1].tensor;
   ResampleStep step{};
@@ -180,18 +290,27 @@ ResampleStep make_step(const OpDesc& desc) {
 }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
-  const ResampleStep step = make_step(desc);
   const Operand operands[] = {tensors[0].operand(), tensors[1].operand()};
+  if (is_gradient(*desc.op)) {
+    const GradientStep step = make_gradient_step(desc);
+    plan.add(static_cast<std::uint32_t>(FamilyId::resample), operands, std::as_bytes(std::span(&step, 1)));
+    return;
+  }
+  const ResampleStep step = make_step(desc);
   plan.add(static_cast<std::uint32_t>(FamilyId::resample), operands, std::as_bytes(std::span(&step, 1)));
 }
 
 // The rows of a packed output are handed on as they are made. Kernels of GPUs, whose traits know no vectors, do not.
 Joins joins(const OpDesc& desc, const DeviceTraits& device) {
-  return {.inputs = 0, .outputs = device.vector_bytes != 0 && is_packed(desc.output().tensor) ? 1U : 0U};
+  const bool hands_on = device.vector_bytes != 0 && is_packed(desc.output().tensor) && !is_gradient(*desc.op);
+  return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
 
 // An operator that copies every dimension.
 std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t) {
+  if (is_gradient(*desc.op)) {
+    return std::nullopt;
+  }
   TensorView view{.of = 0, .tensor = desc.tensors[1].tensor};
   for (std::uint32_t i = 0; i < view.tensor.rank; ++i) {
     const ResampleDimension dimension = dimension_of(desc, i);
@@ -209,7 +328,7 @@ extern const Family resample_family;
 const Family resample_family = {
     .id = FamilyId::resample,
     .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
-    .types = [](const facts::Operator&, std::size_t) { return all_types(); },
+    .types = [](const facts::Operator& op, std::size_t) { return is_gradient(op) ? kGradientTypes : all_types(); },
     .by_element = false,
     .check = check,
     .lower = lower,

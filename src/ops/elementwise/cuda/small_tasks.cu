@@ -147,6 +147,8 @@ __device__ inline void run_piece(EntryId entry, const Piece& piece) {
     return sizeof(T) == 8 ? 3 : sizeof(T) / 2;
     ANYDML_FOR_EACH_TYPE(ANYDML_SHIFT)
 #undef ANYDML_SHIFT
+    case DataType::UINT4:
+    case DataType::INT4:
     case DataType::unknown:
       break;
   }
@@ -181,6 +183,8 @@ __device__ inline void run_vectors(const SmallTask& task, u32 first, u32 step) {
     break;
       ANYDML_FOR_EACH_TYPE(ANYDML_RUN)
 #undef ANYDML_RUN
+      case DataType::UINT4:
+      case DataType::INT4:
       case DataType::unknown:
         break;
     }

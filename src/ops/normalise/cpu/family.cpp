@@ -80,7 +80,10 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (function == NormaliseFunction::moments) {
     return prepare_moments(flat, machine);
   }
-  if (function == NormaliseFunction::window_squares) {
+  if (function == NormaliseFunction::row_gradients) {
+    return prepare_gradients(flat, machine);
+  }
+  if (has_windows(function)) {
     return prepare_windows(flat, machine);
   }
   NormaliseStep step;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/cpu/loops.h"
+#include "ops/normalise/cpu/gradients.h"
 #include "ops/normalise/cpu/moments.h"
 #include "ops/normalise/cpu/walk.h"
 #include "ops/normalise/scalar/moments.h"
@@ -14,8 +15,12 @@ namespace {
 #include "backend/cpu/halves-inl.h"
 #include "ops/normalise/cpu/moments-inl.h"
 
+#include "ops/normalise/cpu/gradients-inl.h"
+
 }  // namespace
 
 MomentRun generic_moment_run(const MomentStep& step, bool across) { return find_moment_run(step, across); }
+
+GradientRun generic_gradient_run(const GradientStep& step) { return find_gradient_run(step); }
 
 }  // namespace anydml

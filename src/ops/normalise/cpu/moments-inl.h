@@ -215,10 +215,18 @@ class Coefficients {
   f32 absent_;
 };
 
+// Some moments that are `step` bytes apart.
+inline void store_moments(const f32* values, std::int64_t count, std::int64_t step, std::byte* to) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * step, values + i, sizeof(f32));
+  }
+}
+
 // What all rows of a unit need.
 template <class T>
 struct MomentRows {
   const MomentStep& step;
+  const MomentTensors& tensors;
   const AlongRows<T>& rows;
   Coefficients<T> scale;
   Coefficients<T> bias;
@@ -280,6 +288,7 @@ void moment_row(const MomentRows<T>& all, const LoopWalk& row, const LoopWalk& a
   const std::int64_t step = all.has_room ? 1 : 0;
   bool is_held = false;  // the row is in scratch memory now
   f32 mean = 0;
+  f32 variance = 0;
   f32 root = 1;
   if (all.step.uses_mean != 0) {
     BlockTree<f32> tree;
@@ -298,8 +307,14 @@ void moment_row(const MomentRows<T>& all, const LoopWalk& row, const LoopWalk& a
       const Elements* const x = is_held ? own : all.rows.load(row, first, count, own);
       tree.add(square_block(x, mean, count, has_lanes), added);
     }
-    root = root_of_variance(tree.total(added) / all.count, all.step.epsilon);
+    variance = tree.total(added) / all.count;
+    root = root_of_variance(variance, all.step.epsilon);
     is_held = all.has_room && !all.rows.reads();
+  }
+  if (all.step.gives_moments != 0) {
+    store_moments(&mean, 1, 0, all.tensors.mean + all.step.affine.input_offset + affine.input());
+    store_moments(&variance, 1, 0, all.tensors.variance + all.step.affine.output_offset + affine.output());
+    return;
   }
   for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
@@ -340,6 +355,7 @@ void run_moments_along(const MomentStep& step, const NormaliseCut& cut, std::int
                        const MomentTensors& tensors, f32* scratch) noexcept {
   const AlongRows<T> rows(step.loops, tensors.input, tensors.output);
   MomentRows<T> all{.step = step,
+                    .tensors = tensors,
                     .rows = rows,
                     .scale = Coefficients<T>(step.affine, tensors.scale, true),
                     .bias = Coefficients<T>(step.affine, tensors.bias, false),
@@ -449,12 +465,16 @@ void sum_columns(Lines<T> lines, const f32* mean, f32* totals) {
   }
 }
 
-// Where the scale and the bias of a tile begin, and how far those of two columns are apart.
+// Where the scale and the bias of a tile begin, and how far those of two columns are apart; likewise the moments.
 struct TileCoefficients {
   const std::byte* scale;
   const std::byte* bias;
   std::int64_t scale_step;
   std::int64_t bias_step;
+  std::byte* mean;
+  std::byte* variance;
+  std::int64_t mean_step;
+  std::int64_t variance_step;
 };
 
 template <class T>
@@ -483,6 +503,11 @@ void moment_tile(const MomentStep& step, const Tile<T>& tile, const Coefficients
   if (step.uses_variance != 0) {
     sum_columns(all, mean, roots);
     divide_columns(roots, static_cast<f32>(count), width);
+    if (step.gives_moments != 0) {
+      store_moments(mean, width, at.mean_step, at.mean);
+      store_moments(roots, width, at.variance_step, at.variance);
+      return;
+    }
     root_columns(roots, step.epsilon, width);
   }
   const bool one_factor = !scale.varies_in_row();  // for each column
@@ -513,7 +538,11 @@ void run_moments_across(const MomentStep& step, const NormaliseCut& cut, std::in
   TileCoefficients at{.scale = nullptr,
                       .bias = nullptr,
                       .scale_step = scale.stride(step.affine.kept[inner]),
-                      .bias_step = bias.stride(step.affine.kept[inner])};
+                      .bias_step = bias.stride(step.affine.kept[inner]),
+                      .mean = nullptr,
+                      .variance = nullptr,
+                      .mean_step = step.affine.kept[inner].input,
+                      .variance_step = step.affine.kept[inner].output};
   for (; first < end; ++first) {
     const LoopWalk place(loops.kept, inner, first / cut.tiles);
     const LoopWalk affine(step.affine.kept, inner, first / cut.tiles);
@@ -529,6 +558,10 @@ void run_moments_across(const MomentStep& step, const NormaliseCut& cut, std::in
     }
     if (tensors.bias != nullptr) {
       at.bias = bias.at(affine) + number * at.bias_step;
+    }
+    if (step.gives_moments != 0) {
+      at.mean = tensors.mean + step.affine.input_offset + affine.input() + number * at.mean_step;
+      at.variance = tensors.variance + step.affine.output_offset + affine.output() + number * at.variance_step;
     }
     const bool is_plain = std::is_same_v<T, f32> && tile.input_stride == sizeof(f32);
     moment_tile(step, tile, scale, bias, at, cut.has_room && !is_plain ? scratch + 3 * kPaddedStage : nullptr);

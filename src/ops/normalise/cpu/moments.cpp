@@ -32,8 +32,14 @@ class Moments final : public cpu::Prepared {
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
+    const bool gives_moments = step_.gives_moments != 0;
     kernel_(step_, cut_, first, std::min(cut_.units, first + cut_.units_of_piece),
-            {.input = operands[0], .scale = operands[1], .bias = operands[2], .output = operands[3]},
+            {.input = operands[0],
+             .scale = gives_moments ? nullptr : operands[1],
+             .bias = gives_moments ? nullptr : operands[2],
+             .output = gives_moments ? operands[0] : operands[3],  // then it is not written
+             .mean = gives_moments ? operands[1] : nullptr,
+             .variance = gives_moments ? operands[2] : nullptr},
             reinterpret_cast<f32*>(piece.scratch));
   }
 

@@ -11,6 +11,8 @@ struct MomentTensors {
   const std::byte* scale;  // null: there is none
   const std::byte* bias;
   std::byte* output;
+  std::byte* mean;  // of a step that gives the moments alone
+  std::byte* variance;
 };
 
 // The units [first, end). scratch: three stages with padding each, and then room for the elements of a unit, or another

@@ -13,6 +13,7 @@ namespace anydml {
 [[nodiscard]] NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t least);
 
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_moments(const Step& flat, const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_gradients(const Step& flat, const cpu::Machine& machine);
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_windows(const Step& flat, const cpu::Machine& machine);
 
 }  // namespace anydml

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/cpu/loops.h"
+#include "ops/normalise/cpu/gradients.h"
 #include "ops/normalise/cpu/moments.h"
 #include "ops/normalise/cpu/walk.h"
 #include "ops/normalise/scalar/moments.h"
@@ -21,9 +22,12 @@ namespace {
 #include "backend/cpu/halves-inl.h"
 #include "ops/normalise/cpu/moments-inl.h"
 
+#include "ops/normalise/cpu/gradients-inl.h"
+
 }  // namespace
 
 MomentRun moment_run(const MomentStep& step, bool across) { return find_moment_run(step, across); }
+GradientRun gradient_run(const GradientStep& step) { return find_gradient_run(step); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace anydml
@@ -37,6 +41,10 @@ namespace anydml {
 
 MomentRun vector_moment_run(cpu::Target target, const MomentStep& step, bool across) {
   return ANYDML_FOR_TARGET(target, nullptr, moment_run(step, across));
+}
+
+GradientRun vector_gradient_run(cpu::Target target, const GradientStep& step) {
+  return ANYDML_FOR_TARGET(target, nullptr, gradient_run(step));
 }
 
 }  // namespace anydml

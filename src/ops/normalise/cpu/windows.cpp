@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sums of squares of windows on the CPU. A piece is some stretches of the last dimension. Each place of the window
-// adds the squares of one stretch of the input, in the order of the window.
+// The sums of windows on the CPU, of elements or of their squares. A piece is some stretches of the last dimension.
+// Each place of the window adds one stretch of the input, in the order of the window.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kStretch = 1024;          // elements that are summed together, in the first-level cache
-constexpr std::int64_t kLeastOfPiece = 8 << 10;  // squares: some ten microseconds
+constexpr std::int64_t kLeastOfPiece = 8 << 10;  // additions: some ten microseconds
 
 struct Range {
   std::int64_t first;
@@ -29,28 +29,28 @@ Range window_at(const WindowStep& step, std::uint32_t dimension, std::int64_t pl
   return {std::max<std::int64_t>(0, place - step.before), std::min(step.sizes[dimension] - 1, place + step.after)};
 }
 
-template <class T>
-void add_squares(const std::byte* from, std::int64_t stride, std::int64_t count, f32* sums) {
+template <class T, bool kSquares>
+void add_elements(const std::byte* from, std::int64_t stride, std::int64_t count, f32* sums) {
   for (std::int64_t i = 0; i < count; ++i) {
     T element;
     std::memcpy(&element, from + i * stride, sizeof(T));
     const f32 x = widen(element);
-    sums[i] += x * x;
+    sums[i] += kSquares ? x * x : x;
   }
 }
 
-// The squares of one stretch of elements beside each other.
-template <class T>
+// One stretch of elements beside each other.
+template <class T, bool kSquares>
 void add_stretch(const std::byte* from, std::int64_t stride, std::int64_t count, f32* sums) {
   if (stride == static_cast<std::int64_t>(sizeof(T))) {
-    add_squares<T>(from, sizeof(T), count, sums);  // so that the compiler knows the stride
+    add_elements<T, kSquares>(from, sizeof(T), count, sums);  // so that the compiler knows the stride
   } else {
-    add_squares<T>(from, stride, count, sums);
+    add_elements<T, kSquares>(from, stride, count, sums);
   }
 }
 
 // The sums of [first, first + count) of the last dimension, at the outer places.
-template <class T>
+template <class T, bool kSquares>
 void sum_stretch(const WindowStep& step, const std::int64_t* places, std::int64_t first, std::int64_t count,
                  const std::byte* input, f32* sums) {
   const std::uint32_t last = step.rank - 1;
@@ -71,8 +71,8 @@ void sum_stretch(const WindowStep& step, const std::int64_t* places, std::int64_
       const std::int64_t begin = std::max(first, -shift);
       const std::int64_t end = std::min(first + count, step.sizes[last] - shift);
       if (begin < end) {
-        add_stretch<T>(from + (begin + shift) * step.strides[last], step.strides[last], end - begin,
-                       sums + (begin - first));
+        add_stretch<T, kSquares>(from + (begin + shift) * step.strides[last], step.strides[last], end - begin,
+                                 sums + (begin - first));
       }
     }
     std::uint32_t i = last;
@@ -99,7 +99,9 @@ class Windows final : public cpu::Prepared {
         units_of_piece_(units_of_piece) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    const auto sum = step_.type == DataType::FLOAT16 ? sum_stretch<f16> : sum_stretch<f32>;
+    const auto sum = step_.function == NormaliseFunction::window_sums ? sum_stretch<f32, false>
+                     : step_.type == DataType::FLOAT16                ? sum_stretch<f16, true>
+                                                                      : sum_stretch<f32, true>;
     const std::int64_t row = step_.sizes[step_.rank - 1];
     const std::int64_t of_row = parts(row, kStretch);
     const std::int64_t begin = static_cast<std::int64_t>(piece.number) * units_of_piece_;
@@ -120,7 +122,8 @@ class Windows final : public cpu::Prepared {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "sums of squares of windows");
+    std::snprintf(text, capacity, "%s",
+                  step_.function == NormaliseFunction::window_sums ? "sums of windows" : "sums of squares of windows");
   }
 
  private:
@@ -135,7 +138,7 @@ std::unique_ptr<cpu::Prepared> prepare_windows(const Step& flat, const cpu::Mach
   WindowStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   std::int64_t units = parts(step.sizes[step.rank - 1], kStretch);
-  std::int64_t of_unit = std::min(step.sizes[step.rank - 1], kStretch);  // squares
+  std::int64_t of_unit = std::min(step.sizes[step.rank - 1], kStretch);  // additions
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     units *= i + 1 < step.rank ? step.sizes[i] : 1;
     if ((step.windowed >> i & 1) != 0) {

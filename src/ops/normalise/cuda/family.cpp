@@ -105,7 +105,7 @@ const Family normalise_family = {
       if (function == NormaliseFunction::moments) {
         return prepare_moments(flat, why);
       }
-      if (function == NormaliseFunction::window_squares) {
+      if (has_windows(function)) {
         return prepare_windows(flat, why);
       }
       NormaliseStep step;

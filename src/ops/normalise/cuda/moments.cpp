@@ -154,13 +154,14 @@ class WindowRun final : public PreparedStep {
     launch.output = reinterpret_cast<f32*>(bases[1]);
     launch.input_is_aligned = is_multiple(bases[0], low_, size_);
     if (is_middle_ && launch.input_is_aligned) {
-      return start_middle_windows(step_.type, middle_of(bases[0], launch.output), stream);
+      return start_middle_windows(step_, middle_of(bases[0], launch.output), stream);
     }
-    return start_windows(step_.type, launch, stream);
+    return start_windows(step_, launch, stream);
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "sums of squares of windows");
+    std::snprintf(text, capacity, "%s",
+                  step_.function == NormaliseFunction::window_sums ? "sums of windows" : "sums of squares of windows");
   }
 
  private:

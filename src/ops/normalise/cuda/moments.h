@@ -90,8 +90,9 @@ struct MiddleWindows {
 };
 inline constexpr u32 kWindowsTogether = 4;
 
-[[nodiscard]] cudaError_t start_middle_windows(DataType type, const MiddleWindows& launch, cudaStream_t stream);
-[[nodiscard]] cudaError_t start_windows(DataType type, const WindowLaunch& launch, cudaStream_t stream);
+[[nodiscard]] cudaError_t start_middle_windows(const WindowStep& step, const MiddleWindows& launch,
+                                               cudaStream_t stream);
+[[nodiscard]] cudaError_t start_windows(const WindowStep& step, const WindowLaunch& launch, cudaStream_t stream);
 
 // The steps, made ready. Null, and why: no kernel can run the step.
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, const char** why);

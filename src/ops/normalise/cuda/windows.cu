@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sums of squares of windows on a GPU: a thread has an element of the output, or some that lie beside each other
-// where windows reach along one dimension before the last.
+// The sums of windows on a GPU, of elements or of their squares: a thread has an element of the output, or some that
+// lie beside each other where windows reach along one dimension before the last.
 #include "backend/cuda/kernels/device.cuh"
 #include "base/float_bits.h"
 #include "ops/normalise/cuda/moments.h"
@@ -9,7 +9,7 @@
 namespace anydml::cuda {
 namespace {
 
-template <class T>
+template <class T, bool kSquares>
 __global__ void __launch_bounds__(kMomentThreads) sum_windows(const __grid_constant__ WindowLaunch launch) {
   const u64 number = u64{blockIdx.x} * kMomentThreads + threadIdx.x;
   if (number >= launch.count) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kMomentThreads) sum_windows(const __grid_const
   f32 sum = kNothing<f32>;
   while (true) {
     const f32 x = widen(__builtin_bit_cast(T, load_element<T>(from, launch.input_is_aligned)));
-    sum = added(sum, x * x);
+    sum = added(sum, kSquares ? x * x : x);
     u32 i = launch.rank;
     while (i > 0) {
       --i;
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kMomentThreads) sum_windows(const __grid_const
 
 // Windows along the middle one of three dimensions. kTogether elements beside each other have windows of the same
 // places.
-template <class T, u32 kTogether>
+template <class T, bool kSquares, u32 kTogether>
 __global__ void __launch_bounds__(kMomentThreads) sum_middle_windows(const __grid_constant__ MiddleWindows launch) {
   const u64 number = u64{blockIdx.x} * kMomentThreads + threadIdx.x;
   if (number >= launch.threads) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kMomentThreads) sum_middle_windows(const __gri
 #pragma unroll
     for (u32 k = 0; k < kTogether; ++k) {
       const f32 x = widen(__builtin_bit_cast(T, extract<T>(words, static_cast<int>(k))));
-      sums[k] = added(sums[k], x * x);
+      sums[k] = added(sums[k], kSquares ? x * x : x);
     }
   }
   u32 words[4] = {};
@@ -94,31 +94,38 @@ __global__ void __launch_bounds__(kMomentThreads) sum_middle_windows(const __gri
       reinterpret_cast<std::byte*>(launch.output + number * kTogether), words);
 }
 
-template <class T>
+template <class T, bool kSquares>
 [[nodiscard]] cudaError_t start_middle(const MiddleWindows& launch, cudaStream_t stream) {
   const u32 blocks = (launch.threads - 1) / kMomentThreads + 1;
   if (launch.together == 1) {
-    sum_middle_windows<T, 1><<<blocks, kMomentThreads, 0, stream>>>(launch);
+    sum_middle_windows<T, kSquares, 1><<<blocks, kMomentThreads, 0, stream>>>(launch);
   } else {
-    sum_middle_windows<T, kWindowsTogether><<<blocks, kMomentThreads, 0, stream>>>(launch);
+    sum_middle_windows<T, kSquares, kWindowsTogether><<<blocks, kMomentThreads, 0, stream>>>(launch);
   }
   return cudaGetLastError();
 }
 
-template <class T>
+template <class T, bool kSquares>
 [[nodiscard]] cudaError_t start(const WindowLaunch& launch, cudaStream_t stream) {
-  sum_windows<T><<<(launch.count - 1) / kMomentThreads + 1, kMomentThreads, 0, stream>>>(launch);
+  sum_windows<T, kSquares><<<(launch.count - 1) / kMomentThreads + 1, kMomentThreads, 0, stream>>>(launch);
   return cudaGetLastError();
 }
 
 }  // namespace
 
-cudaError_t start_windows(DataType type, const WindowLaunch& launch, cudaStream_t stream) {
-  return type == DataType::FLOAT16 ? start<f16>(launch, stream) : start<f32>(launch, stream);
+cudaError_t start_windows(const WindowStep& step, const WindowLaunch& launch, cudaStream_t stream) {
+  if (step.function == NormaliseFunction::window_sums) {
+    return start<f32, false>(launch, stream);
+  }
+  return step.type == DataType::FLOAT16 ? start<f16, true>(launch, stream) : start<f32, true>(launch, stream);
 }
 
-cudaError_t start_middle_windows(DataType type, const MiddleWindows& launch, cudaStream_t stream) {
-  return type == DataType::FLOAT16 ? start_middle<f16>(launch, stream) : start_middle<f32>(launch, stream);
+cudaError_t start_middle_windows(const WindowStep& step, const MiddleWindows& launch, cudaStream_t stream) {
+  if (step.function == NormaliseFunction::window_sums) {
+    return start_middle<f32, false>(launch, stream);
+  }
+  return step.type == DataType::FLOAT16 ? start_middle<f16, true>(launch, stream)
+                                        : start_middle<f32, true>(launch, stream);
 }
 
 }  // namespace anydml::cuda

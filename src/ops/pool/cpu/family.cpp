@@ -18,6 +18,8 @@ constexpr std::int64_t kTileElements = 4096;  // of a row of the input, in the f
 constexpr std::int64_t kLeastColumns = 16;    // of a tile
 constexpr std::int64_t kMostSpan = 1 << 18;   // elements of such a row
 constexpr std::int64_t kMostWindowRows = 1 << 16;
+constexpr std::int64_t kMostIndexed = std::int64_t{1}
+                                      << 31;      // elements of a plane with indices: taps are 32 bits there
 constexpr std::int64_t kMostHeld = 512 << 10;     // bytes of rows that are kept, in the second-level cache
 constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements that are read
 constexpr std::int64_t kMostOfPiece = 512 << 10;
@@ -72,7 +74,7 @@ void set_scratch(const PoolStep& step, PoolCut& cut) {
   cut.divisors = take(outputs * value);
   cut.gathered = take(std::max(row, outputs * static_cast<std::int64_t>(sizeof(f64))));
   cut.numbers = take(outputs * static_cast<std::int64_t>(sizeof(u32)));
-  cut.lines = take((cut.window_rows + outer * cut.kept_rows) * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  cut.tags = take(outer * cut.kept_rows * static_cast<std::int64_t>(sizeof(std::int64_t)));
   cut.made = take((std::max(kPoolMade, outputs) + kPoolSlack) * static_cast<std::int64_t>(element_size(step.type)));
   cut.bytes = at;
 }
@@ -94,6 +96,13 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
       return std::nullopt;
     }
     cut.window_rows *= step.axes[i].window;
+  }
+  std::int64_t plane = 1;
+  for (std::uint32_t i = 0; i < step.rank; ++i) {
+    plane *= step.axes[i].input;
+  }
+  if (step.index_type != DataType::unknown && plane > kMostIndexed) {
+    return std::nullopt;
   }
   if (last.window > kMostSpan || last.dilation > kMostSpan || last.stride > kMostSpan || cut.inner > kMostSpan) {
     return std::nullopt;
@@ -163,6 +172,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   }
   PoolStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  if (function == PoolFunction::max_gradient) {
+    return prepare_max_gradient(step, machine.threads);
+  }
   auto cut = make_cut(step, machine.threads, neighbours.after.stream != nullptr);
   if (!cut) {
     PoolCut elements{};

@@ -43,7 +43,7 @@ struct PoolCut {
   std::int64_t divisors;  // for each column
   std::int64_t gathered;  // elements that lie apart in a tensor
   std::int64_t numbers;   // of the taps that indices come from
-  std::int64_t lines;     // where each row of a window begins, in elements of the input
+  std::int64_t tags;      // the numbers of the rows that are held
   std::int64_t made;      // elements for a neighbour
   std::int64_t bytes;
 };
@@ -73,5 +73,8 @@ using PoolRun = void (*)(const PoolStep& step, const PoolCut& cut, std::int64_t 
 
 // A step of MAX_UNPOOLING.
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_unpooling(const UnpoolStep& step);
+
+// A step of the gradient of the greatest.
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_max_gradient(const PoolStep& step, std::int64_t threads);
 
 }  // namespace anydml

@@ -31,10 +31,8 @@ class Tile {
         divisors_(reinterpret_cast<Value*>(scratch + cut.divisors)),
         gathered_(scratch + cut.gathered),
         numbers_(reinterpret_cast<u32*>(scratch + cut.numbers)),
-        lines_(reinterpret_cast<std::int64_t*>(scratch + cut.lines)),
-        made_(scratch + cut.made) {
-    tags_ = lines_ + cut.window_rows;
-  }
+        tags_(reinterpret_cast<std::int64_t*>(scratch + cut.tags)),
+        made_(scratch + cut.made) {}
 
   // A tile of a plane, of which rows follow.
   void begin(std::int64_t plane, std::int64_t tile) {
@@ -360,25 +358,25 @@ class Tile {
     }
   }
 
-  // The first tap of the greatest: a later one must be above it. Taps that are padding are not above anything.
+  // The first tap of the greatest: a later one must be above it. Taps that are padding are not above anything. A tap is
+  // known by its distance from the column at which its window begins in the first row of the plane.
   void find_indices() {
     const std::int64_t count = columns_ * cut_.inner;
-    const std::int64_t width = last_.window;
     std::fill(totals_, totals_ + count, Op::kNeutral);
     for (std::int64_t i = 0; i < row_count_; ++i) {
       const InputRow input_row = next_row();
       const Value* const row = ready_row(input_row);
-      lines_[input_row.in_window] = input_row.number * last_.input;
+      const std::int64_t line = input_row.number * last_.input;
       if (i == 0) {
         u32* to = numbers_;
         for (std::int64_t column = 0; column < columns_; ++column) {
-          const std::int64_t tap = input_row.in_window * width + pool_taps(last_, first_ + column).first;
+          const std::int64_t tap = line + pool_taps(last_, first_ + column).first * last_.dilation;
           std::fill(to, to + cut_.inner, static_cast<u32>(tap));
           to += cut_.inner;
         }
       }
       for (std::size_t tap = 0; tap < cut_.taps_at.size(); ++tap) {
-        mark_greater(row + cut_.taps_at[tap], static_cast<u32>(input_row.in_window * width) + static_cast<u32>(tap),
+        mark_greater(row + cut_.taps_at[tap], static_cast<u32>(line + static_cast<std::int64_t>(tap) * last_.dilation),
                      count);
       }
     }
@@ -400,21 +398,45 @@ class Tile {
     for (std::uint32_t i = 0; i < step_.rank; ++i) {
       plane_size *= step_.axes[i].input;
     }
-    const std::size_t bytes = element_size(step_.index_type);
-    const u32* numbers = numbers_;
     std::byte* const to = at_.indices + index_ + index_row_ + first_ * last_.index_step;
+    if (element_size(step_.index_type) == sizeof(u64)) {
+      write_indices_as<u64>(plane_size, to);
+    } else {
+      write_indices_as<u32>(plane_size, to);
+    }
+  }
+
+  template <class Index>
+  void write_indices_as(std::int64_t plane_size, std::byte* to) {
+    using Place = typename Unaligned<Index>::type;
+    const auto first = static_cast<Index>(plane_ * cut_.inner * plane_size + start_);
+    const auto stride = static_cast<Index>(last_.stride);
+    const u32* const numbers = numbers_;
+    // The columns whose windows begin and end in the input. The others are looked at one by one.
+    const std::int64_t reach = (last_.window - 1) * last_.dilation;
+    const std::int64_t begin = std::clamp((last_.stride - 1 - start_) / last_.stride, std::int64_t{0}, columns_);
+    const std::int64_t room = last_.input - 1 - reach - start_;
+    std::int64_t end = std::clamp(room < 0 ? 0 : room / last_.stride + 1, begin, columns_);
+    if (cut_.inner == 1 && last_.index_step == sizeof(Index) && row_count_ != 0) {
+      auto* const indices = reinterpret_cast<Place*>(to);
+      ANYDML_INDEPENDENT for (std::int64_t column = begin; column < end; ++column) {
+        indices[column] = first + static_cast<Index>(column) * stride + numbers[column];
+      }
+    } else {
+      end = begin;
+    }
     for (std::int64_t column = 0; column < columns_; ++column) {
-      const PoolTaps taps = pool_taps(last_, first_ + column);
-      const bool has_one = row_count_ != 0 && taps.count() != 0;
-      for (std::int64_t i = 0; i < cut_.inner; ++i) {
-        const u32 number = *numbers++;
-        std::int64_t index = -1;
-        if (has_one) {
-          const auto width = static_cast<u32>(last_.window);
-          index = (plane_ * cut_.inner + i) * plane_size + lines_[number / width] + taps.start +
-                  (number % width) * last_.dilation;
+      if (column == begin) {
+        column = end;
+        if (column == columns_) {
+          break;
         }
-        std::memcpy(to + column * last_.index_step + i * inner_index_, &index, bytes);  // the lowest bytes come first
+      }
+      const bool has_one = row_count_ != 0 && pool_taps(last_, first_ + column).count() != 0;
+      for (std::int64_t i = 0; i < cut_.inner; ++i) {
+        const Index index = first + static_cast<Index>(i * plane_size) + static_cast<Index>(column) * stride +
+                            numbers[column * cut_.inner + i];
+        *reinterpret_cast<Place*>(to + column * last_.index_step + i * inner_index_) = has_one ? index : ~Index{0};
       }
     }
   }
@@ -458,9 +480,8 @@ class Tile {
   Value* const divisors_;
   std::byte* const gathered_;
   u32* const numbers_;
-  std::int64_t* const lines_;
+  std::int64_t* const tags_;  // the number of each row that is held
   std::byte* const made_;
-  std::int64_t* tags_;  // the number of each row that is held
 
   std::int64_t plane_ = 0;
   const std::byte* input_ = nullptr;
@@ -520,6 +541,8 @@ PoolRun find_run(const PoolStep& step) {
     return find_run<type>(step);
     ANYDML_FOR_EACH_TYPE(ANYDML_CASE)
 #undef ANYDML_CASE
+    case DataType::UINT4:
+    case DataType::INT4:
     case DataType::unknown:
       break;
   }

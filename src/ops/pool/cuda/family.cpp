@@ -47,16 +47,21 @@ constexpr const char* kTooMany = "the CUDA backend pools tensors of up to 4,294,
   return std::nullopt;
 }
 
+// Windows along one axis as rows of a plane of one row.
+[[nodiscard]] PoolStep with_rows(PoolStep step) {
+  if (step.rank == 1) {
+    step.axes[1] = step.axes[0];
+    PoolAxis& height = step.axes[0];
+    height = {};
+    height.input = height.output = height.window = height.stride = height.dilation = 1;
+    step.rank = 2;
+  }
+  return step;
+}
+
 class PoolRun final : public PreparedStep {
  public:
-  PoolRun(const PoolStep& step, u32 outputs) : step_(step) {
-    if (step_.rank == 1) {  // as rows of a plane of one row
-      step_.axes[1] = step_.axes[0];
-      PoolAxis& height = step_.axes[0];
-      height = {};
-      height.input = height.output = height.window = height.stride = height.dilation = 1;
-      step_.rank = 2;
-    }
+  PoolRun(const PoolStep& step, u32 outputs) : step_(with_rows(step)) {
     launch_.outputs = outputs;
     launch_.channels = make_divisor(static_cast<u32>(step.channel.output));
     for (u32 i = 0; i < step_.rank; ++i) {
@@ -129,6 +134,50 @@ class PoolRun final : public PreparedStep {
   u64 index_steps_ = 0;
 };
 
+class MaxGradientRun final : public PreparedStep {
+ public:
+  MaxGradientRun(const PoolStep& step, u32 outputs) {
+    launch_.step = with_rows(step);
+    launch_.outputs = outputs;
+    launch_.channels = make_divisor(static_cast<u32>(step.channel.input));
+    add_steps(step.batch);
+    add_steps(step.channel);
+    for (u32 i = 0; i < launch_.step.rank; ++i) {
+      const PoolAxis& axis = launch_.step.axes[i];
+      launch_.sizes[i] = make_divisor(static_cast<u32>(axis.input));
+      launch_.strides[i] = make_divisor(static_cast<u32>(axis.stride));
+      launch_.is_far = launch_.is_far || axis.input + axis.padding >= kMostSide || axis.stride >= kMostSide ||
+                       axis.window >= kMostSide || (axis.window - 1) * axis.dilation >= kMostSide;
+      add_steps(axis);
+    }
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
+    const std::size_t size = element_size(launch_.step.type);
+    PoolGradientLaunch launch = launch_;
+    launch.indices = bases[0];
+    launch.gradient = bases[1];
+    launch.output = bases[2];
+    launch.gradient_is_aligned = is_multiple(launch.gradient, gradient_steps_, size);
+    launch.output_is_aligned = is_multiple(launch.output, output_steps_, size);
+    return start_max_gradient(launch, stream);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "gradient of the greatest, by indices");
+  }
+
+ private:
+  void add_steps(const PoolAxis& axis) {
+    gradient_steps_ |= static_cast<u64>(axis.output_step);
+    output_steps_ |= static_cast<u64>(axis.input_step);
+  }
+
+  PoolGradientLaunch launch_{};
+  u64 gradient_steps_ = 0;
+  u64 output_steps_ = 0;
+};
+
 class UnpoolRun final : public PreparedStep {
  public:
   explicit UnpoolRun(const UnpoolStep& step) : step_(step) {
@@ -197,13 +246,17 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbou
   PoolStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   // Each number is of an element that memory holds, so that the product fits 63 bits.
+  const bool is_gradient = function == PoolFunction::max_gradient;
   std::int64_t outputs = step.batch.output * step.channel.output;
   for (u32 i = 0; i < step.rank; ++i) {
-    outputs *= step.axes[i].output;
+    outputs *= is_gradient ? step.axes[i].input : step.axes[i].output;
   }
   if (outputs > kMostOutputs) {
     *why = kTooMany;
     return nullptr;
+  }
+  if (is_gradient) {
+    return std::make_unique<MaxGradientRun>(step, static_cast<u32>(outputs));
   }
   return std::make_unique<PoolRun>(step, static_cast<u32>(outputs));
 }

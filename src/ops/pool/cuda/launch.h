@@ -72,11 +72,27 @@ struct UnpoolLaunch {
   std::int64_t output_steps[kMaxRank];
 };
 
+// The gradient of the greatest. A thread has one element of the output gradient, and its number is the index there.
+struct PoolGradientLaunch {
+  const std::byte* indices;
+  const std::byte* gradient;
+  std::byte* output;
+  u32 outputs;
+  bool gradient_is_aligned;
+  bool output_is_aligned;
+  bool is_far;  // places do not fit 32 bits
+  FastDivisor channels;
+  FastDivisor sizes[kPoolAxes];    // of the output gradient
+  FastDivisor strides[kPoolAxes];  // of the windows
+  PoolStep step;                   // with two axes at least
+};
+
 // They answer with the error of CUDA's call.
 [[nodiscard]] cudaError_t start_pool_sums(const PoolLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_pool_maxima(const PoolLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_pool_columns(DataType type, PoolShape shape, const PoolColumns& launch,
                                              cudaStream_t stream);
+[[nodiscard]] cudaError_t start_max_gradient(const PoolGradientLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_unpooling(DataType type, DataType index_type, const UnpoolLaunch& launch,
                                           cudaStream_t stream);
 

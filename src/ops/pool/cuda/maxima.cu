@@ -10,6 +10,8 @@ cudaError_t start_pool_maxima(const PoolLaunch& launch, cudaStream_t stream) {
     return start_pool<PoolGreatest<type>>(launch, stream);
     ANYDML_FOR_EACH_TYPE(ANYDML_CASE)
 #undef ANYDML_CASE
+    case DataType::UINT4:
+    case DataType::INT4:
     case DataType::unknown:
       break;
   }

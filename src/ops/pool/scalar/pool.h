@@ -8,6 +8,9 @@
 //
 // Sums are FLOAT32, or FLOAT64 of FLOAT64; they start from -0 and take the elements in row-major order of the window.
 // FLOAT16 is widened before, and the result is rounded once.
+//
+// The gradient of max adds each element of the input gradient at the first place of its window's greatest element. Sums
+// are FLOAT32; they start from +0 and take the windows in row-major order.
 #pragma once
 
 #include "ops/pool/step.h"

@@ -11,6 +11,8 @@ const char* type_text(DataType type) {
     return #T;
     ANYDML_FOR_EACH_TYPE(ANYDML_TEXT)
 #undef ANYDML_TEXT
+    case DataType::UINT4:
+    case DataType::INT4:
     case DataType::unknown:
       break;
   }

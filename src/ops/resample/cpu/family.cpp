@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "ops/resample/cpu/gradient.h"
 #include "ops/resample/cpu/kernels.h"
 #include "ops/resample/cpu/rows.h"
 
@@ -292,6 +293,13 @@ class Resampling final : public cpu::Prepared {
 };
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
+  ResampleWay way{};
+  std::memcpy(&way, flat.parameters.data(), sizeof(way));
+  if (way == ResampleWay::gradient) {
+    GradientStep step;
+    std::memcpy(&step, flat.parameters.data(), sizeof(step));
+    return prepare_gradient(step, machine);
+  }
   ResampleStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const bool hands_on = neighbours.after.stream != nullptr;

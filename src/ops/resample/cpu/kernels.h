@@ -30,6 +30,34 @@ struct ResampleKernels {
   void (*scale)(const std::byte* x, f32 a, std::int64_t count, std::byte* to) noexcept;
   void (*add)(const std::byte* x, f32 a, std::int64_t count, std::byte* to) noexcept;
 };
+
+// Gradients: sums of rows, and sums along a row.
+inline constexpr std::int32_t kGradientRows = 4;      // that are added at once, at most
+inline constexpr std::int32_t kMostGradientTaps = 8;  // of a column that has a place in a table
+// Some columns of an output gradient of single elements. Column c is the sum of x[index[t * count + c]] times
+// weights[t * count + c] over t. A column with fewer taps has the element behind all others in their place, a zero.
+// The columns [begin, end) of these have the same weights, and their taps begin `advance` elements apart.
+struct GradientTable {
+  std::int64_t count = 0;
+  std::int32_t taps = 0;  // of each column; 0: there is no table
+  std::int32_t advance = 0;
+  std::int32_t regular_taps = 0;
+  std::int32_t regular_first = 0;  // of column `begin`
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  const std::int32_t* index = nullptr;
+  const f32* weights = nullptr;
+  f32 regular[kMostGradientTaps] = {};
+};
+struct GradientKernels {
+  // to[i] = to[i], or +0 if it begins, + rows[0][i] * weights[0] + rows[1][i] * weights[1] ..., in this order. Rows lie
+  // at any address.
+  void (*add_rows)(const std::byte* const* rows, const f32* weights, std::int32_t count, bool begins,
+                   std::int64_t length, f32* to) noexcept;
+  void (*divide)(const f32* divisors, std::int64_t count, f32* row) noexcept;
+  void (*add_columns)(const GradientTable& table, const f32* x, f32* to) noexcept;
+};
+
 // Rows of an output one after another, each of the nearest elements of some row of the input. Strides in bytes.
 struct NearestRows {
   std::byte* at;
@@ -44,6 +72,8 @@ using MoveNearest = void (*)(const Columns& columns, const ResampleRow& row, con
 
 [[nodiscard]] ResampleKernels generic_resample_kernels(DataType type);
 [[nodiscard]] ResampleKernels resample_kernels(cpu::Target target, DataType type);
+[[nodiscard]] GradientKernels generic_gradient_kernels();
+[[nodiscard]] GradientKernels gradient_kernels(cpu::Target target);
 [[nodiscard]] MoveNearest generic_move_nearest(std::size_t element_bytes);
 [[nodiscard]] MoveNearest move_nearest(cpu::Target target, std::size_t element_bytes);
 

@@ -52,12 +52,6 @@ struct ResampleRows {
   [[nodiscard]] std::int64_t tile_elements() const { return tile_columns * tile_run; }
 };
 
-// The taps of an output along a dimension that is not stretched; `second` is 0 where there is one.
-[[nodiscard]] inline LinearTaps few_taps(const ResampleDimension& dimension, std::int64_t output) {
-  return dimension.kind == ResampleKind::linear ? linear_taps(dimension, output)
-                                                : LinearTaps{nearest_of(dimension, output), 0.0F};
-}
-
 // hands_on: a neighbour after the step takes the outputs.
 [[nodiscard]] ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool hands_on);
 

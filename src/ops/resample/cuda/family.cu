@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backend/cuda/family.h"
+#include "ops/resample/cuda/gradient.h"
 #include "ops/resample/cuda/kernels.cuh"
 
 namespace anydml::cuda {
@@ -196,6 +197,13 @@ extern const Family resample_family;
 const Family resample_family = {
     .prepare = [](const Step& flat, const Machine&, Neighbours neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
+      ResampleWay way{};
+      std::memcpy(&way, flat.parameters.data(), sizeof(way));
+      if (way == ResampleWay::gradient) {
+        GradientStep step;
+        std::memcpy(&step, flat.parameters.data(), sizeof(step));
+        return prepare_gradient(step, why);
+      }
       ResampleStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (neighbours.before.step != nullptr || neighbours.after.step != nullptr) {

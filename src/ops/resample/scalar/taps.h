@@ -14,6 +14,7 @@ enum class ResampleKind : u32 {
   increasing,  // the same, rounded up
   linear,      // the mean of the two neighbours
   stretched,   // the mean of all neighbours that a filter reaches which is wider than two elements
+  window,      // the mean of a window that pooling has; gradients alone know it
 };
 
 struct ResampleDimension {
@@ -75,6 +76,12 @@ template <class F>
 }
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr LinearTaps linear_taps(const ResampleDimension& dimension, i64 o) {
   return is_long(dimension) ? linear_taps_in<f64>(dimension, o) : linear_taps_in<f32>(dimension, o);
+}
+
+// The taps of an output along a dimension that is neither stretched nor a window's; `second` is 0 where there is one.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr LinearTaps few_taps(const ResampleDimension& dimension, i64 o) {
+  return dimension.kind == ResampleKind::linear ? linear_taps(dimension, o)
+                                                : LinearTaps{nearest_of(dimension, o), 0.0F};
 }
 
 // The taps of `stretched`, whose scale is below 1: a triangle that reaches 1 / scale to either side, in FLOAT64. Input

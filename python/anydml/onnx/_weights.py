@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Weights apart from the message of a model.
+
+Parsing a whole file holds its bytes, the message and then the arrays: the weights three times. Here the large ones are found
+in the file and read into arrays, and only what is left is parsed. Constant nodes with large values become initializers.
+"""
+import mmap
+
+import numpy as np
+import onnx
+
+from ._rows import KINDS
+
+_LARGE = 4096  # bytes of a tensor that is worth it
+_NUMBER, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # protobuf's kinds of fields
+# The numbers of fields in ONNX's messages.
+_GRAPH = 7  # of ModelProto
+_NODE, _INITIALIZER = 1, 5  # of GraphProto
+_OUTPUT, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 2, 4, 5, 7  # of NodeProto
+_TENSOR = 5  # of AttributeProto
+_RAW_DATA = 9  # of TensorProto
+
+
+class _Unusual(Exception):
+    """The bytes are not what is expected here; ONNX's own parser says what is wrong, or takes them."""
+
+
+def read(path):
+    """The message without its large weights, and these by name."""
+    with open(path, "rb") as file:
+        if file.seek(0, 2) == 0:
+            return b"", {}
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            found = {}
+            try:
+                text = _without_weights(mapped, found)
+            except _Unusual:
+                return mapped[:], {}
+        arrays = {}
+        for name, (tensor, begin) in found.items():
+            count, dtype = int(np.prod(tensor.dims, dtype=np.int64)), onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
+            file.seek(begin)
+            array = np.fromfile(file, dtype, count)
+            if array.size != count:
+                raise ValueError(f"{path} became shorter while it was read")
+            arrays[name] = array.reshape(tuple(tensor.dims))
+            arrays[name].flags.writeable = False
+        return text, arrays
+
+
+def _number_at(data, place, end):
+    """A number of variable length, and the place behind it."""
+    value = shift = 0
+    while place < end and shift < 70:
+        byte = data[place]
+        value |= (byte & 127) << shift
+        place, shift = place + 1, shift + 7
+        if byte < 128:
+            return value, place
+    raise _Unusual
+
+
+def _fields(data, begin, end):
+    """(number, kind, where the field begins, where its value begins, where it ends) of each field of a message."""
+    while begin < end:
+        tag, place = _number_at(data, begin, end)
+        number, kind = tag >> 3, tag & 7
+        if kind == _NUMBER:
+            after = _number_at(data, place, end)[1]
+        elif kind == _BYTES:
+            length, place = _number_at(data, place, end)
+            after = place + length
+        elif kind in (_FIXED64, _FIXED32):
+            after = place + (8 if kind == _FIXED64 else 4)
+        else:
+            raise _Unusual
+        if after > end:
+            raise _Unusual
+        yield number, kind, begin, place, after
+        begin = after
+
+
+def _field(number, value):
+    """A field of bytes."""
+    text, length = bytearray([number << 3 | _BYTES]), len(value)
+    while length >= 128:
+        text.append(length & 127 | 128)
+        length >>= 7
+    text.append(length)
+    return bytes(text) + value
+
+
+def _without_weights(data, found):
+    text, graphs = [], 0
+    for number, kind, begin, place, after in _fields(data, 0, len(data)):
+        if number == _GRAPH and kind == _BYTES:
+            graphs += 1
+            text.append(_field(_GRAPH, _light_graph(data, place, after, found)))
+        else:
+            text.append(data[begin:after])
+    if graphs > 1:  # they would be merged
+        raise _Unusual
+    return b"".join(text)
+
+
+def _light_graph(data, begin, end, found):
+    text = []
+    for number, kind, first, place, after in _fields(data, begin, end):
+        tensor = None
+        if after - place >= _LARGE and kind == _BYTES:
+            if number == _INITIALIZER:
+                tensor = _apart(data, place, after)
+            elif number == _NODE:
+                tensor = _of_constant(data, place, after)
+        if tensor is None or not tensor[0].name or tensor[0].name in found:
+            text.append(data[first:after])
+        else:
+            found[tensor[0].name] = tensor
+            text.append(_field(_INITIALIZER, tensor[0].SerializeToString()))
+    return b"".join(text)
+
+
+def _apart(data, begin, end):
+    """A tensor without its elements, and where they are; None where they do not lie there as they are in memory."""
+    rest, raw = [], None
+    for number, kind, first, place, after in _fields(data, begin, end):
+        if number == _RAW_DATA and kind == _BYTES and raw is None:
+            raw = place, after
+        elif after - first >= _LARGE or number == _RAW_DATA:
+            return None
+        else:
+            rest.append(data[first:after])
+    if raw is None or raw[1] - raw[0] < _LARGE:
+        return None
+    tensor = onnx.TensorProto.FromString(b"".join(rest))
+    if tensor.data_location == onnx.TensorProto.EXTERNAL or any(size < 0 for size in tensor.dims) or (
+            onnx.TensorProto.DataType.Name(tensor.data_type).lower() not in KINDS):
+        return None
+    needed = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+    for size in tensor.dims:
+        needed *= size
+    return (tensor, raw[0]) if needed == raw[1] - raw[0] else None
+
+
+def _of_constant(data, begin, end):
+    """The tensor of a Constant, under the name of its output."""
+    outputs, op, domain, attributes = [], b"", b"", []
+    for number, kind, _, place, after in _fields(data, begin, end):
+        if kind != _BYTES:
+            continue
+        if number == _OUTPUT:
+            outputs.append(data[place:after])
+        elif number == _OP_TYPE:
+            op = data[place:after]
+        elif number == _DOMAIN:
+            domain = data[place:after]
+        elif number == _ATTRIBUTE:
+            attributes.append((place, after))
+    if op != b"Constant" or domain not in (b"", b"ai.onnx") or len(outputs) != 1 or len(attributes) != 1:
+        return None
+    for number, kind, _, place, after in _fields(data, *attributes[0]):
+        if number == _TENSOR and kind == _BYTES:
+            found = _apart(data, place, after)
+            if found is not None:
+                found[0].name = outputs[0].decode()
+            return found
+    return None

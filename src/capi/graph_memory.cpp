@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "capi/graph_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "text/format.h"
+
+namespace anydml {
+namespace {
+
+// The bytes of a constant that is this small are its key.
+constexpr std::uint64_t kSmall = 64;
+
+// Places one behind the other in one memory.
+class Places {
+ public:
+  std::uint64_t take(std::uint64_t bytes) {
+    const std::uint64_t offset = (end_ + kPersistentAlignment - 1) / kPersistentAlignment * kPersistentAlignment;
+    end_ = offset + bytes;
+    return offset;
+  }
+  [[nodiscard]] std::uint64_t bytes() const { return end_; }
+
+ private:
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace
+
+GraphMemory::GraphMemory(const Graph& graph, std::span<const GivenConstant> constants, const Device& device,
+                         SharedConstants* shared)
+    : graph_(graph), constants_(constants), device_(device), shared_(shared) {
+  find_used(graph);
+  if (shared_ == nullptr) {
+    return;
+  }
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    const GivenConstant& constant = constants[i];
+    const std::uint64_t bytes = graph.constants[i].bytes;
+    ConstantKey& key = sharing_.constants.emplace_back();
+    key.is_shared = constant.is_shared;
+    if (constant.is_shared) {
+      key.text = format_text("at {} {}", reinterpret_cast<std::uintptr_t>(constant.data), bytes);
+    } else if (constant.data != nullptr && bytes <= kSmall) {
+      key.text = "is ";
+      key.text.append(reinterpret_cast<const char*>(constant.data), bytes);
+    }
+  }
+  sharing_.is_there = [this](const std::string& key) {
+    auto [place, is_new] = found_.try_emplace(key);
+    if (is_new) {
+      place->second = shared_->find(device_, key);
+    }
+    return place->second != nullptr;
+  };
+}
+
+void GraphMemory::find_used(const Graph& graph) {
+  used_inputs_.resize(graph.inputs.size());
+  used_constants_.resize(graph.constants.size());
+  std::vector<bool> nodes(graph.nodes.size());
+  const auto mark = [&](const GraphSource& source) {
+    switch (source.kind) {
+      case SourceKind::none:
+        break;
+      case SourceKind::input:
+        used_inputs_[source.index] = true;
+        break;
+      case SourceKind::constant:
+        used_constants_[source.index] = true;
+        break;
+      case SourceKind::node:
+        nodes[source.index] = true;
+        break;
+    }
+  };
+  std::ranges::for_each(graph.outputs, mark);
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // each comes after what it takes
+    if (nodes[i]) {
+      std::ranges::for_each(graph.nodes[i].sources, mark);
+    }
+  }
+}
+
+// The addresses of everything that is shared. A device that reaches the caller's memory reads the constants there; on
+// another they are uploaded, once for all graphs if runs read them.
+Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, Temporary& uploads) {
+  const bool reaches_all = device_.info.unified_memory != 0;
+  graph.shared.resize(plans.shared.size());
+  graph.held.resize(plans.shared.size());
+  std::vector<std::uint64_t> offsets(plans.shared.size());
+  Places kept;
+  Places passing;  // constants that only the first plan reads
+  for (std::size_t i = 0; i < plans.shared.size(); ++i) {
+    const GraphPlans::Shared& one = plans.shared[i];
+    if (one.constant && reaches_all) {
+      graph.shared[i] = const_cast<std::byte*>(constants_[*one.constant].data);  // which plans only read
+    } else if (!one.constant && !one.is_new) {
+      graph.held[i] = found_.at(one.key);
+    } else if (one.constant && one.is_read_later && sharing_.is_there(one.key)) {
+      graph.held[i] = found_.at(one.key);
+    } else if (!one.constant || one.is_read_later) {
+      offsets[i] = kept.take(one.bytes);
+      new_.push_back(i);
+    } else if (one.is_read_first) {
+      offsets[i] = passing.take(one.bytes);
+      passing_.push_back(i);
+    }
+  }
+  if (passing.bytes() != 0) {
+    ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, uploads.allocate(passing.bytes())));
+  }
+  for (const std::size_t i : passing_) {
+    graph.shared[i] = static_cast<std::byte*>(uploads.address()) + offsets[i];
+  }
+  if (kept.bytes() != 0) {
+    const auto memory = DeviceMemory::allocate(device_, kGraphLabel, kept.bytes());
+    ANYDML_TRY(memory);
+    for (const std::size_t i : new_) {
+      graph.held[i] = std::shared_ptr<void>(memory.value(), memory.value()->address() + offsets[i]);
+    }
+  }
+  for (std::size_t i = 0; i < plans.shared.size(); ++i) {
+    graph.shared[i] = graph.held[i] != nullptr ? graph.held[i].get() : graph.shared[i];
+  }
+  return {};
+}
+
+Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& compiled) {
+  const GraphPlans& plans = programs.plans;
+  CompiledGraph& graph = *compiled.graph;
+  if (plans.constant_bytes == 0 && plans.shared.empty()) {
+    return {};
+  }
+  if (plans.run_constant_bytes != 0) {
+    ANYDML_TRY(compiled.keep(plans.run_constant_bytes, &graph.constants));
+  }
+  if (plans.persistent_bytes != 0) {
+    ANYDML_TRY(compiled.keep(plans.persistent_bytes, &graph.persistent));
+  }
+  Temporary uploads(device_);
+  ANYDML_TRY(place_shared(plans, graph, uploads));
+  Temporary whole(device_);
+  Temporary temporary(device_);
+  const std::uint64_t initialised = programs.initialise ? plans.constant_bytes : 0;
+  if (initialised != 0) {
+    ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, whole.allocate(initialised)));
+  }
+  if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
+    ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, temporary.allocate(bytes)));
+  }
+  Run run(device_, kGraphLabel);
+  ANYDML_TRY(run.begin());
+  const auto copy = [&](void* memory, std::uint64_t end) -> Status {
+    for (std::size_t i = 0; i < constants_.size(); ++i) {
+      if (constants_[i].data != nullptr && !constants_[i].is_shared && used_constants_[i] && plans.constants[i] < end) {
+        ANYDML_TRY(run.copy(static_cast<std::byte*>(memory) + plans.constants[i], constants_[i].data,
+                            graph_.constants[i].bytes));
+      }
+    }
+    return {};
+  };
+  ANYDML_TRY(copy(graph.constants, plans.run_constant_bytes));
+  ANYDML_TRY(copy(whole.address(), initialised));
+  for (const std::vector<std::size_t>* uploaded : {&new_, &passing_}) {
+    for (const std::size_t i : *uploaded) {
+      if (const GraphPlans::Shared& one = plans.shared[i]; one.constant) {
+        ANYDML_TRY(run.copy(graph.shared[i], constants_[*one.constant].data, one.bytes));
+      }
+    }
+  }
+  if (programs.initialise) {
+    std::vector<void*> slots(plans.slots());
+    slots[plans.persistent_slot()] = graph.persistent;
+    slots[plans.constants_slot()] = whole.address();
+    slots[plans.temporary_slot()] = temporary.address();
+    std::ranges::copy(graph.shared, slots.begin() + plans.shared_slot(0));
+    ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));
+  }
+  ANYDML_TRY(run.finish());
+  for (const std::size_t i : new_) {
+    graph.held[i] = shared_->add(device_, plans.shared[i].key, std::move(graph.held[i]));
+    graph.shared[i] = graph.held[i].get();
+  }
+  for (const std::size_t i : passing_) {
+    graph.shared[i] = nullptr;
+  }
+  return {};
+}
+
+}  // namespace anydml

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The memory that a graph keeps: its constants, and what follows from them alone. Made for one compilation.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capi/compiled.h"
+#include "capi/run.h"
+#include "capi/shared_constants.h"
+#include "graph/graph.h"
+
+namespace anydml {
+
+inline constexpr std::string_view kGraphLabel = "graph";  // how messages about a graph begin
+
+struct GivenConstant {
+  const std::byte* data = nullptr;  // null: it is empty
+  bool is_shared = false;           // the data stays as it is while anything compiled from it lives
+};
+
+class GraphMemory {
+ public:
+  // shared: null, the graph has no shared constants.
+  GraphMemory(const Graph& graph, std::span<const GivenConstant> constants, const Device& device,
+              SharedConstants* shared);
+
+  // For each input, whether an output comes from it.
+  [[nodiscard]] const std::vector<bool>& used_inputs() const { return used_inputs_; }
+  [[nodiscard]] const GraphSharing* sharing() const { return shared_ != nullptr ? &sharing_ : nullptr; }
+
+  // Allocates the memory, copies the constants that are used to the device, and runs there what follows from them
+  // alone, unless another graph has done so. Constants that only this needs are not kept.
+  [[nodiscard]] Status initialise(const GraphPrograms& programs, anydml_compiled& compiled);
+
+ private:
+  void find_used(const Graph& graph);
+  Status place_shared(const GraphPlans& plans, CompiledGraph& graph, Temporary& uploads);
+
+  const Graph& graph_;
+  std::span<const GivenConstant> constants_;
+  const Device& device_;
+  SharedConstants* shared_;
+  std::vector<bool> used_inputs_, used_constants_;
+  GraphSharing sharing_;
+  std::map<std::string, std::shared_ptr<void>> found_;  // by key: the memory lives until this graph holds it
+  // Of GraphPlans::shared: memory that other graphs will find, and memory that is needed until the first plan has run.
+  std::vector<std::size_t> new_, passing_;
+};
+
+}  // namespace anydml

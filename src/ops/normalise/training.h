@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Batch normalisation while a network is trained, and its gradients.
+#pragma once
+
+#include "ops/op_desc.h"
+#include "ops/parts.h"
+
+namespace anydml {
+
+[[nodiscard]] bool is_batch_training(const facts::Operator& op);
+[[nodiscard]] Status check_batch_training(const OpDesc& desc);
+[[nodiscard]] Result<OpParts> parts_of_batch_training(const OpDesc& desc, const DeviceTraits& device);
+
+}  // namespace anydml

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// QUANTIZE and DEQUANTIZE on the CPU: threads share the elements of the output, in whole chunks.
+#include "backend/cpu/family.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "ops/quantize/cpu/rows.h"
+#include "plan/tiling.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::int64_t kLeastChunks = 16;  // of a piece
+constexpr std::int64_t kMostChunks = 256;
+constexpr std::int64_t kPartsOfThread = 8;
+
+std::int64_t chunks_of_piece(const QuantizeStep& step, std::int64_t threads) {
+  return std::clamp(parts(step.count, kQuantizeChunk * threads * kPartsOfThread), kLeastChunks, kMostChunks);
+}
+
+class Quantizing final : public cpu::Prepared {
+ public:
+  Quantizing(const QuantizeStep& step, std::int64_t chunks, cpu::Target target)
+      : Prepared(static_cast<std::uint64_t>(parts(step.count, chunks * kQuantizeChunk)), 1, kQuantizeScratch),
+        step_(step),
+        elements_(chunks * kQuantizeChunk),
+        kernel_(find_quantize_run(target)),
+        target_(target) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const std::int64_t first = static_cast<std::int64_t>(piece.number) * elements_;
+    kernel_(step_, first, std::min(step_.count, first + elements_), operands, piece.scratch);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%u loop%s, %s kernel", step_.rank, step_.rank == 1 ? "" : "s",
+                  cpu::target_name(target_));
+  }
+
+ private:
+  QuantizeStep step_;
+  std::int64_t elements_;  // of a piece
+  QuantizeRun kernel_;
+  cpu::Target target_;
+};
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  QuantizeStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  return std::make_unique<Quantizing>(step, chunks_of_piece(step, machine.threads), machine.target);
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family quantize_family;
+const Family quantize_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

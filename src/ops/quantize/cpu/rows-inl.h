@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+// The kernels, once for each target and once for any machine: rows.cpp includes this within a namespace of each. No
+// include guard.
+
+inline f32 load_number(const std::byte* base, std::int64_t element, DataType type) {
+  if (type == DataType::FLOAT16) {
+    f16 half;
+    std::memcpy(&half, base + element * 2, sizeof(half));
+    return widen(half);
+  }
+  f32 value;
+  std::memcpy(&value, base + element * 4, sizeof(value));
+  return value;
+}
+
+inline void store_number(std::byte* base, std::int64_t element, DataType type, f32 value) {
+  if (type == DataType::FLOAT16) {
+    const f16 half = narrow<f16>(value);
+    std::memcpy(base + element * 2, &half, sizeof(half));
+  } else {
+    std::memcpy(base + element * 4, &value, sizeof(value));
+  }
+}
+
+// count elements from `first` on, each `stride` behind the one before.
+inline void load_numbers(const std::byte* base, std::int64_t first, std::int64_t stride, std::int64_t count,
+                         DataType type, f32* to) {
+  if (stride == 1 && type == DataType::FLOAT16) {
+    widen_halves(base + first * 2, count, to);
+  } else if (stride == 1) {
+    std::memcpy(to, base + first * 4, static_cast<std::size_t>(count) * sizeof(f32));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = load_number(base, first + i * stride, type);
+    }
+  }
+}
+
+inline void store_numbers(const f32* from, std::int64_t count, std::byte* base, std::int64_t first, std::int64_t stride,
+                          DataType type) {
+  if (stride == 1 && type == DataType::FLOAT16) {
+    narrow_halves(from, count, base + first * 2);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      store_number(base, first + i * stride, type, from[i]);
+    }
+  }
+}
+
+inline void load_codes(const std::byte* base, std::int64_t first, std::int64_t stride, std::int64_t count,
+                       DataType type, i16* to) {
+  const i32 flip = code_range(type).flip;
+  const bool four_bits = is_four_bits(type);
+  if (stride != 1) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = static_cast<i16>(load_code(base, first + i * stride, four_bits, flip));
+    }
+    return;
+  }
+  if (!four_bits) {
+    const auto* const bytes = reinterpret_cast<const u8*>(base + first);
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = static_cast<i16>(code_of_bits(bytes[i], flip));
+    }
+    return;
+  }
+  const std::int64_t before = count != 0 ? first & 1 : 0;  // an element in the high half of a byte
+  if (before != 0) {
+    to[0] = static_cast<i16>(load_code(base, first, true, flip));
+  }
+  const auto* const bytes = reinterpret_cast<const u8*>(base + ((first + before) >> 1));
+  const std::int64_t pairs = (count - before) / 2;
+  i16* const whole = to + before;
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < pairs; ++i) {
+    whole[2 * i] = static_cast<i16>(code_of_bits(bytes[i] & 15U, flip));
+    whole[2 * i + 1] = static_cast<i16>(code_of_bits(static_cast<u32>(bytes[i]) >> 4, flip));
+  }
+  if ((count - before) % 2 != 0) {
+    to[count - 1] = static_cast<i16>(load_code(base, first + count - 1, true, flip));
+  }
+}
+
+// Of four bits they are packed, and begin with a byte. After an odd number the last byte's high half is 0.
+inline void store_codes(const i16* from, std::int64_t count, std::byte* base, std::int64_t first, std::int64_t stride,
+                        DataType type) {
+  if (!is_four_bits(type)) {
+    if (stride == 1) {
+      std::byte* const to = base + first;
+      ANYDML_INDEPENDENT
+      for (std::int64_t i = 0; i < count; ++i) {
+        to[i] = static_cast<std::byte>(from[i]);
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      base[first + i * stride] = static_cast<std::byte>(from[i]);
+    }
+    return;
+  }
+  auto* const bytes = reinterpret_cast<u8*>(base + (first >> 1));
+  const std::int64_t pairs = count / 2;
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < pairs; ++i) {
+    bytes[i] = static_cast<u8>((from[2 * i] & 15) | (from[2 * i + 1] & 15) << 4);
+  }
+  if (count % 2 != 0) {
+    bytes[pairs] = static_cast<u8>(from[count - 1] & 15);
+  }
+}
+
+inline void dequantize_block(const i16* codes, std::int64_t count, i32 zero, f32 scale, std::byte* to) {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    const f32 value = number_of_code(codes[i], zero, scale);
+    std::memcpy(to + i * 4, &value, sizeof(value));
+  }
+}
+
+// Blocks that follow one another, each with a scale and a zero point. kLength: of a block, 0 if it is not among those
+// that weights have most often.
+template <std::int64_t kLength>
+void dequantize_blocks(const i16* codes, std::int64_t blocks, std::int64_t length, const i16* zeros, const f32* scales,
+                       std::byte* to) {
+  const std::int64_t each = kLength != 0 ? kLength : length;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    dequantize_block(codes + block * each, each, zeros[block], scales[block], to + block * each * 4);
+  }
+}
+
+inline void dequantize_each(const i16* codes, std::int64_t count, const i16* zeros, const f32* scales, std::byte* to) {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    const f32 value = number_of_code(codes[i], zeros[i], scales[i]);
+    std::memcpy(to + i * 4, &value, sizeof(value));
+  }
+}
+
+inline void quantize_block(const std::byte* from, std::int64_t count, i32 zero, f32 scale, CodeRange range,
+                           i16* codes) {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    f32 value;
+    std::memcpy(&value, from + i * 4, sizeof(value));
+    codes[i] = static_cast<i16>(quantized_code(value, scale, zero, range));
+  }
+}
+
+inline void quantize_each(const std::byte* from, std::int64_t count, const i16* zeros, const f32* scales,
+                          CodeRange range, i16* codes) {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    f32 value;
+    std::memcpy(&value, from + i * 4, sizeof(value));
+    codes[i] = static_cast<i16>(quantized_code(value, scales[i], zeros[i], range));
+  }
+}
+
+// A place in the loops, as the number of elements from the beginning of each operand.
+class QuantizePlace {
+ public:
+  QuantizePlace(const QuantizeStep& step, std::int64_t element) : step_(step) {
+    for (std::uint32_t loop = step.rank; loop-- > 0; element /= step.loops[loop].size) {
+      indices_[loop] = element % step.loops[loop].size;
+      for (std::uint32_t i = 0; i < kQuantizeOperands; ++i) {
+        offsets_[i] += indices_[loop] * step.loops[loop].strides[i];
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t offset(QuantizeOperand operand) const { return offsets_[operand]; }
+  // What is left of the innermost loop.
+  [[nodiscard]] std::int64_t left() const { return step_.loops[step_.rank - 1].size - indices_[step_.rank - 1]; }
+
+  // How often the innermost loop can be gone through from here as a whole, before a loop around the second one moves.
+  [[nodiscard]] std::int64_t whole_loops() const {
+    const std::uint32_t around = step_.rank - 2;
+    return step_.rank < 2 || indices_[step_.rank - 1] != 0 ? 0 : step_.loops[around].size - indices_[around];
+  }
+
+  // By no more than is left.
+  void advance(std::int64_t count) { advance_loop(step_.rank - 1, count); }
+  void advance_loops(std::int64_t count) { advance_loop(step_.rank - 2, count); }
+
+ private:
+  void advance_loop(std::uint32_t loop, std::int64_t count) {
+    move(loop, count);
+    while (indices_[loop] == step_.loops[loop].size && loop != 0) {
+      move(loop, -indices_[loop]);
+      move(--loop, 1);
+    }
+  }
+
+  void move(std::uint32_t loop, std::int64_t count) {
+    indices_[loop] += count;
+    for (std::uint32_t i = 0; i < kQuantizeOperands; ++i) {
+      offsets_[i] += count * step_.loops[loop].strides[i];
+    }
+  }
+
+  const QuantizeStep& step_;
+  std::int64_t indices_[kMaxQuantizeLoops] = {};
+  std::int64_t offsets_[kQuantizeOperands] = {};
+};
+
+// The scales and zero points of elements of the innermost loop: one of each for all, or one for each element.
+struct QuantizeParameters {
+  bool is_one;  // for all elements
+  f32 scale;
+  i32 zero;
+};
+
+class QuantizeChunks {
+ public:
+  QuantizeChunks(const QuantizeStep& step, std::byte* const* operands, std::byte* scratch)
+      : step_(step),
+        inner_(step.loops[step.rank - 1]),
+        operands_(operands),
+        numbers_(reinterpret_cast<f32*>(scratch)),
+        scales_(numbers_ + kQuantizeChunk),
+        codes_(reinterpret_cast<i16*>(scales_ + kQuantizeChunk)),
+        zeros_(codes_ + kQuantizeChunk),
+        input_in_order_(is_in_order(step, kQuantizeInput)),
+        output_in_order_(is_in_order(step, kQuantizeOutput)),
+        has_blocks_(input_in_order_ && output_in_order_ && inner_.strides[kQuantizeScale] == 0 &&
+                    inner_.strides[kQuantizeZero] == 0) {}
+
+  void run(std::int64_t first, std::int64_t end) {
+    QuantizePlace place(step_, first);
+    for (std::int64_t at = first; at < end; at += kQuantizeChunk) {
+      const std::int64_t count = std::min(kQuantizeChunk, end - at);
+      if (step_.is_quantize != 0) {
+        quantize(place, at, count);
+      } else {
+        dequantize(place, at, count);
+      }
+    }
+  }
+
+ private:
+  QuantizeParameters parameters(const QuantizePlace& place, std::int64_t count) {
+    const std::byte* const scale = operands_[kQuantizeScale];
+    const std::byte* const zero = operands_[kQuantizeZero];
+    const std::int64_t scale_stride = inner_.strides[kQuantizeScale];
+    const std::int64_t zero_stride = inner_.strides[kQuantizeZero];
+    if (count == 1 || (scale_stride == 0 && zero_stride == 0)) {
+      const i32 flip = code_range(step_.codes).flip;
+      return {.is_one = true,
+              .scale = load_number(scale, place.offset(kQuantizeScale), step_.scales),
+              .zero = step_.has_zero == 0
+                          ? step_.zero
+                          : load_code(zero, place.offset(kQuantizeZero), is_four_bits(step_.codes), flip)};
+    }
+    load_parameters(place, inner_, count);
+    return {.is_one = false, .scale = 0, .zero = 0};
+  }
+
+  // Into the buffers, for `count` turns of a loop.
+  void load_parameters(const QuantizePlace& place, const QuantizeLoop& loop, std::int64_t count) {
+    load_numbers(operands_[kQuantizeScale], place.offset(kQuantizeScale), loop.strides[kQuantizeScale], count,
+                 step_.scales, scales_);
+    if (step_.has_zero == 0) {
+      std::fill_n(zeros_, count, static_cast<i16>(step_.zero));
+    } else {
+      load_codes(operands_[kQuantizeZero], place.offset(kQuantizeZero), loop.strides[kQuantizeZero], count, step_.codes,
+                 zeros_);
+    }
+  }
+
+  // As many whole blocks as there are from here on, of a tensor that is in order; the number of their elements.
+  std::int64_t dequantize_blocks_at(QuantizePlace& place, std::int64_t part, std::int64_t count, std::byte* made) {
+    const std::int64_t length = inner_.size;
+    const std::int64_t blocks = std::min(place.whole_loops(), (count - part) / length);
+    if (!has_blocks_ || blocks < 2) {
+      return 0;
+    }
+    load_parameters(place, step_.loops[step_.rank - 2], blocks);
+    const i16* const codes = codes_ + part;
+    switch (length) {
+      case 16:
+        dequantize_blocks<16>(codes, blocks, length, zeros_, scales_, made);
+        break;
+      case 32:
+        dequantize_blocks<32>(codes, blocks, length, zeros_, scales_, made);
+        break;
+      case 64:
+        dequantize_blocks<64>(codes, blocks, length, zeros_, scales_, made);
+        break;
+      default:
+        dequantize_blocks<0>(codes, blocks, length, zeros_, scales_, made);
+    }
+    place.advance_loops(blocks);
+    return blocks * length;
+  }
+
+  void dequantize(QuantizePlace& place, std::int64_t at, std::int64_t count) {
+    const std::byte* const from = operands_[kQuantizeInput];
+    std::byte* const to = operands_[kQuantizeOutput];
+    const bool direct = output_in_order_ && step_.numbers == DataType::FLOAT32;
+    if (input_in_order_) {
+      load_codes(from, at, 1, count, step_.codes, codes_);
+    }
+    const auto made_at = [&](std::int64_t part) {
+      return direct ? to + (at + part) * 4 : reinterpret_cast<std::byte*>(numbers_ + part);
+    };
+    for (std::int64_t part = 0; part < count;) {
+      if (const std::int64_t done = dequantize_blocks_at(place, part, count, made_at(part)); done != 0) {
+        part += done;
+        continue;
+      }
+      const std::int64_t length = std::min(place.left(), count - part);
+      i16* const codes = codes_ + part;
+      if (!input_in_order_) {
+        load_codes(from, place.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.codes, codes);
+      }
+      if (const auto [is_one, scale, zero] = parameters(place, length); is_one) {
+        dequantize_block(codes, length, zero, scale, made_at(part));
+      } else {
+        dequantize_each(codes, length, zeros_, scales_, made_at(part));
+      }
+      if (!output_in_order_) {
+        store_numbers(numbers_ + part, length, to, place.offset(kQuantizeOutput), inner_.strides[kQuantizeOutput],
+                      step_.numbers);
+      }
+      place.advance(length);
+      part += length;
+    }
+    if (output_in_order_ && !direct) {
+      store_numbers(numbers_, count, to, at, 1, step_.numbers);
+    }
+  }
+
+  void quantize(QuantizePlace& place, std::int64_t at, std::int64_t count) {
+    const std::byte* const from = operands_[kQuantizeInput];
+    std::byte* const to = operands_[kQuantizeOutput];
+    const bool direct = input_in_order_ && step_.numbers == DataType::FLOAT32;
+    const CodeRange range = code_range(step_.codes);
+    if (input_in_order_ && !direct) {
+      load_numbers(from, at, 1, count, step_.numbers, numbers_);
+    }
+    for (std::int64_t part = 0; part < count;) {
+      const std::int64_t length = std::min(place.left(), count - part);
+      if (!input_in_order_) {
+        load_numbers(from, place.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.numbers,
+                     numbers_ + part);
+      }
+      const std::byte* const taken =
+          direct ? from + (at + part) * 4 : reinterpret_cast<const std::byte*>(numbers_ + part);
+      if (const auto [is_one, scale, zero] = parameters(place, length); is_one) {
+        quantize_block(taken, length, zero, scale, range, codes_ + part);
+      } else {
+        quantize_each(taken, length, zeros_, scales_, range, codes_ + part);
+      }
+      if (!output_in_order_) {
+        store_codes(codes_ + part, length, to, place.offset(kQuantizeOutput), inner_.strides[kQuantizeOutput],
+                    step_.codes);
+      }
+      place.advance(length);
+      part += length;
+    }
+    if (output_in_order_) {
+      store_codes(codes_, count, to, at, 1, step_.codes);
+    }
+  }
+
+  const QuantizeStep& step_;
+  const QuantizeLoop& inner_;
+  std::byte* const* operands_;
+  f32* numbers_;
+  f32* scales_;
+  i16* codes_;
+  i16* zeros_;
+  bool input_in_order_;
+  bool output_in_order_;
+  bool has_blocks_;  // the innermost loop has one scale and one zero point
+};
+
+void run_chunks(const QuantizeStep& step, std::int64_t first, std::int64_t end, std::byte* const* operands,
+                std::byte* scratch) noexcept {
+  QuantizeChunks(step, operands, scratch).run(first, end);
+}

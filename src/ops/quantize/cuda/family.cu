@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// QUANTIZE and DEQUANTIZE on a GPU: a thread has eight elements that follow one another, so that no two threads write
+// the same byte of a tensor whose elements have four bits.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "backend/cuda/family.h"
+#include "backend/cuda/kernels/device.cuh"
+#include "base/float_bits.h"
+#include "ops/quantize/scalar/codes.h"
+#include "ops/quantize/step.h"
+
+namespace anydml::cuda {
+namespace {
+
+constexpr u32 kThreads = 256;
+constexpr u64 kMostBlocks = 1 << 20;
+constexpr u32 kRun = 8;  // elements of a thread
+
+struct Codes {
+  const std::byte* from;
+  const std::byte* scale;
+  const std::byte* zero;
+  std::byte* to;
+  u32 count;
+  u32 rank;
+  CodeRange range;
+  i32 zero_point;  // where there is no tensor of them
+  bool has_zero;
+  bool four_bits;
+  bool half_numbers;
+  bool half_scales;
+  bool aligned_numbers;
+  bool aligned_scales;
+  bool whole;  // input and output are in order, at addresses that allow one vector for a run
+  FastDivisor sizes[kMaxQuantizeLoops];
+  i64 strides[kMaxQuantizeLoops][kQuantizeOperands];
+};
+
+// Where an element is in each operand, and how many elements of the innermost loop begin there.
+struct Place {
+  i64 offsets[kQuantizeOperands];
+  u32 left;
+};
+
+__device__ inline Place place_of(const Codes& codes, u32 element) {
+  Place place{};
+  for (u32 loop = codes.rank; loop-- > 0;) {
+    const Quotient parts = divide(element, codes.sizes[loop]);
+    if (loop + 1 == codes.rank) {
+      place.left = codes.sizes[loop].divisor - parts.remainder;
+    }
+#pragma unroll
+    for (u32 i = 0; i < kQuantizeOperands; ++i) {
+      place.offsets[i] += static_cast<i64>(parts.remainder) * codes.strides[loop][i];
+    }
+    element = parts.quotient;
+  }
+  return place;
+}
+
+__device__ inline f32 load_number(const std::byte* base, i64 element, bool half, bool aligned) {
+  return half ? widen(__builtin_bit_cast(f16, load_element<f16>(base + element * 2, aligned)))
+              : __builtin_bit_cast(f32, load_element<f32>(base + element * 4, aligned));
+}
+
+__device__ inline void store_number(std::byte* base, i64 element, bool half, bool aligned, f32 value) {
+  if (half) {
+    store_element<f16>(base + element * 2, __builtin_bit_cast(u16, narrow<f16>(value)), aligned);
+  } else {
+    store_element<f32>(base + element * 4, __builtin_bit_cast(u32, value), aligned);
+  }
+}
+
+// The scale and the zero point of an element.
+struct Parameters {
+  f32 scale;
+  i32 zero;
+};
+
+__device__ inline Parameters parameters_at(const Codes& codes, i64 scale, i64 zero) {
+  return {load_number(codes.scale, scale, codes.half_scales, codes.aligned_scales),
+          codes.has_zero ? load_code(codes.zero, zero, codes.four_bits, codes.range.flip) : codes.zero_point};
+}
+
+// Calls use(i, place, parameters) for `count` elements from `first` on. Those of one scale load it once.
+template <class Use>
+__device__ inline void for_each_element(const Codes& codes, u32 first, u32 count, Use use) {
+  Place place = place_of(codes, first);
+  const i64(&steps)[kQuantizeOperands] = codes.strides[codes.rank - 1];
+  const bool moves = steps[kQuantizeScale] != 0 || steps[kQuantizeZero] != 0;
+  Parameters parameters = parameters_at(codes, place.offsets[kQuantizeScale], place.offsets[kQuantizeZero]);
+#pragma unroll
+  for (u32 i = 0; i < kRun; ++i) {
+    if (i < count) {
+      if (i != 0) {
+        if (--place.left == 0) {
+          place = place_of(codes, first + i);
+          parameters = parameters_at(codes, place.offsets[kQuantizeScale], place.offsets[kQuantizeZero]);
+        } else {
+#pragma unroll
+          for (u32 operand = 0; operand < kQuantizeOperands; ++operand) {
+            place.offsets[operand] += steps[operand];
+          }
+          if (moves) {
+            parameters = parameters_at(codes, place.offsets[kQuantizeScale], place.offsets[kQuantizeZero]);
+          }
+        }
+      }
+      use(i, place, parameters);
+    }
+  }
+}
+
+__device__ inline void dequantize_some(const Codes& codes, u32 first, u32 count) {
+  for_each_element(codes, first, count, [&](u32, const Place& place, const Parameters& parameters) {
+    const i32 code = load_code(codes.from, place.offsets[kQuantizeInput], codes.four_bits, codes.range.flip);
+    store_number(codes.to, place.offsets[kQuantizeOutput], codes.half_numbers, codes.aligned_numbers,
+                 number_of_code(code, parameters.zero, parameters.scale));
+  });
+}
+
+__device__ inline void quantize_some(const Codes& codes, u32 first, u32 count) {
+  u32 packed = 0;
+  for_each_element(codes, first, count, [&](u32 i, const Place& place, const Parameters& parameters) {
+    const f32 number =
+        load_number(codes.from, place.offsets[kQuantizeInput], codes.half_numbers, codes.aligned_numbers);
+    const i32 code = quantized_code(number, parameters.scale, parameters.zero, codes.range);
+    if (codes.four_bits) {
+      packed |= (static_cast<u32>(code) & 15U) << (4 * i);
+    } else {
+      codes.to[place.offsets[kQuantizeOutput]] = static_cast<std::byte>(code);
+    }
+  });
+  for (u32 byte = 0; codes.four_bits && byte < (count + 1) / 2; ++byte) {
+    codes.to[first / 2 + byte] = static_cast<std::byte>(packed >> (8 * byte));
+  }
+}
+
+__device__ inline void dequantize_run(const Codes& codes, u32 first) {
+  u32 words[4] = {};
+  if (codes.four_bits) {
+    load_access<4, true>(codes.from + first / 2, words);
+  } else {
+    load_access<8, true>(codes.from + first, words);
+  }
+  f32 numbers[kRun];
+  for_each_element(codes, first, kRun, [&](u32 i, const Place&, const Parameters& parameters) {
+    const u32 bits = codes.four_bits ? words[0] >> (4 * i) & 15U : words[i / 4] >> (8 * (i % 4)) & 255U;
+    numbers[i] = number_of_code(code_of_bits(bits, codes.range.flip), parameters.zero, parameters.scale);
+  });
+  u32 made[4] = {};
+  if (codes.half_numbers) {
+#pragma unroll
+    for (u32 i = 0; i < kRun; ++i) {
+      insert<f16>(made, static_cast<int>(i), __builtin_bit_cast(u16, narrow<f16>(numbers[i])));
+    }
+    store_access<16, true>(codes.to + u64{first} * 2, made);
+    return;
+  }
+#pragma unroll
+  for (u32 half = 0; half < 2; ++half) {
+#pragma unroll
+    for (u32 i = 0; i < 4; ++i) {
+      made[i] = __builtin_bit_cast(u32, numbers[4 * half + i]);
+    }
+    store_access<16, true>(codes.to + (u64{first} + 4 * half) * 4, made);
+  }
+}
+
+__device__ inline void quantize_run(const Codes& codes, u32 first) {
+  f32 numbers[kRun];
+  u32 words[4];
+  if (codes.half_numbers) {
+    load_access<16, true>(codes.from + u64{first} * 2, words);
+#pragma unroll
+    for (u32 i = 0; i < kRun; ++i) {
+      numbers[i] = widen(__builtin_bit_cast(f16, extract<f16>(words, static_cast<int>(i))));
+    }
+  } else {
+#pragma unroll
+    for (u32 half = 0; half < 2; ++half) {
+      load_access<16, true>(codes.from + (u64{first} + 4 * half) * 4, words);
+#pragma unroll
+      for (u32 i = 0; i < 4; ++i) {
+        numbers[4 * half + i] = __builtin_bit_cast(f32, words[i]);
+      }
+    }
+  }
+  u32 made[4] = {};
+  for_each_element(codes, first, kRun, [&](u32 i, const Place&, const Parameters& parameters) {
+    const auto bits = static_cast<u32>(quantized_code(numbers[i], parameters.scale, parameters.zero, codes.range));
+    if (codes.four_bits) {
+      made[0] |= (bits & 15U) << (4 * i);
+    } else {
+      made[i / 4] |= (bits & 255U) << (8 * (i % 4));
+    }
+  });
+  if (codes.four_bits) {
+    store_access<4, true>(codes.to + first / 2, made);
+  } else {
+    store_access<8, true>(codes.to + first, made);
+  }
+}
+
+template <bool kQuantizes>
+__global__ void __launch_bounds__(kThreads) code_runs(const __grid_constant__ Codes codes) {
+  const u64 runs = (u64{codes.count} + kRun - 1) / kRun;
+  for (u64 run = u64{blockIdx.x} * kThreads + threadIdx.x; run < runs; run += u64{gridDim.x} * kThreads) {
+    const auto first = static_cast<u32>(run * kRun);
+    const u32 count = min(kRun, codes.count - first);
+    if (codes.whole && count == kRun) {
+      if constexpr (kQuantizes) {
+        quantize_run(codes, first);
+      } else {
+        dequantize_run(codes, first);
+      }
+    } else if constexpr (kQuantizes) {
+      quantize_some(codes, first, count);
+    } else {
+      dequantize_some(codes, first, count);
+    }
+  }
+}
+
+class Quantizing final : public PreparedStep {
+ public:
+  explicit Quantizing(const QuantizeStep& step)
+      : is_quantize_(step.is_quantize != 0),
+        in_order_(is_in_order(step, kQuantizeInput) && is_in_order(step, kQuantizeOutput)) {
+    codes_.count = static_cast<u32>(step.count);
+    codes_.rank = step.rank;
+    codes_.range = code_range(step.codes);
+    codes_.zero_point = step.zero;
+    codes_.has_zero = step.has_zero != 0;
+    codes_.four_bits = is_four_bits(step.codes);
+    codes_.half_numbers = step.numbers == DataType::FLOAT16;
+    codes_.half_scales = step.scales == DataType::FLOAT16;
+    for (u32 loop = 0; loop < step.rank; ++loop) {
+      codes_.sizes[loop] = make_divisor(static_cast<u32>(step.loops[loop].size));
+      std::copy_n(step.loops[loop].strides, kQuantizeOperands, codes_.strides[loop]);
+    }
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
+    Codes codes = codes_;
+    codes.from = bases[kQuantizeInput];
+    codes.scale = bases[kQuantizeScale];
+    codes.zero = bases[kQuantizeZero];
+    codes.to = bases[kQuantizeOutput];
+    const auto numbers = reinterpret_cast<std::uintptr_t>(is_quantize_ ? codes.from : codes.to);
+    const auto packed = reinterpret_cast<std::uintptr_t>(is_quantize_ ? codes.to : codes.from);
+    codes.aligned_numbers = numbers % (codes.half_numbers ? 2 : 4) == 0;
+    codes.aligned_scales = reinterpret_cast<std::uintptr_t>(codes.scale) % (codes.half_scales ? 2 : 4) == 0;
+    codes.whole = in_order_ && numbers % kVectorBytes == 0 && packed % (codes.four_bits ? 4 : 8) == 0;
+    const u64 runs = (u64{codes.count} + kRun - 1) / kRun;
+    const auto blocks = static_cast<u32>(std::clamp<u64>((runs + kThreads - 1) / kThreads, 1, kMostBlocks));
+    if (is_quantize_) {
+      code_runs<true><<<blocks, kThreads, 0, stream>>>(codes);
+    } else {
+      code_runs<false><<<blocks, kThreads, 0, stream>>>(codes);
+    }
+    return cudaGetLastError();
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "runs of eight, %u loop%s", codes_.rank, codes_.rank == 1 ? "" : "s");
+  }
+
+ private:
+  Codes codes_{};
+  bool is_quantize_;
+  bool in_order_;
+};
+
+}  // namespace
+
+extern const Family quantize_family;
+const Family quantize_family = {
+    .prepare = [](const Step& flat, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+      QuantizeStep step;
+      std::memcpy(&step, flat.parameters.data(), sizeof(step));
+      return std::make_unique<Quantizing>(step);
+    },
+};
+
+}  // namespace anydml::cuda

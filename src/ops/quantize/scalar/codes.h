@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// QUANTIZE and DEQUANTIZE of one element. A code is the integer that stands for a number: INT8, UINT8, INT4 or UINT4.
+#pragma once
+
+#include "base/element.h"
+#include "ops/scalar/quantize.h"
+
+namespace anydml {
+
+// The integers that a type of codes has. `flip` is the sign bit of a signed type: a code's bits, exclusive-or flip,
+// minus flip, are its value.
+struct CodeRange {
+  i32 least;
+  i32 most;
+  i32 flip;
+};
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr CodeRange code_range(DataType type) {
+  switch (type) {
+    case DataType::INT4:
+      return {-8, 7, 8};
+    case DataType::UINT4:
+      return {0, 15, 0};
+    case DataType::INT8:
+      return {-128, 127, 128};
+    default:
+      return {0, 255, 0};
+  }
+}
+
+// The zero point where none is given. DirectML's own choice for unsigned codes is the middle of their range.
+[[nodiscard]] constexpr i32 default_zero_point(DataType type) {
+  return type == DataType::UINT4 ? 8 : type == DataType::UINT8 ? 128 : 0;
+}
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 code_of_bits(u32 bits, i32 flip) {
+  return (static_cast<i32>(bits) ^ flip) - flip;
+}
+
+// A code wherever it is: elements are counted from base, and of four bits two lie in a byte, the first in its low half.
+[[nodiscard]] ANYDML_HOST_DEVICE inline i32 load_code(const std::byte* base, i64 element, bool four_bits, i32 flip) {
+  const auto byte = static_cast<u32>(base[four_bits ? element >> 1 : element]);
+  return code_of_bits(four_bits ? byte >> (4 * (element & 1)) & 15U : byte, flip);
+}
+
+// x / scale in FLOAT32, to the nearest integer, halves to the even one, plus the zero point, stopped at the limits. A
+// quotient that is NaN counts as 0.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_code(f32 x, f32 scale, i32 zero, CodeRange range) {
+  const i32 code = quantized_quotient(x, scale) + zero;
+  return code < range.least ? range.least : code > range.most ? range.most : code;
+}
+
+// The difference is exact, and the product is rounded to FLOAT32.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 number_of_code(i32 code, i32 zero, f32 scale) {
+  return static_cast<f32>(code - zero) * scale;
+}
+
+}  // namespace anydml

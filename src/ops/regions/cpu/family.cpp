@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The family's steps on the CPU.
+#include "backend/cpu/family.h"
+
+#include <cstring>
+
+#include "ops/regions/cpu/kernels.h"
+
+namespace anydml {
+namespace {
+
+std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+  RegionStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  switch (step.kind) {
+    case RegionKind::pooling:
+      return prepare_region_pooling(step, machine);
+    case RegionKind::align:
+      return prepare_region_align(step, machine);
+    case RegionKind::image_gradient:
+    case RegionKind::region_gradient:
+      return prepare_region_gradients(step, machine);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+namespace cpu {
+extern const Family regions_family;
+const Family regions_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+}  // namespace cpu
+
+}  // namespace anydml

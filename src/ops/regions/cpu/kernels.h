@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The CPU's steps over regions, and the kernels that they share, by target. Everything is computed in FLOAT32.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "backend/cpu/family.h"
+#include "ops/regions/step.h"
+
+namespace anydml {
+
+inline constexpr std::int64_t kRegionChannels = 8;  // that kernels take together
+
+// An element of an image's row that a bin is made of.
+struct RegionElement {
+  std::int64_t offset;  // in bytes from the row
+  f32 weight;
+};
+
+// The elements of a row, for each bin of a row of bins: those of bin b end at ends[b], and begin where those before it
+// end.
+struct RegionColumns {
+  const RegionElement* elements;
+  const std::int64_t* ends;
+  std::int64_t bins;
+};
+
+struct RegionKernels {
+  // sums[bin * kRegionChannels + c] becomes, or is increased by, weight * (the sum of the bin's elements of the row of
+  // channel c, times their weights). channel: from a channel's row to the next one's, in bytes.
+  using AddRow = void (*)(const RegionColumns& columns, const std::byte* row, std::int64_t channel, f32 weight,
+                          bool begins, f32* sums) noexcept;
+  AddRow add_rows;        // of kRegionChannels channels
+  AddRow add_contiguous;  // the same where an element follows that of the channel before
+  AddRow add_row;         // of one channel
+  void (*widen)(const std::byte* halves, std::int64_t count, f32* to) noexcept;
+  // greatest[i] becomes the greater of itself and of row[i], which may lie at any address.
+  void (*raise)(const std::byte* row, std::int64_t count, f32* greatest) noexcept;
+};
+
+[[nodiscard]] RegionKernels region_kernels(cpu::Target target);
+[[nodiscard]] RegionKernels generic_region_kernels();  // for a machine of which nothing is known
+
+// ---- Elements -------------------------------------------------------------------------------------------------------
+
+template <class T>
+[[nodiscard]] f32 load_wide(const std::byte* at) {
+  T element;
+  std::memcpy(&element, at, sizeof(element));
+  return widen(element);
+}
+template <class T>
+void store_narrow(std::byte* at, f32 value) {
+  const T element = narrow<T>(value);
+  std::memcpy(at, &element, sizeof(element));
+}
+
+// The number of a region's batch; -1: there is none of that number.
+[[nodiscard]] inline std::int64_t batch_of(const RegionStep& step, const std::byte* indices, std::int64_t region) {
+  const std::byte* const at = indices + region * step.indices;
+  return visit_type(step.index_type, [&]<class T>() -> std::int64_t {
+    if constexpr (is_float<T>) {
+      return -1;
+    } else {
+      T index;
+      std::memcpy(&index, at, sizeof(index));
+      return index >= T{0} && static_cast<u64>(index) < static_cast<u64>(step.batches) ? static_cast<i64>(index) : -1;
+    }
+  });
+}
+
+// Number i of a region's box.
+template <class T>
+[[nodiscard]] f32 box_number(const RegionStep& step, const std::byte* boxes, std::int64_t region, std::int64_t i) {
+  return load_wide<T>(boxes + region * step.boxes[0] + i * step.boxes[1]);
+}
+template <class T>
+[[nodiscard]] RegionSamples row_samples(const RegionStep& step, const std::byte* boxes, std::int64_t region) {
+  return {step.axes[0], box_number<T>(step, boxes, region, 1), box_number<T>(step, boxes, region, 3)};
+}
+template <class T>
+[[nodiscard]] RegionSamples column_samples(const RegionStep& step, const std::byte* boxes, std::int64_t region) {
+  return {step.axes[1], box_number<T>(step, boxes, region, 0), box_number<T>(step, boxes, region, 2)};
+}
+
+// The elements of a channel's plane, as functions of a sample take them.
+template <class T>
+struct RegionPlane {
+  const std::byte* at;
+  std::int64_t row;
+  std::int64_t column;
+  f32 operator()(i64 i, i64 j) const { return load_wide<T>(at + i * row + j * column); }
+};
+
+// ---- Work -----------------------------------------------------------------------------------------------------------
+
+// A step's units of work, some of which are a piece.
+struct RegionCut {
+  std::int64_t units;
+  std::int64_t units_of_piece;
+  [[nodiscard]] std::uint64_t pieces() const {
+    return static_cast<std::uint64_t>((units + units_of_piece - 1) / units_of_piece);
+  }
+};
+// cost: operations of a unit, about.
+[[nodiscard]] inline RegionCut cut_regions(std::int64_t units, double cost, unsigned threads) {
+  constexpr double kPiece = 40'000;
+  constexpr std::int64_t kPiecesOfThread = 8;
+  const double wanted = cost < kPiece ? kPiece / cost : 1.0;
+  const std::int64_t fair = units / (std::int64_t{threads} * kPiecesOfThread);
+  const auto many = static_cast<std::int64_t>(wanted < 1e9 ? wanted : 1e9);
+  return {.units = units, .units_of_piece = many < fair || fair < 1 ? (fair < 1 ? 1 : many) : fair};
+}
+
+// Room in a step's scratch memory, one thing after another.
+class RegionRoom {
+ public:
+  // Bytes from the start of the memory.
+  [[nodiscard]] std::size_t take(std::int64_t bytes) {
+    const std::size_t at = next_;
+    next_ += (static_cast<std::size_t>(bytes) + 63) / 64 * 64;
+    return at;
+  }
+  [[nodiscard]] std::size_t bytes() const { return next_; }
+
+ private:
+  std::size_t next_ = 0;
+};
+
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_region_align(const RegionStep& step, const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_region_pooling(const RegionStep& step,
+                                                                    const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_region_gradients(const RegionStep& step,
+                                                                      const cpu::Machine& machine);
+
+}  // namespace anydml

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// ROI_POOLING: which elements of an image belong to a bin. Corners are multiplied by the scale, rounded to the nearest
+// integer with halves away from 0, and belong to the region; a region has a row and a column at least. Bins overlap
+// where they do not divide the region, and lose the elements that lie outside of the image.
+#pragma once
+
+#include "base/element.h"
+#include "ops/scalar/lanes.h"
+
+namespace anydml {
+
+struct PooledRange {
+  i64 first;
+  i64 end;
+};
+
+// A corner; one that is NaN lies outside of every image.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 pooled_corner(f32 corner, f32 scale) {
+  constexpr f32 kFar = 0x1p40F;
+  const f32 rounded = round_away(corner * scale);
+  return static_cast<i64>(rounded > kFar ? kFar : rounded > -kFar ? rounded : -kFar);
+}
+
+// The elements of one of `bins` bins along an axis of `size` elements: [first, end), empty where first is end.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr PooledRange pooled_range(i64 from, i64 to, i64 bin, i64 bins, i64 size) {
+  const i64 length = to < from ? 1 : to - from + 1;
+  // bin * length / bins, in parts that fit 64 bits.
+  const i64 whole = length / bins;
+  const i64 rest = length % bins;
+  i64 first = from + bin * whole + bin * rest / bins;
+  i64 end = from + (bin + 1) * whole + ((bin + 1) * rest + bins - 1) / bins;
+  first = first < 0 ? 0 : first < size ? first : size;
+  end = end < first ? first : end < size ? end : size;
+  return {first, end};
+}
+
+// The batch of a region, which is a number of its row; -1: there is none of that number.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 pooled_batch(f32 number, i64 batches) {
+  return number > -1.0F && number < static_cast<f32>(batches) && static_cast<i64>(number) < batches
+             ? static_cast<i64>(number)
+             : -1;
+}
+
+}  // namespace anydml

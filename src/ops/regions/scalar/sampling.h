@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// Where a region is sampled along one axis, and which elements of the image a sample is made of. This is the meaning of
+// ROI_ALIGN, ROI_ALIGN1 and ROI_ALIGN_GRAD, for every device; docs/numerics.md has the same as a Python program.
+#pragma once
+
+#include "base/element.h"
+#include "ops/scalar/lanes.h"
+
+namespace anydml {
+
+// The rows or the columns of an image, and of the bins of a region.
+struct RegionAxis {
+  i64 size;  // elements of the image
+  i64 bins;
+  f32 scale;
+  f32 input_offset;
+  f32 output_offset;
+  u32 least;  // samples of a bin
+  u32 most;
+  u32 to_corners;
+  u32 nearest;
+};
+
+// More samples than these are not taken of a bin along an axis, so that a huge box costs no more than a large one.
+inline constexpr i64 kMostRegionSamples = i64{1} << 16;
+
+// One sample: element `first` with weight 1 - second, and the element after it with weight `second`. Where that is 0,
+// the element after it is not read.
+struct RegionTap {
+  i64 first;
+  f32 second;
+};
+
+// Samples [first, end) of a bin, counted by ascending coordinates, lie in the image.
+struct RegionRange {
+  i64 first;
+  i64 end;
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 count() const { return end - first; }
+};
+
+// The samples of one region along an axis. Each operation is rounded to FLOAT32.
+class RegionSamples {
+ public:
+  // from, to: the box, before the scale.
+  ANYDML_HOST_DEVICE constexpr RegionSamples(const RegionAxis& axis, f32 from, f32 to)
+      : axis_(axis), start_(from * axis.scale), offset_(axis.output_offset) {
+    const f32 size = to * axis.scale - start_;
+    const f32 wanted = round_up(size / static_cast<f32>(axis.bins));
+    i64 most = axis.most < kMostRegionSamples ? i64{axis.most} : kMostRegionSamples;
+    most = most < 1 ? 1 : most;
+    i64 least = axis.least < most ? i64{axis.least} : most;
+    least = least < 1 ? 1 : least;
+    count_ = wanted > static_cast<f32>(least) ? most : least;  // NaN has the least
+    if (wanted > static_cast<f32>(least) && wanted < static_cast<f32>(most)) {
+      count_ = static_cast<i64>(wanted);
+    }
+    i64 spaces = axis.bins * count_;
+    if (axis.to_corners != 0) {
+      if (spaces == 1) {
+        offset_ = -0.5F;  // the only sample lies in the middle
+      } else {
+        --spaces;
+      }
+    }
+    spaces_ = static_cast<f32>(spaces);
+    step_ = size / spaces_;
+    exists_ = magnitude_of(start_) <= kMostFinite && magnitude_of(step_) <= kMostFinite;
+  }
+
+  // Of a bin.
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 count() const { return count_; }
+
+  // The samples of a bin by ascending coordinates: of an inverted region the last one is the first here.
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 coordinate(i64 bin, i64 number) const {
+    const f32 place = from_origin(bin, number) * step_;
+    return place + start_ - axis_.input_offset;
+  }
+
+  // How far the sample lies from the start of the region to its end, as a part of the whole.
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 share(i64 bin, i64 number) const {
+    return from_origin(bin, number) / spaces_;
+  }
+
+  // Coordinates never descend, so that the samples within the image follow one another.
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr RegionRange inside(i64 bin) const {
+    if (!exists_) {
+      return {0, 0};
+    }
+    const f32 margin = axis_.to_corners != 0 ? 0.0F : 1.0F;
+    const f32 last = static_cast<f32>(axis_.size - 1) + margin;
+    i64 first = 0;
+    for (i64 end = count_; first < end;) {
+      const i64 middle = first + (end - first) / 2;
+      if (coordinate(bin, middle) < -margin) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    i64 beyond = first;
+    for (i64 end = count_; beyond < end;) {
+      const i64 middle = beyond + (end - beyond) / 2;
+      if (coordinate(bin, middle) > last) {
+        end = middle;
+      } else {
+        beyond = middle + 1;
+      }
+    }
+    return {first, beyond};
+  }
+
+  // Of a sample that lies in the image.
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr RegionTap tap(i64 bin, i64 number) const {
+    const f32 x = coordinate(bin, number);
+    const f32 at = axis_.nearest != 0 ? round_up(x - 0.5F) : x;
+    const f32 within = at > 0.0F ? at : 0.0F;
+    const f32 below = round_down(within);
+    const i64 first = static_cast<i64>(below);
+    if (first >= axis_.size - 1) {
+      return {axis_.size - 1, 0.0F};
+    }
+    return {first, within - below};
+  }
+
+  // Calls use(element, weight) for the elements that the bin's samples are made of, by ascending elements. A weight is
+  // the sum of the samples' weights, by ascending coordinates, and above 0. Between one bin and the next, by ascending
+  // coordinates, at most two elements are the same.
+  template <class Use>
+  ANYDML_HOST_DEVICE constexpr void for_each_element(i64 bin, const RegionRange& range, Use use) const {
+    i64 at = -1;
+    f32 here = 0.0F;
+    f32 next = 0.0F;
+    for (i64 number = range.first; number < range.end; ++number) {
+      const RegionTap one = tap(bin, number);
+      if (one.first != at) {
+        if (at >= 0) {
+          use(at, here);
+          if (next != 0.0F && one.first != at + 1) {
+            use(at + 1, next);
+          }
+        }
+        here = at >= 0 && one.first == at + 1 ? next : 0.0F;
+        next = 0.0F;
+        at = one.first;
+      }
+      here += 1.0F - one.second;
+      next += one.second;
+    }
+    if (at >= 0) {
+      use(at, here);
+      if (next != 0.0F) {
+        use(at + 1, next);
+      }
+    }
+  }
+
+ private:
+  static constexpr f32 kMostFinite = 0x1.fffffep127F;
+
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 from_origin(i64 bin, i64 number) const {
+    const i64 sample = bin * count_ + (step_ < 0.0F ? count_ - 1 - number : number);
+    return static_cast<f32>(sample) - offset_;
+  }
+
+  RegionAxis axis_;
+  f32 start_;
+  f32 offset_;
+  f32 step_ = 0.0F;
+  f32 spaces_ = 1.0F;
+  i64 count_ = 1;
+  bool exists_ = false;
+};
+
+// The elements of all bins of a region are at most so many.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 most_region_elements(const RegionAxis& axis) {
+  return axis.size + 2 * axis.bins;
+}
+
+// The mean of two neighbours.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_mean(f32 first, f32 second, f32 weight) {
+  return first * (1.0F - weight) + second * weight;
+}
+
+// The value of a sample: the mean along the columns, then along the rows. load(row, column): an element of the image.
+template <class Load>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_sample(const RegionTap& y, const RegionTap& x, Load load) {
+  const auto along = [&](i64 row) {
+    const f32 first = load(row, x.first);
+    return x.second == 0.0F ? first : region_mean(first, load(row, x.first + 1), x.second);
+  };
+  const f32 above = along(y.first);
+  return y.second == 0.0F ? above : region_mean(above, along(y.first + 1), y.second);
+}
+
+// How the value of a sample changes along the columns. Elements that the sample is not made of do not count.
+template <class Load>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 slope_along_columns(const RegionTap& y, const RegionTap& x, Load load) {
+  const auto along = [&](i64 row) { return load(row, x.first + 1) - load(row, x.first); };
+  const f32 above = along(y.first);
+  return y.second == 0.0F ? above : region_mean(above, along(y.first + 1), y.second);
+}
+template <class Load>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 slope_along_rows(const RegionTap& y, const RegionTap& x, Load load) {
+  const auto along = [&](i64 column) { return load(y.first + 1, column) - load(y.first, column); };
+  const f32 left = along(x.first);
+  return x.second == 0.0F ? left : region_mean(left, along(x.first + 1), x.second);
+}
+
+// The sample that is the greatest of a bin, as the gradient of MAX has it: the first of equals, and the first NaN.
+// Samples outside of the image count as 0; where that is above all others, there is none.
+struct RegionPeak {
+  bool exists;
+  i64 numbers[2];  // among the samples of the bin, along rows and columns
+};
+template <class Load>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr RegionPeak find_region_peak(const RegionSamples& rows,
+                                                                       const RegionSamples& columns, i64 bin_row,
+                                                                       i64 bin_column, Load load) {
+  const RegionRange y = rows.inside(bin_row);
+  const RegionRange x = columns.inside(bin_column);
+  RegionPeak peak{false, {0, 0}};
+  f32 best = 0.0F;
+  for (i64 i = y.first; i < y.end; ++i) {
+    const RegionTap row = rows.tap(bin_row, i);
+    for (i64 j = x.first; j < x.end; ++j) {
+      const f32 value = region_sample(row, columns.tap(bin_column, j), load);
+      if (!peak.exists || value > best || (value != value && best == best)) {
+        peak = {true, {i, j}};
+        best = value;
+      }
+    }
+  }
+  const bool all_inside = y.count() == rows.count() && x.count() == columns.count();
+  peak.exists = peak.exists && (all_inside || !(best < 0.0F));
+  return peak;
+}
+
+// Adds a sample to the gradient of a box, x1, y1, x2 and y2, before it is multiplied by the scales. gradient: that of
+// the sample. numbers: those of the sample in its bin, along rows and columns.
+template <class Load>
+ANYDML_HOST_DEVICE constexpr void add_box_gradient(const RegionSamples& rows, const RegionSamples& columns,
+                                                   const i64 (&bins)[2], const i64 (&numbers)[2], f32 gradient,
+                                                   Load load, f32 (&sums)[4]) {
+  const RegionTap y = rows.tap(bins[0], numbers[0]);
+  const RegionTap x = columns.tap(bins[1], numbers[1]);
+  if (x.second != 0.0F) {
+    const f32 slope = slope_along_columns(y, x, load) * gradient;
+    const f32 share = columns.share(bins[1], numbers[1]);
+    sums[0] += slope * (1.0F - share);
+    sums[2] += slope * share;
+  }
+  if (y.second != 0.0F) {
+    const f32 slope = slope_along_rows(y, x, load) * gradient;
+    const f32 share = rows.share(bins[0], numbers[0]);
+    sums[1] += slope * (1.0F - share);
+    sums[3] += slope * share;
+  }
+}
+// The same for all samples of a bin, whose gradient is given.
+template <class Load>
+ANYDML_HOST_DEVICE constexpr void add_bin_gradient(const RegionSamples& rows, const RegionSamples& columns,
+                                                   const i64 (&bins)[2], bool is_max, f32 gradient, Load load,
+                                                   f32 (&sums)[4]) {
+  if (is_max) {
+    const RegionPeak peak = find_region_peak(rows, columns, bins[0], bins[1], load);
+    if (peak.exists) {
+      add_box_gradient(rows, columns, bins, peak.numbers, gradient, load, sums);
+    }
+    return;
+  }
+  const RegionRange y = rows.inside(bins[0]);
+  const RegionRange x = columns.inside(bins[1]);
+  const f32 share = gradient / static_cast<f32>(rows.count() * columns.count());
+  for (i64 i = y.first; i < y.end; ++i) {
+    for (i64 j = x.first; j < x.end; ++j) {
+      const i64 numbers[2] = {i, j};
+      add_box_gradient(rows, columns, bins, numbers, share, load, sums);
+    }
+  }
+}
+
+// The average of a bin from the sum of its samples within the image, which are `inside` of `all`.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_average(f32 sum, i64 inside, i64 all, f32 outside) {
+  if (inside == 0) {
+    return outside;
+  }
+  if (inside != all) {
+    sum += static_cast<f32>(all - inside) * outside;
+  }
+  return sum / static_cast<f32>(all);
+}
+
+// The greatest sample of a bin: a NaN wins, and +0 is above -0.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_greatest(f32 greatest, i64 inside, i64 all, f32 outside) {
+  return inside == 0 ? outside : inside != all ? greater_of(greatest, outside) : greatest;
+}
+
+}  // namespace anydml

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The parameters of a step over regions of interest. Its operands are the image, the boxes, the batch indices, the bins
+// and, of gradients, the result; those that a step does not need are absent.
+//
+//   pooling            the greatest elements of the image in each bin; a box begins with its batch index
+//   align              the average or the greatest of the samples of each bin
+//   image_gradient     from the gradient of the bins to that of the image
+//   region_gradient    the same to that of the boxes
+#pragma once
+
+#include "ops/regions/scalar/pooling.h"
+#include "ops/regions/scalar/sampling.h"
+
+namespace anydml {
+
+enum class RegionKind : std::uint32_t { pooling, align, image_gradient, region_gradient };
+
+// Channel c of a region's gradient is added up in lane c % kRegionLanes; the lanes are then added in halves.
+inline constexpr std::int64_t kRegionLanes = 32;
+
+// Strides are in bytes, and 0 of a dimension of size 1.
+struct RegionStep {
+  RegionKind kind;
+  DataType type;
+  DataType index_type;   // of the batch indices; unknown for pooling
+  std::uint32_t is_max;  // otherwise averages
+  f32 outside;           // what samples outside of the image are
+  std::uint32_t unused;
+  RegionAxis axes[2];  // rows and columns
+  std::int64_t regions;
+  std::int64_t batches;
+  std::int64_t channels;
+  std::int64_t image[4];  // from batch to batch, channel, row and column
+  std::int64_t bins[4];   // from region to region, channel, row and column
+  std::int64_t boxes[2];  // from region to region, and from number to number
+  std::int64_t indices;
+  std::int64_t result[4];  // those of the image's gradient, or two for the boxes'
+};
+
+}  // namespace anydml

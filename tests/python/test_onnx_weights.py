@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Weights that are read from a model's file apart from its message."""
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import helper, numpy_helper
+
+import anydml.onnx as backend
+from anydml.onnx import _weights
+
+RANDOM = np.random.default_rng(5)
+
+
+def floats(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def model_of(extra=()):
+    """Sums of weights of several kinds, one of which a Constant has."""
+    arrays = {"large": floats(64, 64), "half": floats(64, 64).astype(np.float16), "small": floats(1, 64),
+              "bytes": RANDOM.integers(-9, 9, (64, 64, 1)).astype(np.int8), "listed": floats(64, 64)}
+    tensors = [numpy_helper.from_array(array, name) for name, array in arrays.items() if name != "listed"]
+    tensors.append(helper.make_tensor("listed", onnx.TensorProto.FLOAT, [64, 64], arrays["listed"].ravel()))
+    constant = numpy_helper.from_array(floats(64, 64))
+    nodes = [helper.make_node("Constant", [], ["constant"], value=constant),
+             helper.make_node("Cast", ["half"], ["wide"], to=onnx.TensorProto.FLOAT),
+             helper.make_node("Cast", ["bytes"], ["numbers"], to=onnx.TensorProto.FLOAT),
+             helper.make_node("Reshape", ["numbers", "shape"], ["matrix"]),
+             helper.make_node("Sum", ["x", "large", "wide", "matrix", "small", "listed", "constant"], ["y"])]
+    tensors.append(numpy_helper.from_array(np.int64([64, 64]), "shape"))
+    declared = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 64])
+    result = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n", 64])
+    graph = helper.make_graph(nodes, "g", [declared], [result], [*tensors, *extra])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_a_file_is_the_same_model(tmp_path):
+    model, x = model_of(), floats(64, 64)
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path)
+    text, arrays = _weights.read(path)
+    assert sorted(arrays) == ["bytes", "constant", "half", "large"] and len(text) < path.stat().st_size - 40000
+    expected = backend.prepare(model).run([x])[0]
+    np.testing.assert_array_equal(backend.prepare(path).run([x])[0], expected)
+    np.testing.assert_array_equal(backend.prepare(path.read_bytes()).run([x])[0], expected)
+    np.testing.assert_array_equal(backend.Prepared(path).run([x])[0], expected)
+
+
+def test_initializers_that_a_run_replaces(tmp_path):
+    model = model_of()
+    model.graph.input.append(helper.make_tensor_value_info("large", onnx.TensorProto.FLOAT, [64, 64]))
+    path, x, other = tmp_path / "m.onnx", floats(64, 64), floats(64, 64)
+    onnx.save(model, path)
+    prepared, whole = backend.prepare(path), backend.prepare(model)
+    for given in ({"x": x}, {"x": x, "large": other}, {"x": x}):
+        np.testing.assert_array_equal(prepared.run(given)[0], whole.run(given)[0])
+
+
+def test_tensors_that_stay_in_the_message(tmp_path):
+    """Elements that are missing, too many, or of types that anydml has not: ONNX says what is wrong with them."""
+    short = numpy_helper.from_array(floats(64, 64), "short")
+    short.dims[0] = 65
+    path = tmp_path / "m.onnx"
+    onnx.save(model_of([short, helper.make_tensor("texts", onnx.TensorProto.STRING, [2000], [b"text"] * 2000)]), path)
+    assert sorted(_weights.read(path)[1]) == ["bytes", "constant", "half", "large"]
+
+
+@pytest.mark.parametrize("cut", (1, 100, 5000, 30000))
+def test_files_that_are_no_models(tmp_path, cut):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model_of().SerializeToString()[:-cut])
+    with pytest.raises(ValueError, match="holds no ONNX model"):
+        backend.prepare(path)
+
+
+def test_an_empty_file(tmp_path):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"")
+    with pytest.raises((ValueError, onnx.checker.ValidationError)):
+        backend.prepare(path)
+
+
+def small_weights(*nodes):
+    """A model whose weights are bytes with a scale for each column: w of 320 x 256."""
+    weights = RANDOM.integers(-128, 128, (320, 256)).astype(np.int8)
+    tensors = [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(RANDOM.random(256).astype(np.float32), "scale"),
+               numpy_helper.from_array(np.array(3, np.int8), "zero"), numpy_helper.from_array(np.array(0.1, np.float32), "one"),
+               numpy_helper.from_array(np.int64([3, 1]), "rows")]
+    declared = [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", None])]
+    graph = helper.make_graph(nodes, "g", declared, [onnx.ValueInfoProto(name=nodes[-1].output[0])], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+WIDE = [helper.make_node("Cast", ["w"], ["floats"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Mul", ["floats", "scale"], ["wide"])]
+TURNED = helper.make_node("Transpose", ["wide"], ["turned"], perm=[1, 0])
+
+
+@pytest.mark.parametrize("nodes, depth, are_bytes", [
+    ([*WIDE, helper.make_node("MatMul", ["x", "wide"], ["y"])], 320, True),
+    ([*WIDE, TURNED, helper.make_node("MatMul", ["x", "turned"], ["y"])], 256, True),
+    ([*WIDE, helper.make_node("Gemm", ["x", "wide"], ["y"], transB=1)], 256, True),
+    ([*WIDE, helper.make_node("MatMul", ["x", "wide"], ["a"]), TURNED, helper.make_node("MatMul", ["a", "turned"], ["y"])],
+     320, True),
+    ([*WIDE, helper.make_node("Gather", ["wide", "rows"], ["few"]), helper.make_node("MatMul", ["few", "x"], ["y"])], 256,
+     False),
+    ([*WIDE, helper.make_node("MatMul", ["wide", "x"], ["y"])], 256, False),
+    ([*WIDE, helper.make_node("MatMul", ["x", "wide"], ["a"]), helper.make_node("Add", ["a", "scale"], ["y"])], 320, True),
+    ([helper.make_node("DequantizeLinear", ["w", "one", "zero"], ["wide"]), helper.make_node("MatMul", ["x", "wide"], ["y"])],
+     320, True),
+    ([helper.make_node("DequantizeLinear", ["w", "scale"], ["wide"], axis=1), TURNED,
+      helper.make_node("MatMul", ["x", "turned"], ["y"])], 256, True),
+])
+def test_weights_in_bytes(nodes, depth, are_bytes):
+    """Where only products take them, the model keeps the bytes, and graphs convert and pack them."""
+    model = small_weights(*nodes)
+    prepared = backend.Prepared(model)
+    kept = [array for array in prepared.program.constants.values() if array.size >= 320 * 256]
+    assert all(array.dtype == np.int8 for array in kept) if are_bytes else not any(one.dtype == np.int8 for one in kept)
+    for rows in (1, 5, 40):
+        shape = (256, rows) if nodes[-1].input[1] == "x" else (rows, depth)
+        x = floats(*shape)
+        actual = prepared.run([x])[0]
+        np.testing.assert_array_equal(actual, prepared.program.node_by_node({"x": x})[0])
+
+
+def test_weights_in_bytes_that_are_an_output_too():
+    model = small_weights(*WIDE, helper.make_node("MatMul", ["x", "wide"], ["y"]))
+    model.graph.output.append(onnx.ValueInfoProto(name="wide"))
+    x = floats(4, 320)
+    y, wide = backend.Prepared(model).run([x])
+    np.testing.assert_allclose(y, x @ wide, rtol=1e-4, atol=1e-2)

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#include "support/hidden_operator.h"
+
+#include "ops/family.h"
+
+namespace anydml {
+
+extern const Family elementwise_family;
+
+// Stands in for that of the library.
+const Family* find_family(const facts::Operator& op) {
+  return op.name != test::kHiddenOperator && elementwise_family.has(op) ? &elementwise_family : nullptr;
+}
+
+}  // namespace anydml
