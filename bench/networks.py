@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -74,9 +75,9 @@ class OfAnydml:
         """The processor's time of a run, in ms: what a process with more runs takes beyond one with a single run."""
         spent = []
         for count in (1, 1 + runs):
-            begin = os.times().children_user + os.times().children_system
-            self.turn(count)
-            spent.append(os.times().children_user + os.times().children_system - begin)
+            before, _, after = (resource.getrusage(resource.RUSAGE_CHILDREN), self.turn(count),
+                                resource.getrusage(resource.RUSAGE_CHILDREN))
+            spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         return 1e3 * (spent[1] - spent[0]) / runs
 
     def output(self, np):
