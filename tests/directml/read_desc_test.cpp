@@ -64,7 +64,7 @@ class Written {
     return put(to, number.as<T>());
       ANYDML_FOR_EACH_TYPE(ANYDML_PUT)
 #undef ANYDML_PUT
-      case DataType::unknown:
+      default:  // no union has a number of four bits
         break;
     }
   }
