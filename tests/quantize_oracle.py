@@ -16,6 +16,7 @@ import numpy as np
 
 from move_oracle import lay_out, same_place
 from numpy_oracle import SEED, Library, Tensor, count_different, random_values
+from quantize_reference import dequantize, quantize
 
 
 class Codes(NamedTuple):
@@ -33,26 +34,6 @@ class Codes(NamedTuple):
 CODES = [Codes("INT8", 8, -128, 127, 0), Codes("UINT8", 5, 0, 255, 128), Codes("INT4", 13, -8, 7, 0),
          Codes("UINT4", 12, 0, 15, 8)]
 LARGE = [(3, 5000), (64, 256), (4099,), (2, 33, 3, 31), (1, 70001)]
-
-
-def spread(values, shape):
-    """The value of each block for each element."""
-    for axis, size in enumerate(shape):
-        values = np.repeat(values, size // values.shape[axis] if size else 0, axis)
-    return values
-
-
-def quantize(x, scale, zero, codes):
-    with np.errstate(all="ignore"):
-        quotient = np.rint(x.astype(np.float32) / spread(scale, x.shape).astype(np.float32))
-    whole = np.clip(np.where(np.isnan(quotient), 0, quotient), -1e6, 1e6).astype(np.int64)
-    return np.clip(whole + spread(zero, x.shape), codes.least, codes.most)
-
-
-def dequantize(x, scale, zero, dtype):
-    difference = (x.astype(np.int64) - spread(zero, x.shape)).astype(np.float32)
-    with np.errstate(all="ignore"):
-        return (difference * spread(scale, x.shape).astype(np.float32)).astype(dtype)
 
 
 def make_tensor(codes, shape, strides, memory, offset):
@@ -129,7 +110,7 @@ def check_dequantize(library, random, codes, shape):
 def check_quantize(library, random, codes, shape):
     x = draw_numbers(random, random.choice([np.float32, np.float16]), shape, random.choice(["small", "halves", "any"]))
     scale, zero, tensors, kind = parameters(random, codes, shape)
-    answer = quantize(x, scale, zero, codes)
+    answer = quantize(x, scale, zero, codes.least, codes.most)
     attributes = (("QuantizationType", kind),)
     if not codes.four_bits:
         out, memory = lay_out(random, shape, np.dtype(np.int8 if codes.least < 0 else np.uint8), False)
@@ -189,8 +170,8 @@ def check_onnx(library, random, cases):
         attributes = {"axis": axis, "block_size": block}
         kinds = [onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT, kind]
         made = reference("QuantizeLinear", [x, scale, zero], kinds, kind, **attributes).astype(np.int64)
-        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, quantize(x, scale, zero, codes), made,
-                          quantize(x, scale, zero, codes) != made)
+        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, quantize(x, scale, zero, codes.least, codes.most), made,
+                          quantize(x, scale, zero, codes.least, codes.most) != made)
         made = reference("DequantizeLinear", [q, scale, zero], [kind, kinds[1], kind], kinds[0], **attributes)
         answer = dequantize(q, scale, zero, np.float32)
         fail_unless_equal(f"ONNX's {codes.name}", shape, scale, answer, made, count_different(answer, made))

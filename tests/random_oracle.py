@@ -11,6 +11,7 @@ import numpy as np
 
 from move_oracle import lay_out, same_place
 from numpy_oracle import SEED, Library
+from random_reference import philox
 
 CASES = 200
 LARGE = [(70_001,), (3, 3, 20, 721), (263, 257), (1 << 20,)]
@@ -19,24 +20,6 @@ PUBLISHED = [([0] * 4, [0] * 2, [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]
              ([0xffffffff] * 4, [0xffffffff] * 2, [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd]),
              ([0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344], [0xa4093822, 0x299f31d0],
               [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1])]
-
-
-def philox(state, count):
-    """`count` words from a state of six, and the next state."""
-    words = [int(word) for word in state]
-    start = sum(word << 32 * i for i, word in enumerate(words[:4]))
-    blocks = -(-count // 4)
-    counters = [(start + i) % 2**128 for i in range(blocks)]
-    x = [np.array([c >> 32 * i & 0xffffffff for c in counters], np.uint64) for i in range(4)]
-    key = words[4:]
-    for _ in range(10):
-        first, second = x[0] * np.uint64(0xd2511f53), x[2] * np.uint64(0xcd9e8d57)
-        low, high = np.uint64(0xffffffff), np.uint64(32)
-        x = [second >> high ^ x[1] ^ np.uint64(key[0]), second & low, first >> high ^ x[3] ^ np.uint64(key[1]), first & low]
-        key = [(key[0] + 0x9e3779b9) % 2**32, (key[1] + 0xbb67ae85) % 2**32]
-    end = (start + blocks) % 2**128
-    return np.stack(x, 1).ravel()[:count].astype(np.uint32), np.array(
-        [*(end >> 32 * i & 0xffffffff for i in range(4)), *words[4:]], np.uint32)
 
 
 def draw_state(random):

@@ -39,8 +39,8 @@ class Numbers {
   std::uint64_t state_;
 };
 
-// The range of weights after which the variance of a layer's outputs is that of its inputs: sqrt(gain / fan_in), where
-// gain is 6 before a RELU and 3 otherwise.
+// The range of weights that gives a layer's outputs the variance of its inputs: sqrt(gain / fan_in), where gain is 6
+// before a RELU and 3 otherwise.
 [[nodiscard]] float range_of(float gain, UINT fan_in);
 
 // A tensor of the graph: an input of the graph or an output of a node, and the sizes with which its bytes are read.
@@ -142,7 +142,7 @@ class Builder {
   [[nodiscard]] Numbers numbers_of(const Value& input) const;
   // Parameters of a normalisation.
   [[nodiscard]] Value parameters(Sizes sizes, float range, float centre);
-  // What the next operator's description points to.
+  // The tensors and the activation to which the next operator's description points.
   [[nodiscard]] const DML_TENSOR_DESC* tensor(const Value& value);
   [[nodiscard]] const DML_OPERATOR_DESC* fused(Activation activation);
   // A node that computes `result` from `inputs`, with a null pointer for each tensor that is absent.

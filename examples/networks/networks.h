@@ -12,7 +12,7 @@ namespace networks {
 struct Scale {
   UINT batch;
   UINT size;   // the side of an image, time steps or tokens
-  UINT depth;  // how often a part is repeated, where a network has such a part
+  UINT depth;  // the number of residual blocks or layers, in networks that repeat them
 };
 
 struct Kind {

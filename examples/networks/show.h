@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Results of a network for people: the likeliest classes as a table, images as characters or as a file.
+// Shows the results of a network: the likeliest classes as a table, images as characters or as a file.
 #pragma once
 
 #include <span>
@@ -9,14 +9,14 @@
 
 namespace networks {
 
-// Of each row of the batch.
+// Prints the likeliest classes of each input of the batch.
 void show_classes(std::span<const float> probabilities, const Sizes& sizes);
 
-// The first image beside the input.
+// Prints the first image beside the input.
 void show_images(std::span<const float> input, const Sizes& input_sizes, std::span<const float> output,
                  const Sizes& output_sizes);
 
-// The first image as a file of the formats PGM and PPM. Throws if it cannot be written.
+// Writes the first image as a PGM or PPM file. Throws if the file cannot be written.
 void write_image(const std::string& path, std::span<const float> image, const Sizes& sizes);
 
 }  // namespace networks
