@@ -90,7 +90,6 @@ Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, 
   graph.shared.resize(plans.shared.size());
   graph.held.resize(plans.shared.size());
   std::vector<std::uint64_t> offsets(plans.shared.size());
-  Places kept;
   Places passing;  // constants that only the first plan reads
   for (std::size_t i = 0; i < plans.shared.size(); ++i) {
     const GraphPlans::Shared& one = plans.shared[i];
@@ -101,7 +100,10 @@ Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, 
     } else if (one.constant && one.is_read_later && sharing_.is_there(one.key)) {
       graph.held[i] = found_.at(one.key);
     } else if (!one.constant || one.is_read_later) {
-      offsets[i] = kept.take(one.bytes);
+      // Each has memory of its own, which goes with the last graph that uses it, whatever else that graph has made.
+      const auto memory = DeviceMemory::allocate(device_, kGraphLabel, std::max<std::uint64_t>(one.bytes, 1));
+      ANYDML_TRY(memory);
+      graph.held[i] = std::shared_ptr<void>(memory.value(), memory.value()->address());
       new_.push_back(i);
     } else if (one.is_read_first) {
       offsets[i] = passing.take(one.bytes);
@@ -113,13 +115,6 @@ Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, 
   }
   for (const std::size_t i : passing_) {
     graph.shared[i] = static_cast<std::byte*>(uploads.address()) + offsets[i];
-  }
-  if (kept.bytes() != 0) {
-    const auto memory = DeviceMemory::allocate(device_, kGraphLabel, kept.bytes());
-    ANYDML_TRY(memory);
-    for (const std::size_t i : new_) {
-      graph.held[i] = std::shared_ptr<void>(memory.value(), memory.value()->address() + offsets[i]);
-    }
   }
   for (std::size_t i = 0; i < plans.shared.size(); ++i) {
     graph.shared[i] = graph.held[i] != nullptr ? graph.held[i].get() : graph.shared[i];

@@ -26,7 +26,7 @@ grep -q directx-headers-dev <<<"$(dpkg-deb -f "$dev" Recommends)" || fail "anydm
 
 # The runtime package
 dpkg-deb -x "$runtime" root
-strays=$(find root -name '*.h' -o -name '*.pc' -o -name '*.cmake' -o -name libanydml.so)
+strays=$(find root -path '*/share/doc' -prune -o \( -name '*.h' -o -name '*.pc' -o -name '*.cmake' -o -name libanydml.so \) -print)
 [ -z "$strays" ] || fail "files for development in the runtime package: $strays"
 mkdir -p root/etc
 printf '/usr/lib\n' >root/etc/ld.so.conf

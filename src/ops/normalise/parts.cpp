@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.h"
 #include "ops/arguments.h"
 #include "ops/normalise/step.h"
 #include "ops/normalise/training.h"
@@ -324,8 +325,9 @@ void lower_windows(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pl
   bool may_join = false;  // the dimension with the one before it
   for (std::uint32_t i = 0; i < input.rank; ++i) {
     const bool is_windowed = (parameters.windowed >> i & 1) != 0;
-    const std::int64_t stride = input.strides[i] * bytes;
-    if (may_join && !is_windowed && step.strides[step.rank - 1] == input.sizes[i] * stride) {
+    const std::int64_t stride =
+        input.sizes[i] > 1 ? input.strides[i] * bytes : 0;  // any stride is right for one element
+    if (may_join && !is_windowed && checked_multiply(input.sizes[i], stride) == step.strides[step.rank - 1]) {
       step.sizes[step.rank - 1] *= input.sizes[i];
       step.strides[step.rank - 1] = stride;
       continue;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 
+#include "base/checked.h"
 #include "ops/arguments.h"
 #include "ops/op_desc.h"
 #include "ops/quantize/scalar/codes.h"
@@ -79,7 +80,7 @@ void add_loop(QuantizeStep& step, const QuantizeLoop& loop) {
     QuantizeLoop& outer = step.loops[step.rank - 1];
     bool continues = true;
     for (std::uint32_t i = 0; i < kQuantizeOperands; ++i) {
-      continues = continues && outer.strides[i] == loop.strides[i] * loop.size;
+      continues = continues && checked_multiply(loop.strides[i], loop.size) == outer.strides[i];
     }
     if (continues) {
       std::ranges::copy(loop.strides, outer.strides);

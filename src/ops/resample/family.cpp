@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "base/checked.h"
 #include "ops/arguments.h"
 #include "ops/op_desc.h"
 #include "ops/resample/step.h"
@@ -73,14 +74,18 @@ bool is_identity(const ResampleDimension& dimension) {
                                                       : shift == 0.0F;
 }
 
+// In bytes. Any stride is right for one element, so it may be one that bytes do not fit.
+i64 byte_stride(const TensorDesc& tensor, std::uint32_t i) {
+  return tensor.sizes[i] > 1 ? tensor.strides[i] * static_cast<i64>(element_size(tensor.type)) : 0;
+}
+
 ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
   const TensorDesc& input = forward_input(desc).tensor;
   const TensorDesc& output = forward_output(desc).tensor;
-  const auto bytes = static_cast<i64>(element_size(input.type));
   ResampleDimension dimension{.input_size = input.sizes[i],
                               .output_size = output.sizes[i],
-                              .input_stride = input.strides[i] * bytes,
-                              .output_stride = output.strides[i] * bytes,
+                              .input_stride = byte_stride(input, i),
+                              .output_stride = byte_stride(output, i),
                               .kind = ResampleKind::linear,
                               .scale = scale_of(desc, i),
                               .input_offset = number_or(numbers_of(desc, "InputPixelOffsets"), i, kCentre),
@@ -175,8 +180,9 @@ std::uint32_t arrange_copied(std::span<ResampleDimension> copied) {
   std::uint32_t count = 0;
   for (const ResampleDimension& dimension : copied) {
     ResampleDimension* const before = count == 0 ? nullptr : &copied[count - 1];
-    if (before != nullptr && before->output_stride == dimension.output_stride * dimension.output_size &&
-        before->input_stride == dimension.input_stride * dimension.output_size) {
+    if (before != nullptr &&
+        checked_multiply(dimension.output_stride, dimension.output_size) == before->output_stride &&
+        checked_multiply(dimension.input_stride, dimension.output_size) == before->input_stride) {
       before->output_size *= dimension.output_size;
       before->input_size = before->output_size;
       before->output_stride = dimension.output_stride;
@@ -192,11 +198,10 @@ std::uint32_t arrange_copied(std::span<ResampleDimension> copied) {
 GradientDimension window_of(const OpDesc& desc, std::uint32_t i) {
   const TensorDesc& from = desc.tensors[0].tensor;
   const TensorDesc& to = desc.tensors[1].tensor;
-  const auto bytes = static_cast<i64>(element_size(to.type));
   GradientDimension dimension{.forward = {.input_size = to.sizes[i],
                                           .output_size = from.sizes[i],
-                                          .input_stride = to.strides[i] * bytes,
-                                          .output_stride = from.strides[i] * bytes,
+                                          .input_stride = byte_stride(to, i),
+                                          .output_stride = byte_stride(from, i),
                                           .kind = ResampleKind::copied,
                                           .scale = 1.0F,
                                           .input_offset = 0.0F,

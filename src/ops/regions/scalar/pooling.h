@@ -24,11 +24,13 @@ struct PooledRange {
 // The elements of one of `bins` bins along an axis of `size` elements: [first, end), empty where first is end.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr PooledRange pooled_range(i64 from, i64 to, i64 bin, i64 bins, i64 size) {
   const i64 length = to < from ? 1 : to - from + 1;
-  // bin * length / bins, in parts that fit 64 bits.
+  // bin * length / bins, in parts that fit 64 bits: the products of rest, which is less than bins, without a sign.
   const i64 whole = length / bins;
-  const i64 rest = length % bins;
-  i64 first = from + bin * whole + bin * rest / bins;
-  i64 end = from + (bin + 1) * whole + ((bin + 1) * rest + bins - 1) / bins;
+  const u64 divisor = static_cast<u64>(bins);
+  const u64 rest = static_cast<u64>(length % bins);
+  const u64 number = static_cast<u64>(bin);
+  i64 first = from + bin * whole + static_cast<i64>(number * rest / divisor);
+  i64 end = from + (bin + 1) * whole + static_cast<i64>(((number + 1) * rest + divisor - 1) / divisor);
   first = first < 0 ? 0 : first < size ? first : size;
   end = end < first ? first : end < size ? end : size;
   return {first, end};
