@@ -499,7 +499,7 @@ def _results(op: python.Operator, example: Example) -> list[tuple[str, Tensor | 
     return [(one.field, tensor) for one, tensor in zip(fields, example.outputs)]
 
 
-_PAIRS = ("ScaleSize",)  # a DML_SIZE_2D, which models write as an object
+_PAIRS = ("ScaleSize", "PooledSize")  # each is a DML_SIZE_2D, which models write as an object
 
 
 def _json_operators(value: str | list[str]) -> str:
@@ -564,7 +564,7 @@ def model(op: python.Operator, example: Example, type_field: str | None = None) 
 def _shortest(value: float, kind: str) -> str:
     """As dmlrun prints it: a FLOAT32 with as few digits as tell it from its neighbours."""
     if kind != "FLOAT32":
-        return f"{value:g}"
+        return str(value) if isinstance(value, int) else f"{value:g}"
     rounded = (float(f"{value:.{digits}g}") for digits in range(1, 10))
     return f"{next(one for one in rounded if struct.pack('f', one) == struct.pack('f', value)):.9g}"
 
