@@ -59,7 +59,7 @@ anydml_family_test(convolution_test AGAIN Convolution.* LIBRARIES anydml::anydml
 anydml_family_test(integer_convolution_test AGAIN IntegerConvolution.* LIBRARIES anydml::anydml anydml_backend
   anydml_graph anydml_product anydml_product_cpu)
 anydml_family_test(product_test AGAIN Product.* LIBRARIES anydml::anydml anydml_graph anydml_product)
-anydml_family_test(half_product_test AGAIN HalfProduct.* LIBRARIES anydml::anydml anydml_backend anydml_programs
+anydml_family_test(half_product_test NO_RACES AGAIN HalfProduct.* LIBRARIES anydml::anydml anydml_backend anydml_programs
   anydml_product)
 anydml_family_test(integer_product_test NO_RACES AGAIN IntegerProduct.* LIBRARIES anydml::anydml anydml_backend
   anydml_graph anydml_product anydml_product_cpu)
