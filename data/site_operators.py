@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import examples
 import python_rule as python
+import site_pictures
 from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of
 from entries import OPS, read_entries
 
@@ -90,6 +91,12 @@ def page_name(name: str) -> str:
     return f"{name.lower()}.md"
 
 
+def tensor_names(operator: Facts) -> site_pictures.Names:
+    """The fields that are inputs, and those that are outputs."""
+    fields = [(one["field"], one["kind"]) for one in operator["tensors"]]
+    return ([name for name, kind in fields if "input" in kind], [name for name, kind in fields if "output" in kind])
+
+
 def has_cuda(name: str) -> bool:
     """Whether its family in src/ops has kernels for CUDA."""
     return any((OPS / entry.family / "cuda").is_dir() for entry in read_entries() if entry.operator == name)
@@ -135,6 +142,7 @@ def numerics(name: str) -> list[str]:
         if row or mentions(section.text, name):
             where = f"[{section.title if section is first else f'Numerics: {section.title.lower()}'}]"
             text = f"{DEFINED} {where}(../../numerics.md{section.anchor})."
+            row = re.sub(r"\]\((#|\w)", lambda link: f"](../../{'numerics.md#' if link[1] == '#' else link[1]}", row or "")
             return ["## To the bit", "", text, "", *([f"> {row}", ""] if row else [])]
     if name in python.built_names():
         return ["## To the bit", "", f"{DEFINED} [What the operators compute, to the bit](../../numerics.md).", ""]
@@ -158,6 +166,7 @@ class Pages:
         self.source = Source()
         self.python = {op.name: op for op in python.read_operators()}
         self.built = python.built_names()
+        self.library = site_pictures.find_library()
 
     def names(self) -> list[str]:
         return [self.source.name_of(operator) for operator in self.source.operators]
@@ -285,7 +294,8 @@ class Pages:
         name = self.source.name_of(operator)
         op = self.python[name]
         rules = list(self.rules(operator))
-        lines = ["---", f"title: {name}", "---", "", f"# {breakable(name)}", "", *self.summary(operator)]
+        lines = ["---", f"title: {name}", "---", "", f"# {breakable(name)}", "", *self.summary(operator),
+                 *site_pictures.part(self.library, name, tensor_names(operator))]
         if name in self.built:
             lines += self.example_part(op)
         lines += ["## Fields", "", *self.fields(operator)]
