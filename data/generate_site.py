@@ -111,7 +111,7 @@ class Site:
                     else:
                         picture = f"{page.removesuffix('.md')}-{i}.png"
                         (self.pages / picture).write_bytes(base64.b64decode("".join(output["data"]["image/png"])))
-                        lines += [f"![plot of the cell above]({picture})", ""]
+                        lines += [f"![{cell['metadata'].get('alt', 'plot of the cell above')}]({picture})", ""]
             lines += [f"This page is the notebook `{source}`.", ""]
             self.write(page, "\n".join(lines))
 
