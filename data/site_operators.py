@@ -4,8 +4,10 @@ of src/ops and data/examples.py. generate_site.py writes them."""
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +18,8 @@ from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group,
 from entries import OPS, read_entries
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+sys.path.append(str(DOCS.parent / "bench"))
+from figures import reports, tables  # noqa: E402
 Facts = dict[str, Any]
 
 # Which chapter of the list an operator is in: the first pattern that its name has.
@@ -149,13 +153,23 @@ def numerics(name: str) -> list[str]:
     return []
 
 
+@cache
+def speeds() -> tuple[list[str], dict[str, list[str]]]:
+    """Of the machines that docs/performance has figures of."""
+    kept = {file.stem: reports.read(file) for file in sorted((DOCS / "performance").glob("*.json"))}
+    return tables.speeds(kept, sorted(python.built_names()))
+
+
 def speed(name: str) -> list[str]:
-    """Which page has figures of the operator, if it is built."""
+    """The figures of the operator, and which page has more, if it is built."""
     if name not in python.built_names():
         return []
+    titles, rows = speeds()
+    shape, *cells = rows[name]
+    figures = table(("machine", f"share and time, {shape}" if shape != "–" else "share"), zip(titles, cells))
     page, title = (("performance.md#what-was-measured", "How fast: what was measured") if "MODULUS" in name else
                    ("operator-speed.md", "The speed of every operator"))
-    return ["## Speed", "", f"[{title}](../../{page}) has figures, [How fast, and how that is measured](../../performance.md) "
+    return ["## Speed", "", "Share of a pass over memory that moves the same bytes:", "", *figures, f"[{title}](../../{page}) has more, [How fast, and how that is measured](../../performance.md) "
             "explains them, and `dmlrun bench` measures on your machine.", ""]
 
 
