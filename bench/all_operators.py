@@ -43,18 +43,21 @@ def to_attributes(attributes):
 
 
 class Values:
-    """Arrays of random values. Those of one type and range share their memory, since no case writes into its inputs."""
+    """Arrays of random values. Cases share them, since no case writes into its inputs; those of one case are apart."""
 
     def __init__(self, arrays):
         self.arrays, self.np, self.made = arrays, arrays.np, {}
         self.random = self.np.random.default_rng(SEED)
 
-    def input(self, array):
+    def inputs(self, row):
+        return [self.input(array, place) for place, array in enumerate(row.inputs)]
+
+    def input(self, array, place):
         if array is None:
             return None, None, None
         if not isinstance(array, Array):  # a function that makes it
             return self.arrays.put(array(self.np, self.random)), None, None
-        key = array.code, array.low, array.high
+        key = array.code, array.low, array.high, place
         if key not in self.made or len(self.made[key]) < array.count:
             self.made.pop(key, None)
             self.made[key] = self.arrays.put(self.draw(array, max(array.count, 1 << 16)))
@@ -162,7 +165,7 @@ def run_case(name, anydml, values, passes, seconds):
     from beside import Missing
     row = CASES[name]
     report = {"operator": name, "what": shapes_of(row)}
-    inputs = [values.input(array) for array in row.inputs]
+    inputs = values.inputs(row)
     outputs = [values.output(array) for array in row.outputs]
     while inputs and inputs[-1][0] is None:
         inputs.pop()

@@ -23,7 +23,7 @@ class Moves(NamedTuple):
     data: Sequence[int] = (0,)
     example: Example | None = None
     by_value: bool = False  # the values decide, and are all different: equal values are the same element
-    caption: str = "An element of the output has the colour of the element that it comes from."
+    caption: str = "Each output element has the colour of the input element it comes from."
 
 
 class Depends(NamedTuple):

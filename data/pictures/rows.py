@@ -53,7 +53,7 @@ FUNCTIONS: dict[str, Any] = {
     "CLIP_GRAD1": beside("gradient", 1, -0.5, Min=-1.0, Max=2.0, caption="The gradient passes between Min −1 and Max 2."),
     "QUANTIZE_LINEAR": Curves([(f"scale {scale:g}, zero point {zero}", {}, (("FLOAT32", scale), ("UINT8", zero)))
                                for scale, zero in ((0.5, 10), (1, 4))], (-6, 6), to="UINT8",
-                              caption="A staircase: UINT8 numbers, of which one step is the scale."),
+                              caption="A staircase of UINT8 numbers: each step is as wide as the scale."),
     "DEQUANTIZE_LINEAR": Curves([(f"scale {scale:g}, zero point {zero}", {}, (("FLOAT32", scale), ("UINT8", zero)))
                                  for scale, zero in ((0.5, 128), (0.25, 64))], (0, 255), of="UINT8"),
 }
@@ -101,9 +101,9 @@ SOFT: dict[str, Any] = {f"ACTIVATION_{name}{version}": Bars(LOGITS, {"Axes": [1]
 
 # ---- Tensors --------------------------------------------------------------------------------------------------------
 
-WINDOWS = "The elements of a window have the colour of its result."
-CHOSEN = "One element of the output, and the elements that decide about it."
-EACH = "Elements have the colour of the result that they decide about."
+WINDOWS = "The elements of each window have the colour of its result."
+CHOSEN = "One output element, and the input elements it is computed from."
+EACH = "Each input element has the colour of the result it contributes to."
 LETTERS = f32(*range(1, 13)).shaped(3, 4)
 IMAGE = f32(0, 2, 4, 6, 8, 6, 4, 2, 0).shaped(1, 1, 3, 3)
 LARGER = f32(*[0] * 36).shaped(1, 1, 6, 6)
@@ -164,22 +164,22 @@ TENSORS: dict[str, Any] = {
     "ELEMENT_WISE_IF": Moves((1, 2), caption="The condition chooses from which input each element comes."),
     "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": Depends((0, 3), show=(0, 1, 3, 4), caption=EACH),
     "FILL_VALUE_CONSTANT": Painted(same_everywhere, "One value everywhere."),
-    "FILL_VALUE_SEQUENCE": Painted(in_turn, "From ValueStart on, each ValueDelta more than the one before."),
+    "FILL_VALUE_SEQUENCE": Painted(in_turn, "The first element is ValueStart, and each of the others is ValueDelta more than the one before it."),
     "REDUCE": Depends(caption=EACH), "ARGMIN": Depends(caption=EACH), "ARGMAX": Depends(caption=EACH),
     "GATHER": Moves(), "GATHER_ELEMENTS": Moves(), "GATHER_ND": Moves(), "GATHER_ND1": Moves(),
     "SCATTER_ELEMENTS": Moves((0, 2)), "SCATTER_ND": Moves((0, 2)),
     "ONE_HOT": Moves((1,), caption="The second of the two values stands at the index, the first everywhere else."),
-    "NONZERO_COORDINATES": Painted(coordinates, "Each row of coordinates says where the element of its colour is; the rows after "
-                                                "them are 0."),
+    "NONZERO_COORDINATES": Painted(coordinates, "Each row of coordinates names the place of the element with its colour; the rows "
+                                                "after them are 0."),
     "SPLIT": Moves(), "JOIN": Moves((0, 1)), "QUANTIZE": Depends(caption=EACH), "DEQUANTIZE": Depends(caption=EACH),
-    "DYNAMIC_QUANTIZE_LINEAR": Depends(show=(0,), caption="The greatest and the least decide about the scale, and so about "
-                                                          "every element."),
+    "DYNAMIC_QUANTIZE_LINEAR": Depends(show=(0,), caption="The greatest and the least element set the scale, on which "
+                                                          "every result depends."),
     "SLICE": Moves(example=Example((LETTERS,), f32(0, 0, 0, 0).shaped(2, 2), {"Offsets": [1, 0], "Sizes": [2, 2], "Strides": [1, 2]}),
                    caption="Rows from 1 on, and every second column."),
     "SLICE1": Moves(example=Example((LETTERS,), f32(*[0] * 8).shaped(2, 4), {
         "InputWindowOffsets": [1, 0], "InputWindowSizes": [2, 4], "InputWindowStrides": [1, -1]}),
         caption="Rows from 1 on, and the columns backwards: a stride may be negative."),
-    "SLICE_GRAD": Moves(caption="Each gradient returns to the place from which SLICE1 took the element; the others are 0."),
+    "SLICE_GRAD": Moves(caption="Each gradient returns to the place its element was taken from; the other places are 0."),
     "PADDING": Moves(example=padded("REFLECTION"), caption="REFLECTION: mirrored at the edge, which is not repeated."),
     "PADDING1": Moves(example=padded("EDGE"), caption="EDGE: the outermost elements go on."),
     "TILE": Moves(example=Example((f32(1, 2, 3, 4).shaped(2, 2),), f32(*[0] * 24).shaped(4, 6), {"Repeats": [2, 3]})),
@@ -205,18 +205,18 @@ TENSORS: dict[str, Any] = {
                          f32(0, 0, 0, 0, 0, 8, 8, 0, 0, 8, 8, 0, 0, 0, 0, 0).shaped(1, 1, 4, 4), f32(0, 0, 0, 0).shaped(1, 1, 2, 2)),
     "UPSAMPLE_2D": resized("NEAREST_NEIGHBOR, twice as high and wide.", {
         "ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
-    "RESAMPLE_GRAD": Depends(caption="LINEAR: one pixel of the input's gradient, and the gradients it gathers."),
+    "RESAMPLE_GRAD": Depends(caption="LINEAR: one pixel, and the gradients that it collects."),
     "RESAMPLE_GRAD1": Depends(caption="NEAREST_NEIGHBOR: gradients go to the pixel that was taken."),
     **{name: Depends(caption=WINDOWS) for name in (
         "AVERAGE_POOLING", "AVERAGE_POOLING1", "LP_POOLING", "LP_POOLING1", "MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2")},
     "QUANTIZED_LINEAR_AVERAGE_POOLING": Depends(show=(0,), caption=WINDOWS),
     "AVERAGE_POOLING_GRAD": Depends(pick=0, caption="Each element of a window has its share of the gradient of the result."),
     "MAX_POOLING_GRAD": Depends((1,), pick=5, caption="The gradient goes to the greatest of its window."),
-    "MAX_UNPOOLING": Moves(caption="Each element returns to the place that its index names; the others are 0."),
-    "ROI_POOLING": Depends(show=(0, 1), caption="Of the region's pixels, each output has the greatest of its part."),
+    "MAX_UNPOOLING": Moves(caption="Each element returns to the place that its index names; the other places are 0."),
+    "ROI_POOLING": Depends(show=(0, 1), caption="One output, and the pixels of its part of the region; it is the greatest of them."),
     "ROI_ALIGN": Depends(show=(0, 1), caption="Pixels have the colour of the output that is interpolated from them."),
     "ROI_ALIGN1": Depends(show=(0, 1), caption="Pixels have the colour of the output that is interpolated from them."),
-    "ROI_ALIGN_GRAD": Depends((1,), show=(1, 2), pick=1, caption="One pixel's gradient, and the output gradients that reach it."),
+    "ROI_ALIGN_GRAD": Depends((1,), show=(1, 2), pick=1, caption="One pixel, and the gradients that it collects."),
     "CONVOLUTION": Depends((0, 1), Example((FLAT, KERNEL, None), f32(*[0] * 6).shaped(1, 1, 2, 3), {
         "Mode": "CROSS_CORRELATION", "Direction": "FORWARD", **FILTERED, "OutputPadding": [0, 0]}), pick=4,
         caption="One element of the output is the sum of a window times the filter. Where the filter is 0, the window does not count."),
@@ -224,7 +224,7 @@ TENSORS: dict[str, Any] = {
     "QUANTIZED_LINEAR_CONVOLUTION": Depends((0, 3), show=(0, 3), caption=CHOSEN),
     "GEMM": Depends((0, 1, 2), Example((A, B, f32(*[1] * 6).shaped(3, 2)), f32(*[0] * 6).shaped(3, 2), {
         "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}), pick=3,
-        caption="One element of the output: a row of A times a column of B, and C's element. What is multiplied by 0 does not count."),
+        caption="One output element is a row of A times a column of B, plus an element of C. Factors of a 0 do not count."),
     "MATRIX_MULTIPLY_INTEGER": Depends((0, 2), Example((BYTES, ZERO, SIGNED, ZERO8), i32(*[0] * 6).shaped(3, 2)), (0, 2), 3,
                                        CHOSEN),
     "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Depends((0, 3), Example((BYTES, ONE, ZERO, SIGNED, ONE, ZERO8, ONE, ZERO),
@@ -235,36 +235,36 @@ TENSORS: dict[str, Any] = {
                    by_value=True, caption="The two greatest of each row, and where they were."),
     "TOP_K1": Moves(example=Example((DISTINCT,), (f32(0, 0, 0, 0).shaped(2, 2), u32(0, 0, 0, 0).shaped(2, 2)), {
         "Axis": 1, "K": 2, "AxisDirection": "INCREASING"}), by_value=True, caption="The two least of each row, and where they were."),
-    "CUMULATIVE_SUMMATION": Depends(pick=4, caption="A sum has its own element and those before it."),
-    "CUMULATIVE_PRODUCT": Depends(pick=0, caption="Backwards, and without its own element: those behind it."),
+    "CUMULATIVE_SUMMATION": Depends(pick=4, caption="One sum, and the elements that it adds: its own and those before it."),
+    "CUMULATIVE_PRODUCT": Depends(pick=0, caption="One product, backwards and exclusive: the elements after its own."),
     "BATCH_NORMALIZATION": Histograms({"Spatial": True, "Epsilon": 0}, ((-2, 3), (0.49, 2.56), (1, 1), (0, 0)),
                                       caption="With the given means and variances every channel comes to mean 0 and deviation 1."),
     "BATCH_NORMALIZATION_TRAINING": Histograms({"Epsilon": 0}, ((1, 0.5), (0, 2), None), 3,
-                                               "With moments of the batch; Scale is 1 and 0.5, Bias 0 and 2."),
+                                               "Means and variances come from the batch. Scale is 1 and 0.5, Bias is 0 and 2."),
     "MEAN_VARIANCE_NORMALIZATION": Histograms({"CrossChannel": False, "NormalizeVariance": True, "Epsilon": 0}, (None, None),
                                               caption="Each channel comes to mean 0 and deviation 1."),
     "MEAN_VARIANCE_NORMALIZATION1": Histograms({"Axes": [1, 2, 3], "NormalizeVariance": True, "Epsilon": 0}, (None, None),
                                                caption="Axes 1, 2 and 3: both channels together."),
     "MEAN_VARIANCE_NORMALIZATION2": Histograms({"Axes": [2, 3], "UseMean": False, "UseVariance": True, "Epsilon": 0}, (None, None),
-                                               caption="Without UseMean the channels stay where they are on their side of 0."),
-    "LOCAL_RESPONSE_NORMALIZATION": Depends(pick=2, caption="Neighbouring channels decide about the scale of an element."),
+                                               caption="Without UseMean the channels are scaled, but not moved to 0."),
+    "LOCAL_RESPONSE_NORMALIZATION": Depends(pick=2, caption="One output element: its scale depends on the neighbouring channels too."),
     "LP_NORMALIZATION": Bars((3.0, -4.0, 1.0, 2.0), {"Axis": 1, "Epsilon": 0.0, "P": 2}, "The sum of the squares becomes 1."),
     "RANDOM_GENERATOR": Bits("The same state gives the same bits on every device."),
     "ADAM_OPTIMIZER": Descent("The parameter x on its way to the minimum of x², whose gradient is 2x."),
     "RNN": Steps("activation", ("H",), "H is the hidden state."),
     "GRU": Steps("update, reset", ("H",), "H is the hidden state."),
-    "LSTM": Steps("i, o, f, c", ("H", "C"), "H is the hidden state, C that of the cell."),
+    "LSTM": Steps("i, o, f, c", ("H", "C"), "H is the hidden state, C the state of the cell."),
     "MULTIHEAD_ATTENTION": Blocks(
         (("Query", "S", "d", 62, 90), ("Keyᵀ", "d", "T", 110, 62), ("weights", "S", "T", 110, 90), ("Value", "T", "d", 62, 110),
          ("Output", "S", "d", 62, 90)), ("·", "→ softmax →", "·", "="),
-        "Of each head: S queries and T keys of d numbers. The softmax is over the T keys; then Scale and masks have been applied."),
+        "Each head has S queries and T keys of d numbers. Scale and masks apply before the softmax, which runs over the T keys."),
     "MULTIHEAD_ATTENTION1": Blocks(
         (("Query", "S", "d", 62, 90), ("Keyᵀ", "d", "T", 110, 62), ("weights", "S", "T", 110, 90), ("Value", "T", "d", 62, 110),
          ("Output", "S", "d", 62, 90)), ("·", "→ softmax →", "·", "="),
-        "Of each head of the queries. QueryHeadCount is a multiple of KeyValueHeadCount: several heads share their keys and values."),
+        "Each head of the queries. QueryHeadCount is a multiple of KeyValueHeadCount: several heads share keys and values."),
 }
-OF_BITS = "the example shows the bits' numbers, and a curve of integers says less than the formula"
-OF_GRADIENTS = "every element of the input decides about every element of the gradient, so that a picture would show all of them"
+OF_BITS = "a curve over integers says less than the formula and the example"
+OF_GRADIENTS = "every element of the gradient depends on every input element, so that all of them would be coloured"
 # Why there is none.
 WITHOUT: dict[str, str] = {
     "ELEMENT_WISE_BIT_NOT": OF_BITS, "ELEMENT_WISE_BIT_COUNT": OF_BITS,
