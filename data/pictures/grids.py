@@ -206,7 +206,8 @@ def shades(library: Library, name: str, row: Shades, example: Example, names: An
     inputs, results = flat(example.inputs), run(library, name, example)
     most = max(abs(value) for tensor in (*inputs, *results) if tensor for value in tensor.values)
     # The last two digits say how much of the page shines through.
-    colours = [[f"#d66c28{round(200 * abs(value) / most):02x}" for value in tensor.values] for tensor in (*inputs, *results) if tensor]
+    colours = [[f"#d66c28{round(200 * abs(value) / most):02x}" for value in tensor.values]
+               for tensor in (*inputs, *results) if tensor]
     left = titled(names[0], inputs, colours[:len(inputs)])
     right = titled(names[1], results, colours[len(inputs):])
     words = described(name, left, right)

@@ -28,17 +28,19 @@ def family(attribute: str, *values: float, x: tuple[float, float] = (-4, 4), y: 
 def beside(label: str, *values: float, x: tuple[float, float] = (-4, 4), y: tuple[float, float] | None = None, place: int = 0,
            caption: str = "", to: str = "FLOAT32", **attributes: Any) -> Curves:
     """Of two inputs, one of which is the same everywhere."""
-    return Curves([(f"{label} {value:g}".replace("-", "−"), attributes, (("FLOAT32", value),)) for value in values], x, y, place, to,
-                  caption=caption)
+    return Curves([(f"{label} {value:g}".replace("-", "−"), attributes, (("FLOAT32", value),)) for value in values], x, y,
+                  place, to, caption=caption)
 
 
 FUNCTIONS: dict[str, Any] = {
     "EXP": one((-4, 2.5)), "LOG": one((-2, 8), caption="LOG of 0 is −∞, and of a negative number NaN."),
     "SIN": one((-7, 7)), "COS": one((-7, 7)), "TAN": one((-5, 5), (-6, 6)),
-    "ASIN": one((-1.5, 1.5), caption="Outside −1 to 1 it is NaN."), "ACOS": one((-1.5, 1.5), caption="Outside −1 to 1 it is NaN."),
+    "ASIN": one((-1.5, 1.5), caption="Outside −1 to 1 it is NaN."),
+    "ACOS": one((-1.5, 1.5), caption="Outside −1 to 1 it is NaN."),
     "ATAN": one((-8, 8)), "SINH": one((-3, 3)), "COSH": one((-3, 3)), "TANH": one(), "ASINH": one((-8, 8)),
     "ACOSH": one((-1, 8), caption="Below 1 it is NaN."), "ATANH": one((-1.5, 1.5), (-3, 3), "Outside −1 to 1 it is NaN."),
-    "ERF": one((-3, 3)), "IDENTITY": one(), "ABS": one(), "NEGATE": one(), "FLOOR": one(), "CEIL": one(), "SIGN": one(caption="SIGN of 0 is 0."),
+    "ERF": one((-3, 3)), "IDENTITY": one(), "ABS": one(), "NEGATE": one(), "FLOOR": one(), "CEIL": one(),
+    "SIGN": one(caption="SIGN of 0 is 0."),
     "ROUND": Curves([(mode, {"RoundingMode": mode}, ()) for mode in
                      ("HALVES_TO_NEAREST_EVEN", "TOWARD_ZERO", "TOWARD_INFINITY")], (-3, 3)),
     "RECIP": one(y=(-4, 4)), "SQRT": one((-2, 8), caption="The root of a negative number is NaN."),
@@ -59,7 +61,8 @@ FUNCTIONS: dict[str, Any] = {
 }
 COMPARED = "Orange is 1, grey is 0."
 MAPS: dict[str, Map] = {
-    "ADD": Map(), "ADD1": Map(attributes={"FusedActivation": "ACTIVATION_RELU"}, caption="With RELU as the fused activation, negative sums become 0."),
+    "ADD": Map(),
+    "ADD1": Map(attributes={"FusedActivation": "ACTIVATION_RELU"}, caption="With RELU as the fused activation, negative sums become 0."),
     "SUBTRACT": Map(), "MULTIPLY": Map(), "DIVIDE": Map(most=8), "MAX": Map(), "MIN": Map(), "MEAN": Map(),
     "DIFFERENCE_SQUARE": Map(),
     **{f"LOGICAL_{name}": Map(to="UINT8", count=17, caption=COMPARED) for name in
@@ -164,7 +167,8 @@ TENSORS: dict[str, Any] = {
     "ELEMENT_WISE_IF": Moves((1, 2), caption="The condition chooses from which input each element comes."),
     "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": Depends((0, 3), show=(0, 1, 3, 4), caption=EACH),
     "FILL_VALUE_CONSTANT": Painted(same_everywhere, "One value everywhere."),
-    "FILL_VALUE_SEQUENCE": Painted(in_turn, "The first element is ValueStart, and each of the others is ValueDelta more than the one before it."),
+    "FILL_VALUE_SEQUENCE": Painted(in_turn, "The first element is ValueStart, and each of the others is ValueDelta more than "
+                                            "the one before it."),
     "REDUCE": Depends(caption=EACH), "ARGMIN": Depends(caption=EACH), "ARGMAX": Depends(caption=EACH),
     "GATHER": Moves(), "GATHER_ELEMENTS": Moves(), "GATHER_ND": Moves(), "GATHER_ND1": Moves(),
     "SCATTER_ELEMENTS": Moves((0, 2)), "SCATTER_ND": Moves((0, 2)),
@@ -174,8 +178,8 @@ TENSORS: dict[str, Any] = {
     "SPLIT": Moves(), "JOIN": Moves((0, 1)), "QUANTIZE": Depends(caption=EACH), "DEQUANTIZE": Depends(caption=EACH),
     "DYNAMIC_QUANTIZE_LINEAR": Depends(show=(0,), caption="The greatest and the least element set the scale, on which "
                                                           "every result depends."),
-    "SLICE": Moves(example=Example((LETTERS,), f32(0, 0, 0, 0).shaped(2, 2), {"Offsets": [1, 0], "Sizes": [2, 2], "Strides": [1, 2]}),
-                   caption="Rows from 1 on, and every second column."),
+    "SLICE": Moves(example=Example((LETTERS,), f32(0, 0, 0, 0).shaped(2, 2), {
+        "Offsets": [1, 0], "Sizes": [2, 2], "Strides": [1, 2]}), caption="Rows from 1 on, and every second column."),
     "SLICE1": Moves(example=Example((LETTERS,), f32(*[0] * 8).shaped(2, 4), {
         "InputWindowOffsets": [1, 0], "InputWindowSizes": [2, 4], "InputWindowStrides": [1, -1]}),
         caption="Rows from 1 on, and the columns backwards: a stride may be negative."),
@@ -202,7 +206,8 @@ TENSORS: dict[str, Any] = {
     "RESAMPLE3": resized("LINEAR and antialiased, half as high and wide: each pixel is a mean of its neighbourhood.",
                          {"RoundingDirection": "DECREASING", **CENTRES, "InterpolationMode": "LINEAR",
                           "Scales": [1.0, 1.0, 0.5, 0.5], "Antialiased": 1},
-                         f32(0, 0, 0, 0, 0, 8, 8, 0, 0, 8, 8, 0, 0, 0, 0, 0).shaped(1, 1, 4, 4), f32(0, 0, 0, 0).shaped(1, 1, 2, 2)),
+                         f32(0, 0, 0, 0, 0, 8, 8, 0, 0, 8, 8, 0, 0, 0, 0, 0).shaped(1, 1, 4, 4),
+                         f32(0, 0, 0, 0).shaped(1, 1, 2, 2)),
     "UPSAMPLE_2D": resized("NEAREST_NEIGHBOR, twice as high and wide.", {
         "ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
     "RESAMPLE_GRAD": Depends(caption="LINEAR: one pixel, and the gradients that it collects."),
@@ -213,13 +218,15 @@ TENSORS: dict[str, Any] = {
     "AVERAGE_POOLING_GRAD": Depends(pick=0, caption="Each element of a window has its share of the gradient of the result."),
     "MAX_POOLING_GRAD": Depends((1,), pick=5, caption="The gradient goes to the greatest of its window."),
     "MAX_UNPOOLING": Moves(caption="Each element returns to the place that its index names; the other places are 0."),
-    "ROI_POOLING": Depends(show=(0, 1), caption="One output, and the pixels of its part of the region; it is the greatest of them."),
+    "ROI_POOLING": Depends(show=(0, 1), caption="One output, and the pixels of its part of the region; it is the greatest "
+                                                "of them."),
     "ROI_ALIGN": Depends(show=(0, 1), caption="Pixels have the colour of the output that is interpolated from them."),
     "ROI_ALIGN1": Depends(show=(0, 1), caption="Pixels have the colour of the output that is interpolated from them."),
     "ROI_ALIGN_GRAD": Depends((1,), show=(1, 2), pick=1, caption="One pixel, and the gradients that it collects."),
     "CONVOLUTION": Depends((0, 1), Example((FLAT, KERNEL, None), f32(*[0] * 6).shaped(1, 1, 2, 3), {
         "Mode": "CROSS_CORRELATION", "Direction": "FORWARD", **FILTERED, "OutputPadding": [0, 0]}), pick=4,
-        caption="One element of the output is the sum of a window times the filter. Where the filter is 0, the window does not count."),
+        caption="One element of the output is the sum of a window times the filter. Where the filter is 0, the window does "
+                "not count."),
     "CONVOLUTION_INTEGER": Depends((0, 2), show=(0, 2), caption=CHOSEN),
     "QUANTIZED_LINEAR_CONVOLUTION": Depends((0, 3), show=(0, 3), caption=CHOSEN),
     "GEMM": Depends((0, 1, 2), Example((A, B, f32(*[1] * 6).shaped(3, 2)), f32(*[0] * 6).shaped(3, 2), {
