@@ -13,7 +13,7 @@ from types import (BuiltinMethodType as _BuiltinMethodType, GenericAlias as _Gen
 
 import numpy as _np
 
-from . import _core, _libraries
+from . import _core, _libraries, _recorded  # noqa: F401, which Symbols need
 from ._call import ON_GPU as _ON_GPU
 from ._symbols import Recorder, Symbol, plain as _plain
 
