@@ -122,6 +122,7 @@ class DeviceCall {
       all.append(
           nb::make_tuple(one.is_of_truths() ? "bool" : type_text(type_of(one)), nb::tuple(shape), nb::tuple(strides)));
     }
+    device_with_id(id_);  // which explains where there is no such device
     return nb::make_tuple(id_, all);
   }
 

@@ -368,7 +368,7 @@ def _triangle(of_upper):
 
 def dot(a, b, **others):
     _check_no_others("dot", others)
-    a, b = (one if type(one) is Symbol else np.asarray(one) for one in (a, b))
+    a, b = (one if type(one) is Symbol else np.asarray(one) for one in (a, b))  # no number takes another's type here
     if a.ndim == 0 or b.ndim == 0:
         return multiply(a, b)
     if b.ndim > 2:
@@ -435,4 +435,3 @@ def _method(function, name):
 for _name in ("sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "all", "any", "cumsum", "cumprod",
               "clip", "round", "repeat", "take", "dot", "copy"):
     setattr(Symbol, _name, _method(FUNCTIONS[getattr(np, _name)], _name))
-Symbol.__round__ = lambda self, decimals=0: round_(self, decimals)

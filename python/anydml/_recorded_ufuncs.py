@@ -117,11 +117,12 @@ def floor_divide(a, b):
         raise TypeError("// of bool and bool is not there; convert them with astype")
     if kind == np.float16:  # in float32, as NumPy
         return floor_divide(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
-    if kind.kind != "f":
-        return operate("ELEMENT_WISE_DIVIDE", subtract(a, modulus_floor(a, b)), b)
     rest = modulus_truncate(a, b)
-    quotient = divide(subtract(a, rest), b)
     other_sign = logical_and(differ(rest, 0), differ(less(b, 0), less(rest, 0)))
+    if kind.kind != "f":
+        quotient = operate("ELEMENT_WISE_DIVIDE", a, b)
+        return quotient if kind.kind == "u" else where(other_sign, subtract(quotient, 1), quotient)
+    quotient = divide(subtract(a, rest), b)
     quotient = where(other_sign, subtract(quotient, 1), quotient)
     whole = operate("ELEMENT_WISE_FLOOR", quotient)
     whole = where(greater(subtract(quotient, whole), 0.5), add(whole, 1), whole)
@@ -358,14 +359,6 @@ def _square(x):
     return multiply(x, x)
 
 
-def _scaled(name, factor):
-    def function(x):
-        _check_floats(f"numpy.{name}", x.dtype, "efd")
-        return multiply(x, factor)
-
-    return function
-
-
 def _bit_count(x):
     if x.dtype.kind != "u":
         raise TypeError(f"numpy.bitwise_count of {x.dtype} is not there; expected unsigned integers: convert it with astype")
@@ -399,8 +392,6 @@ UFUNCS.update({
     np.square: _square, np.sign: _sign, np.signbit: _sign_bit, np.negative: negative, np.positive: positive,
     np.absolute: absolute, np.fabs: of_floats("fabs", "ELEMENT_WISE_ABS", "efd"), np.invert: invert,
     np.isnan: is_nan, np.isinf: is_infinite, np.isfinite: is_finite, np.logical_not: logical_not,
-    np.deg2rad: _scaled("deg2rad", math.pi / 180), np.radians: _scaled("radians", math.pi / 180),
-    np.rad2deg: _scaled("rad2deg", 180 / math.pi), np.degrees: _scaled("degrees", 180 / math.pi),
     np.add: add, np.subtract: subtract, np.multiply: multiply, np.true_divide: divide, np.floor_divide: floor_divide,
     np.remainder: modulus_floor, np.fmod: modulus_truncate, np.power: power, np.matmul: multiply_matrices,
     np.divmod: lambda a, b: (floor_divide(a, b), modulus_floor(a, b)), np.copysign: copysign,
