@@ -247,6 +247,7 @@ class Graph:
         self._function, self._device = function, device
         self._kept = _OrderedDict()
         self._owner = None  # the class that it is a method of
+        self._signature = None  # of the function, once it is needed
 
     def __set_name__(self, owner, name):
         self._owner = owner
@@ -285,11 +286,12 @@ class Graph:
 
     def _by_place(self, arguments, named):
         """Arguments that are given by name, at their places where they have one: f(x, k=2) is f(x, 2)."""
-        try:
-            signature = inspect.signature(self._function)
-        except (TypeError, ValueError):  # it does not tell
-            return arguments, named
-        bound = signature.bind(*arguments, **named)
+        if self._signature is None:
+            try:
+                self._signature = inspect.signature(self._function)
+            except (TypeError, ValueError):  # it does not tell
+                return arguments, named
+        bound = self._signature.bind(*arguments, **named)
         return bound.args, bound.kwargs
 
     def _on_gpu(self, leaves, form, outs):

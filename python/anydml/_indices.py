@@ -9,17 +9,10 @@ import operator
 
 import numpy as np
 
-from ._symbols import Symbol, plain, record
+from ._symbols import FUNCTIONS, Symbol, plain, record
 
 _NO_MASK = ("a mask selects a number of elements that is not known before the graph runs: numpy.where(mask, x, 0) chooses "
             "between elements")
-
-
-def is_array(part):
-    """Whether a part of an index is an array of indices, and not an integer, a slice, None or ..."""
-    if isinstance(part, (list, tuple)):
-        return True
-    return isinstance(part, (np.ndarray, Symbol)) and (part.ndim > 0 or type(part) is Symbol or part.dtype == bool)
 
 
 def _indices(part, size):
@@ -123,3 +116,6 @@ def _joined(indices, sizes):
             index = np.where(index < 0, index + size, index).clip(0, max(size - 1, 0))
         total = index if total is None else total * size + index
     return total
+
+
+FUNCTIONS.update({Symbol.__getitem__: select, np.take: take, np.take_along_axis: take_along_axis})

@@ -9,10 +9,10 @@ import operator
 
 import numpy as np
 
-from ._indices import take, take_along_axis
-from ._recorded_ufuncs import (absolute, add, converted, divide, dtypes_of, equal, greater, is_nan, is_number, less,
-                               logical_or, maximum, multiply, multiply_matrices, operate, round_to_even, subtract, taken,
-                               together, truths, view_as_bool, where)
+from . import _indices  # noqa: F401, which adds to the table too
+from ._recorded_ufuncs import (absolute, add, converted, divide, dtypes_of, equal, greater, is_finite, is_nan, is_number,
+                               less, logical_or, multiply, multiply_matrices, operate, round_to_even, subtract, symbols,
+                               taken, truths, view_as_bool, where)
 from ._symbols import FUNCTIONS, Symbol, plain
 
 _AxisError = getattr(np, "exceptions", np).AxisError
@@ -400,10 +400,11 @@ def average(a, axis=None, weights=None, **others):
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """As NumPy's formula, in the type of the operands."""
-    (a, b), kind = together(a, b)
-    a, b = _symbol(a, b), _symbol(b, a)
-    near = less(absolute(subtract(a, b)), math.inf) & (absolute(subtract(a, b)) <= add(multiply(absolute(b), rtol), atol))
+    """By NumPy's formula, in the type of the operands."""
+    (a, b), kind = symbols(a, b)
+    if kind.kind != "f":
+        raise TypeError(f"numpy.isclose of {kind} computes in float64 in NumPy; convert the operands with astype('float32')")
+    near = (absolute(subtract(a, b)) <= add(multiply(absolute(b), rtol), atol)) & is_finite(b)
     near = logical_or(near, equal(a, b))
     return logical_or(near, is_nan(a) & is_nan(b)) if equal_nan else near
 
@@ -412,10 +413,10 @@ FUNCTIONS.update({
     np.sum: sum, np.prod: prod, np.mean: mean, np.average: average, np.var: var, np.std: std, np.max: amax,
     np.min: amin, np.amax: amax, np.amin: amin, np.ptp: ptp, np.argmax: argmax, np.argmin: argmin, np.all: all,
     np.any: any_, np.count_nonzero: count_nonzero, np.cumsum: cumsum, np.cumprod: cumprod, np.clip: clip,
-    np.round: round_, np.around: round_, np.nan_to_num: nan_to_num, np.where: where_, np.concatenate: concatenate,
+    np.round: round_, np.around: round_, np.nan_to_num: nan_to_num, np.isclose: isclose, np.where: where_, np.concatenate: concatenate,
     np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.roll: roll, np.diff: diff, np.tile: tile,
     np.repeat: repeat, np.pad: pad, np.triu: _triangle(True), np.tril: _triangle(False), np.dot: dot, np.outer: outer,
-    np.take: take, np.take_along_axis: take_along_axis, np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
+    np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
     np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis], np.copy: lambda a, *_, **__: a,
     np.zeros_like: _made(np.zeros), np.ones_like: _made(np.ones), np.empty_like: _made(np.zeros),
     np.full_like: _made(np.full)})
@@ -433,5 +434,5 @@ def _method(function, name):
 
 
 for _name in ("sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "all", "any", "cumsum", "cumprod",
-              "clip", "round", "repeat", "take", "dot", "copy"):
+              "clip", "round", "repeat", "take", "dot"):
     setattr(Symbol, _name, _method(FUNCTIONS[getattr(np, _name)], _name))

@@ -97,6 +97,10 @@ class Symbol:
 
     flatten = ravel  # values never change, so a copy would not differ from a view
 
+    def copy(self, order="C"):
+        """Itself: values never change."""
+        return self
+
     def squeeze(self, axis=None):
         """Without dimensions of size 1."""
         return self._seen(lambda array: array.squeeze(axis))
@@ -105,17 +109,19 @@ class Symbol:
         """Its bits as another type."""
         return self._seen(lambda array: array.view(dtype))
 
-    def astype(self, dtype):
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """Converted, as CAST does; to bool, whether an element is not 0."""
         dtype = _np.dtype(dtype)
         if self.dtype == dtype:
             return self
+        if not _np.can_cast(self.dtype, dtype, casting):
+            raise TypeError(f"astype: a conversion of {self.dtype} to {dtype} is not {casting!r}")
         return self != 0 if dtype == bool else self._recorder.add("CAST", (plain(self),), dtype=dtype)
 
     def __getitem__(self, where):
         where = where if isinstance(where, tuple) else (where,)
         if any(type(one) not in _PLAIN_INDICES and _is_array(one) for one in where):
-            return _select(self, where)
+            return FUNCTIONS[Symbol.__getitem__](self, where)
         where = tuple(map(_index, where))
         if Ellipsis not in where:
             where += (Ellipsis,)  # NumPy then returns a view of a single element too, and not a number
@@ -234,6 +240,13 @@ def _index(part):
             pass
     raise TypeError(f"an index is of type {type(part).__name__}; expected integers, slices, None, ... and arrays of "
                     "integers")
+
+
+def _is_array(part):
+    """Whether a part of an index is an array of indices, and not an integer, a slice, None or ..."""
+    if isinstance(part, (list, tuple)):
+        return True
+    return isinstance(part, (_np.ndarray, Symbol)) and (part.ndim > 0 or type(part) is Symbol or part.dtype == bool)
 
 
 _PLAIN_INDICES = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -417,6 +430,3 @@ def record(op, inputs, out, dtype, shape, device, attributes):
 def plain(value):
     """An array or a Symbol of truths as UINT8."""
     return value.view(_np.uint8) if getattr(value, "dtype", None) == bool else value
-
-
-from ._indices import is_array as _is_array, select as _select  # noqa: E402, which needs the names above

@@ -134,6 +134,10 @@ def test_choices_and_bounds():
     check(lambda x: (np.round(x), x.round(1), np.around(x, -1), np.round(x, 2), np.nan_to_num(x), np.nan_to_num(x, nan=7)),
           X)
     check(lambda x: (np.round(x), x.round(1)), I)
+    check(lambda x, y: (np.isclose(x, y), np.isclose(x, x + np.float32(1e-6)), np.isclose(x, 1.5, equal_nan=True),
+                        np.isclose(x, x, equal_nan=True)), X, Y)
+    check(lambda x: (x.astype(np.float16, copy=False), x.astype("f8", casting="safe"), x.astype(np.float32)),
+          np.clip(X, -99, 99))
 
 
 def test_arrangements():
@@ -204,6 +208,7 @@ def test_wrong_arguments():
             (lambda x: x.sum((0, 0)), X, ValueError, "duplicate value in 'axis'"),
             (lambda x: x[[4]], X, IndexError, "index 4 is out of bounds for a dimension of size 4"),
             (lambda x: x[[0.5]], X, IndexError, "expected integers"), (lambda x: x[0, 0, [1]], X, IndexError, "too many"),
+            (lambda x: x.astype("f2", casting="safe"), X, TypeError, "float32 to float16 is not 'safe'"),
             (lambda x: x ** -1, I, ValueError, "negative integer powers"),
             (lambda x: x[:0].max(), X, ValueError, "zero-size array"),
             (lambda x: np.pad(x, 4, "reflect"), X, ValueError, "expected at most 3 for mode='reflect'"),
