@@ -112,7 +112,7 @@ class DeviceCall {
     choose_library_of_arrays();
     nb::list all;
     for (DeviceOperand& one : operands_) {
-      one.read(kNoOrder, false);
+      read(one, false);
       nb::list shape;
       nb::list strides;
       for (int i = 0; i < one.operand.tensor.rank; ++i) {

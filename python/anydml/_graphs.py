@@ -47,9 +47,10 @@ class Recording:
     def _compile(self, recorder, likes, results, device):
         leaves = []
         self._form = _taken_apart(results, leaves)
+        self._is_tuple = self._form in ((kind, None, (None,) * len(leaves)) for kind in (tuple, list))
         outputs = [recorder.output(one) for one in leaves]
         self._outs = [(like.shape, kind) for like, kind in outputs]
-        self.no_outs, self._kept = (None,) * len(outputs), None
+        self.no_outs, self._guard = (None,) * len(outputs), None
         outs = [_np.empty(like.shape, like.dtype) for like, _ in outputs]  # which can be written
         self._compiled = _core.Compiled(recorder.graph, likes, outs, device)
 
@@ -78,11 +79,11 @@ class Recording:
         """The same over arrays of other libraries on a GPU, which it was compiled for."""
         if len(outs) != len(self._outs):
             raise ValueError(f"out has {len(outs)} entries; expected {len(self._outs)}, one for each result")
-        if self._kept is None:  # runs go on after the call, and read what was compiled
+        if self._guard is None:  # runs go on after the call, and read what was compiled
             library = _libraries.library_of(type(arrays[0]))[0]
-            self._kept = weakref.finalize(self, _release_later, library, _core.device_layouts(arrays[:1])[0],
-                                          self._compiled)
-            self._kept.atexit = False
+            self._guard = weakref.finalize(self, _release_later, library, _core.device_layouts(arrays[:1])[0],
+                                           self._compiled)
+            self._guard.atexit = False
         targets = [one if one is None or _is_packed_on_device(one, f"out[{i}]", *like) else None
                    for i, (one, like) in enumerate(zip(outs, self._outs))]
         results = self._compiled.run_on_device(arrays, targets, [kind == bool for _, kind in self._outs], device)
@@ -92,7 +93,9 @@ class Recording:
         return [made if one is None else one for one, made in zip(outs, results)]
 
     def result(self, outs):
-        return outs[0] if self._form is None else _put_together(self._form, iter(outs), tuple)
+        if self._form is None:
+            return outs[0]
+        return tuple(outs) if self._is_tuple else _put_together(self._form, iter(outs), tuple)
 
 
 def _release_later(library, device, compiled):

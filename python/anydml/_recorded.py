@@ -95,23 +95,20 @@ def prod(a, axis=None, dtype=None, *, keepdims=False, **others):
     return _product_of(_summed(a, dtype), axis, keepdims)
 
 
-def _averaged(name, x, dtype):
-    x = x if dtype is None else x.astype(dtype)
-    if x.dtype.kind != "f":
-        raise TypeError(f"numpy.{name} of {x.dtype} is float64 in NumPy, and a graph converts nothing by itself: give "
-                        f"dtype, or write x.astype('float32').{name}()")
-    return x
+def _averaged(x, dtype):
+    """In the type in which NumPy averages: integers in float64."""
+    return x.astype(np.float64 if dtype is None and x.dtype.kind != "f" else x.dtype if dtype is None else dtype)
 
 
 def mean(a, axis=None, dtype=None, *, keepdims=False, **others):
     _check_no_others("mean", others)
-    return _average_of(_averaged("mean", a, dtype), axis, keepdims)
+    return _average_of(_averaged(a, dtype), axis, keepdims)
 
 
 def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None, **others):
     """The mean of the squares of the distances from the mean, each of these rounded."""
     _check_no_others("var", others)
-    x = _averaged("var", a, dtype)
+    x = _averaged(a, dtype)
     distance = subtract(x, _average_of(x, axis, True))
     count = math.prod(x.shape[i] for i in _axes_of(axis, x.ndim)) - (ddof if correction is None else correction)
     return divide(_sum_of(multiply(distance, distance), axis, keepdims), max(count, 0))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Arithmetic of Symbols, and NumPy's ufuncs over them, as operators.
 
-Types are NumPy's: Python's numbers take the type of what is beside them, and bool becomes it. Nothing else is converted:
-where NumPy would go on in another type, such as float64 for the exponential of an integer, the function raises a
-TypeError that says how to write it.
+Types are NumPy's: Python's numbers take the type of what is beside them, bool becomes it, and functions of floats take
+integers as NumPy's floats for them. Where no operator has that type, such as float64 for the exponential of an int32, a
+TypeError says how to write it. Arrays of two types are refused.
 """
 import functools
 import math
@@ -103,10 +103,10 @@ modulus_floor, modulus_truncate = _arithmetic("MODULUS_FLOOR"), _arithmetic("MOD
 
 
 def divide(a, b):
+    """Integers are divided in float64, as in NumPy; anydml.divide truncates their quotient."""
     (a, b), kind = together(a, b)
-    if kind.kind != "f":
-        raise TypeError(f"/ is for floats; anydml.divide divides integers. NumPy's / of {kind} is float64: write "
-                        "x.astype('float32') / y, or x // y")
+    if kind.kind != "f" and len(dtypes_of((a, b))) == 1:
+        a, b = (one.astype(np.float64) for one in (a, b))
     return operate("ELEMENT_WISE_DIVIDE", a, b)
 
 
@@ -269,8 +269,8 @@ def _maximum_of_numbers(extreme):
 
 
 def copysign(a, b):
-    (a, b), kind = symbols(a, b)
-    _check_floats("numpy.copysign", kind, "efd")
+    a, b = (as_floats("numpy.copysign", one, "efd") for one in symbols(a, b)[0])
+    kind = a.dtype
     bits = np.dtype(f"u{kind.itemsize}")
     sign = np.left_shift(1, 8 * kind.itemsize - 1, dtype=np.uint64)
     both = functools.partial(operate, "ELEMENT_WISE_BIT_AND")
@@ -280,30 +280,30 @@ def copysign(a, b):
 
 # ---- One operand ----------------------------------------------------------------------------------------------------
 
-def _check_floats(name, kind, codes="ef"):
-    if kind.char in codes:
-        return
-    if kind == np.float64:
-        raise TypeError(f"{name}: an operand is float64; expected float16 or float32: convert it with astype('float32')")
-    raise TypeError(f"{name} of {kind} is another float type in NumPy, and a graph converts nothing by itself: convert the "
-                    "operand with astype('float32')")
+def as_floats(name, x, codes="ef"):
+    """Integers as the floats that NumPy makes of them. codes: those of the types that the operator takes."""
+    kind = x.dtype
+    if kind.kind != "f":
+        x = x.astype("efd"[min(kind.itemsize.bit_length() - 1, 2)])
+    if x.dtype.char in codes:
+        return x
+    what = f"{name} of {kind} is float64 in NumPy, and" if kind.kind != "f" else f"{name}: an operand is float64;"
+    raise TypeError(f"{what} the operator takes float16 and float32: convert the operand with astype('float32')")
 
 
 def of_floats(name, operator, codes="ef", of_integers=None, **attributes):
     def function(x):
         if of_integers is not None and x.dtype.kind != "f":
             return of_integers(x)
-        _check_floats(f"numpy.{name}", x.dtype, codes)
-        return operate(operator, x, **attributes)
+        return operate(operator, as_floats(f"numpy.{name}", x, codes), **attributes)
 
     return function
 
 
 def _of_two_floats(name, operator):
     def function(a, b):
-        (a, b), kind = together(a, b)
-        _check_floats(f"numpy.{name}", kind)
-        return operate(operator, a, b)
+        (a, b), _ = symbols(a, b)
+        return operate(operator, as_floats(f"numpy.{name}", a), as_floats(f"numpy.{name}", b))
 
     return function
 
@@ -351,7 +351,7 @@ def _sign(x):
 
 
 def _sign_bit(x):
-    _check_floats("numpy.signbit", x.dtype, "efd")
+    x = as_floats("numpy.signbit", x, "efd")
     return less(x.view(f"i{x.dtype.itemsize}"), 0)
 
 
@@ -366,8 +366,7 @@ def _bit_count(x):
 
 
 def _power_of_two(x):
-    _check_floats("numpy.exp2", x.dtype)
-    return power(2.0, x)
+    return power(2.0, as_floats("numpy.exp2", x))
 
 
 def _rounding(name, operator, **attributes):
