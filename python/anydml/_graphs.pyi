@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Callable, Sequence
 from types import GenericAlias
-from typing import Any, Concatenate, Generic, Protocol, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 from numpy.typing import NDArray
-from typing_extensions import ParamSpec
+from typing_extensions import Concatenate, ParamSpec
 
 from ._symbols import Symbol
 

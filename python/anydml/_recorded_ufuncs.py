@@ -172,8 +172,8 @@ def _power_of_integer(x, exponent):
     return result
 
 
-_POWERS = {1: lambda x: x, 2: lambda x: multiply(x, x), 0.5: lambda x: operate("ELEMENT_WISE_SQRT", x),
-           -1: lambda x: operate("ELEMENT_WISE_RECIP", x)}
+_POWERS = {1: lambda x: x, 2: lambda x: multiply(x, x), 0.5: functools.partial(operate, "ELEMENT_WISE_SQRT"),
+           -1: functools.partial(operate, "ELEMENT_WISE_RECIP")}
 
 
 def multiply_matrices(a, b):
@@ -369,11 +369,13 @@ def _power_of_two(x):
     return power(2.0, as_floats("numpy.exp2", x))
 
 
-def _rounding(name, operator, **attributes):
-    def itself(x):
-        return x
+def _itself(x):
+    return x
 
-    return of_floats(name, operator, "efd", itself, **attributes)
+
+def _rounding(name, operator, **attributes):
+    keeps = getattr(np, name)(np.int8(1)).dtype == np.int8  # integers, since NumPy 2.1; before they became floats
+    return of_floats(name, operator, "efd", _itself if keeps else None, **attributes)
 
 
 _WITH_ONE_NAME = {"exp": "EXP", "log": "LOG", "sin": "SIN", "cos": "COS", "tan": "TAN", "arcsin": "ASIN",

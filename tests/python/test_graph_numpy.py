@@ -88,7 +88,9 @@ def test_ufuncs():
             check(getattr(np, name), np.abs(J).astype(kind))
     check(lambda x, y: (x / y, x / 2, 1 / x, np.copysign(x, y), x / np.int32(3)), I, J)
     same(anydml.graph(np.exp)(np.int8([2, 3, -1])), anydml.exp(np.int8([2, 3, -1])))
-    check(lambda x: (np.left_shift(x, 3), np.bitwise_and(x, 12), np.invert(x), np.bitwise_count(x)), I.astype(np.uint32))
+    check(lambda x: (np.left_shift(x, 3), np.bitwise_and(x, 12), np.invert(x)), I.astype(np.uint32))
+    if hasattr(np, "bitwise_count"):
+        check(np.bitwise_count, I.astype(np.uint32))
 
 
 def test_functions_that_are_rounded_once_are_those_of_anydml():
@@ -209,7 +211,7 @@ def test_other_meanings_are_refused(function, array, message):
 
 def test_wrong_arguments():
     for function, array, kind, message in (
-            (lambda x: x.sum(2), X, np.exceptions.AxisError, "axis 2 is out of bounds"),
+            (lambda x: x.sum(2), X, getattr(np, "exceptions", np).AxisError, "axis 2 is out of bounds"),
             (lambda x: x.sum((0, 0)), X, ValueError, "duplicate value in 'axis'"),
             (lambda x: x[[4]], X, IndexError, "index 4 is out of bounds for a dimension of size 4"),
             (lambda x: x[[0.5]], X, IndexError, "expected integers"), (lambda x: x[0, 0, [1]], X, IndexError, "too many"),
