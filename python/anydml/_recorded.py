@@ -197,7 +197,7 @@ def clip(a, a_min=None, a_max=None, *, min=None, max=None, **others):
         return _symbol(a, low, high)
     a = _symbol(a, low, high)
     if a.dtype == bool:
-        raise TypeError("numpy.clip of bool is not there; convert it with astype")
+        raise TypeError("numpy.clip of bool cannot be part of a graph; convert it with astype")
     kind, are_numbers = a.dtype, (low is None or is_number(low)) and (high is None or is_number(high))
     bounds = [one if one is None else converted(one, kind) for one in (low, high)]
     if are_numbers and (None in (low, high) or low <= high):

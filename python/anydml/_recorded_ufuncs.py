@@ -85,7 +85,7 @@ def _arithmetic(name, of_truths=None, instead="convert them with astype"):
         if kind != bool:
             return operate(f"ELEMENT_WISE_{name}", a, b)
         if of_truths is None:
-            raise TypeError(f"{name.lower()} of bool and bool is not there; {instead}")
+            raise TypeError(f"{name.lower()} of bool and bool cannot be part of a graph; {instead}")
         return of_truths(a, b)
 
     return function
@@ -114,7 +114,7 @@ def floor_divide(a, b):
     """As NumPy's: of the quotient that is left without the remainder, so that it is right where a / b is rounded up."""
     (a, b), kind = symbols(a, b)
     if kind == bool:
-        raise TypeError("// of bool and bool is not there; convert them with astype")
+        raise TypeError("// of bool and bool cannot be part of a graph; convert them with astype")
     if kind == np.float16:  # in float32, as NumPy
         return floor_divide(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     rest = modulus_truncate(a, b)
@@ -140,7 +140,7 @@ def power(a, b):
             return found
     (a, b), kind = together(a, b)
     if kind == bool:
-        raise TypeError("** of bool and bool is not there; convert them with astype")
+        raise TypeError("** of bool and bool cannot be part of a graph; convert them with astype")
     if kind in (np.int64, np.uint64, np.float64):
         raise TypeError(f"** of {kind} takes "
                         f"{'the numbers 0, 0.5, 1, 2 and -1' if kind.kind == 'f' else 'numbers'} as exponents; convert it "
@@ -195,8 +195,8 @@ def _bitwise(name, of_truths):
 
 def _check_integers(name, kind):
     if kind.kind not in "iu":
-        raise TypeError(f"bitwise {name.lower()} of {kind} is not there; expected integers or bool: x.view('uint32') has "
-                        "the bits of a float32")
+        raise TypeError(f"bitwise {name.lower()} of {kind} cannot be part of a graph; expected integers or bool: "
+                        "x.view('uint32') has the bits of a float32")
 
 
 def _shift_left(a, b):
@@ -310,13 +310,13 @@ def _of_two_floats(name, operator):
 
 def negative(x):
     if x.dtype == bool:
-        raise TypeError("- of bool is not there; use ~ or numpy.logical_not, as in NumPy")
+        raise TypeError("- of bool cannot be part of a graph; use ~ or numpy.logical_not, as in NumPy")
     return operate("ELEMENT_WISE_NEGATE", x)
 
 
 def positive(x):
     if x.dtype == bool:
-        raise TypeError("+ of bool is not there; convert it with astype")
+        raise TypeError("+ of bool cannot be part of a graph; convert it with astype")
     return x
 
 
@@ -345,7 +345,7 @@ def is_finite(x):
 
 def _sign(x):
     if x.dtype == bool:
-        raise TypeError("numpy.sign of bool is not there; convert it with astype")
+        raise TypeError("numpy.sign of bool cannot be part of a graph; convert it with astype")
     made = operate("ELEMENT_WISE_SIGN", x)
     return where(is_nan(x), x, made) if x.dtype.kind == "f" else made
 
@@ -361,7 +361,8 @@ def _square(x):
 
 def _bit_count(x):
     if x.dtype.kind != "u":
-        raise TypeError(f"numpy.bitwise_count of {x.dtype} is not there; expected unsigned integers: convert it with astype")
+        raise TypeError(f"numpy.bitwise_count of {x.dtype} cannot be part of a graph; expected unsigned integers: convert "
+                        "it with astype")
     return operate("ELEMENT_WISE_BIT_COUNT", x, dtype=np.uint32).astype(np.uint8)
 
 
