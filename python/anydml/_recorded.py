@@ -381,12 +381,13 @@ def outer(a, b, **others):
 
 # ---- The table ------------------------------------------------------------------------------------------------------
 
-def _made(fill):
-    """zeros_like and the like: an array, which is a constant of the graph."""
-    def function(a, *arguments, dtype=None, order="K", subok=True, shape=None, device=None):
-        return fill(a.shape if shape is None else shape, *arguments, a.dtype if dtype is None else dtype)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """An array, which is a constant of the graph."""
+    return np.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype)
 
-    return function
+
+def _filled(value):
+    return lambda a, dtype=None, order="K", subok=True, shape=None, *, device=None: full_like(a, value, dtype, shape=shape)
 
 
 def average(a, axis=None, weights=None, **others):
@@ -415,8 +416,7 @@ FUNCTIONS.update({
     np.repeat: repeat, np.pad: pad, np.triu: _triangle(True), np.tril: _triangle(False), np.dot: dot, np.outer: outer,
     np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
     np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis], np.copy: lambda a, *_, **__: a,
-    np.zeros_like: _made(np.zeros), np.ones_like: _made(np.ones), np.empty_like: _made(np.zeros),
-    np.full_like: _made(np.full)})
+    np.zeros_like: _filled(0), np.ones_like: _filled(1), np.empty_like: _filled(0), np.full_like: full_like})
 if hasattr(np, "astype"):  # since NumPy 2.1
     FUNCTIONS[np.astype] = lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype)
 

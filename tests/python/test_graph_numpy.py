@@ -156,7 +156,7 @@ def test_arrangements():
                      np.diff(x), np.diff(x, axis=0), np.diff(x > 0), np.triu(x), np.tril(x, 1), np.copy(x), x.copy()), X)
     check(lambda x: (np.pad(x, 1), np.pad(x, ((1, 2), (0, 3)), constant_values=7), np.pad(x, ((2, 1), (1, 2)), "edge"),
                      np.pad(x, 2, "reflect"), np.pad(x, ((0, 0), (3, 1)), mode="symmetric"), np.pad(x > 0, 1)), X)
-    check(lambda x: (np.zeros_like(x) + x, np.ones_like(x, dtype=np.int8), np.full_like(x, 3) * x, np.size(x) * x,
+    check(lambda x: (np.zeros_like(x) + x, np.ones_like(x, np.int8), np.full_like(x, 3) * x, np.zeros_like(x, dtype=bool) | (x > 0), np.size(x) * x,
                      x.reshape(np.shape(x)), x[..., np.newaxis], x.squeeze(), x.T, x.flatten(), x[::-2, ::3]), X)
 
 
