@@ -161,7 +161,8 @@ held: anydml.Graph[NDArray[np.float32]] = squares
 @anydml.graph
 def symbols(x: anydml.Symbol, i: anydml.Symbol) -> tuple[anydml.Symbol, ...]:
     total = assert_type(x.sum(axis=0, keepdims=True), anydml.Symbol)
-    return (total, x ** 2, 2 ** x, x // 2, x[i], x[[0, 1]], x.mean(), x.clip(0, 1), x.argmax(), (x > 0) & ~(x < 2),
+    exponentials: anydml.Symbol = np.exp(x)
+    return (total, exponentials, x ** 2, 2 ** x, x // 2, x[i], x[[0, 1]], x.mean(), x.clip(0, 1), x.argmax(), (x > 0) & ~(x < 2),
             x.cumsum(0), x.round(1), x.astype(np.float16), x.dot(x), x.all(), x.max(), +x, x.take([0]), x.std())
 
 
