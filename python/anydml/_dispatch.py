@@ -17,6 +17,8 @@ from ._symbols import Symbol as _Symbol
 MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE",
           "DEPTH_TO_SPACE1"}
 _BY_ROWS = {"ACTIVATION_SOFTMAX", "ACTIVATION_SOFTMAX1", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_LOG_SOFTMAX1"}
+_ALONG_AXES = {"REDUCE", "ARGMIN", "ARGMAX", "ACTIVATION_HARDMAX", "ACTIVATION_HARDMAX1", "CUMULATIVE_SUMMATION",
+               "CUMULATIVE_PRODUCT", *_BY_ROWS}
 _EACH = {"CAST", *(name for name in _SPECS if name.startswith(("ELEMENT_WISE_", "ACTIVATION_")) and
                    not name.removesuffix("1").endswith(("SOFTMAX", "HARDMAX")))}
 
@@ -73,12 +75,12 @@ def answer(function, op, inputs, out, options, attributes):
     asked = [one for one in (*inputs, *outs) if has_a_say(one)]
     if not asked or any(isinstance(one, _Symbol) for one in inputs):
         return NotImplemented
-    fixed = {i: one for i, one in enumerate(inputs) if one is None}
-    arrays = tuple(one for one in inputs if one is not None)
+    numbers = (int, float, _np.generic) if any(map(has_a_say, inputs)) else ()  # which take the arrays' type
+    fixed = {i: one for i, one in enumerate(inputs) if one is None or isinstance(one, numbers)}
+    arrays = tuple(one for i, one in enumerate(inputs) if i not in fixed)
     if op in _EACH:
         return _by_ufunc(Operation(function, op, fixed, len(arrays), options, attributes), arrays, out, asked)
-    masked = any(isinstance(one, _np.ma.MaskedArray) and _np.ma.getmask(one).any() for one in (*inputs, *outs))
-    if masked:
+    if any(map(is_masked, (*inputs, *outs))):
         return _masked(function, op, inputs, out, options, attributes)
     if any("dask" in _names_of(type(one)) for one in inputs):
         return _in_blocks(function, op, inputs, out, options, attributes)
@@ -178,8 +180,17 @@ def _masked(function, op, inputs, out, options, attributes):
         return _np.ma.array(function(op, one.filled(fill), **options, **attributes), mask=_np.ma.getmaskarray(one))
     from . import _words
 
-    raise TypeError(f"{_words.FUNCTIONS.get(op, op.lower())}: an array is masked, and this operator has no rule for masks"
-                    f"{' with out' if out is not None else ''}; give x.filled(value), or x.data to go without the mask")
+    refuse_masks(_words.FUNCTIONS.get(op, op.lower()), *inputs, *(out if isinstance(out, tuple) else (out,)))
+
+
+def is_masked(one):
+    return isinstance(one, _np.ma.MaskedArray) and bool(_np.ma.getmask(one).any())
+
+
+def refuse_masks(function, *arrays):
+    if any(map(is_masked, arrays)):
+        raise TypeError(f"{function}: an array is masked, and there is no rule for masks here; give x.filled(value), or "
+                        "x.data to go without the mask")
 
 
 def _axes_of(one, attributes):
@@ -205,11 +216,20 @@ def _in_blocks(function, op, inputs, out, options, attributes):
     fixed = {i: one for i, one in enumerate(inputs) if i not in lazy}
     operation = Operation(function, op, fixed, len(lazy), options, attributes)
     operation.nout = len(results)
-    names = [[f"o{i}_{k}" for k in range(len(shape))] for i, (shape, _) in enumerate(results)]
-    operation.signature = (",".join(f"({','.join(f'i{i}_{k}' for k in range(inputs[i].ndim))})" for i in lazy) + "->" +
-                           ",".join(f"({','.join(one)})" for one in names))
-    sizes = {name: size for one, (shape, _) in zip(names, results) for name, size in zip(one, shape)}
-    arrays = [inputs[i] for i in lazy]
-    made = type(arrays[0]).__array_ufunc__(arrays[0], operation, "__call__", *arrays, output_sizes=sizes,
-                                           output_dtypes=[kind for _, kind in results], allow_rechunk=True)
-    return made if not call.several or isinstance(made, tuple) else (made,)
+    arrays, more = [inputs[i] for i in lazy], {}
+    shapes = [[f"i{i}_{k}" for k in range(one.ndim)] for i, one in enumerate(arrays)]
+    made = [[f"o{i}_{k}" for k in range(len(shape))] for i, (shape, _) in enumerate(results)]
+    if op in _ALONG_AXES:  # blocks along other axes stay
+        rank = arrays[0].ndim
+        axes = sorted(attributes.get("Axes", [attributes.get("Axis", rank - 1)]))
+        last = range(rank - len(axes), rank)
+        operation.attributes = {field: list(last) if field == "Axes" else last[0] if field == "Axis" else value
+                                for field, value in attributes.items()}
+        operation.options = {name: value for name, value in options.items() if name != "shape"}
+        shapes, made = ([one[0][i] for i in axes] for one in (shapes, made))
+        shapes, made, more = [shapes], [made], {"axes": [tuple(axes)] * 2}
+    sizes = {name: results[int(name[1:].partition("_")[0])][0][int(name.partition("_")[2])] for one in made for name in one}
+    operation.signature = "->".join(",".join(f"({','.join(one)})" for one in names) for names in (shapes, made))
+    result = type(arrays[0]).__array_ufunc__(arrays[0], operation, "__call__", *arrays, output_sizes=sizes, **more,
+                                             output_dtypes=[kind for _, kind in results], allow_rechunk=True)
+    return result if not call.several or isinstance(result, tuple) else (result,)

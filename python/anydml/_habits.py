@@ -12,7 +12,7 @@ import numpy as _np
 from . import _dispatch
 from ._run import given as _given, run as _run
 
-_USUAL = frozenset((_np.ndarray, int, float, list, tuple, bool, type(None), *map(_np.dtype("f4").type.__class__, ())))
+_USUAL = frozenset((_np.ndarray, int, float, list, tuple, bool, type(None), *_np.sctypeDict.values()))
 _ERRORS = (TypeError, ValueError, OverflowError)
 # Operators that take an array of bool as one of UINT8, and those of them whose results are bool again.
 _CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *_dispatch.MOVERS,
@@ -82,7 +82,7 @@ def over_axes(op, input, *, axis=None, keepdims=None, out=None, dtype=None, shap
     if out is not None:
         return out
     result = result.reshape(left)
-    return result[()] if type(result) is _np.ndarray else result
+    return result[()] if isinstance(result, _np.ndarray) and not left else result
 
 
 # ---- Arguments that DirectML does not take as they are --------------------------------------------------------------
@@ -188,7 +188,9 @@ def said(error, op, inputs, attributes):
 
     def choices(match):
         values = _words.CHOICES[f"{op}.{match[1]}"].split()
-        return f"{match[1]} is {match[2]}; expected {', '.join(map(repr, values[:-1]))} or {values[-1]!r}"
+        other = {"'MEAN'": "; NumPy's mean is 'AVERAGE'", "'PROD'": "; NumPy's prod is 'MULTIPLY'"}.get(match[2], "")
+        return (f"{match[1]} is {attributes[match[1]]!r}; expected {', '.join(map(repr, values[:-1]))} or {values[-1]!r}"
+                f"{other if 'AVERAGE' in values else ''}")
 
     text = str(error).removeprefix(f"{op}: ").replace("attribute ", "")
     text = re.sub(r"(\w+): is ('[^']*'); expected the name of a value of \w+", choices, text)
@@ -202,6 +204,11 @@ def said(error, op, inputs, attributes):
     match = re.search(rf"(\w+) is ({_TYPE}); expected ((?:{_TYPE}(?:, )?)+)", text)
     if match:
         wanted = match[3].rstrip(", ").split(", ")
-        text += f"; astype({'float32' if 'float32' in wanted else wanted[0]!r}) converts it".replace(
-            "astype(float32)", "astype('float32')")
+        text += "; convert it with " + conversion(dict(zip(names, inputs)).get(match[1]), wanted)
     return type(error)(f"{function}: {text}")
+
+
+def conversion(array, types):
+    """The way to one of these types, of which float32 is the likeliest."""
+    kind = "float32" if "float32" in types else types[0]
+    return f"astype({kind!r})" if hasattr(array, "astype") else f"numpy.{kind}(...)"

@@ -2,8 +2,9 @@
 """`matmul`: GEMM under NumPy's name."""
 import numpy as _np
 
+from ._dispatch import refuse_masks as _refuse_masks
+from ._habits import run as _run
 from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
-from ._run import run as _run
 
 
 def matmul(a, b, /, out=None, *, device=None):
@@ -20,7 +21,11 @@ def matmul(a, b, /, out=None, *, device=None):
     >>> anydml.matmul(a, np.ones((5, 2, 3), np.float32)).shape
     (5, 2, 3)
     """
-    a, b = (x if hasattr(x, "ndim") else _np.asarray(x) for x in (a, b))
+    for name, x in (("a", a), ("b", b)):
+        if x is None:
+            raise TypeError(f"matmul: {name} is None; expected an array")
+        _refuse_masks("matmul", x)
+    a, b = (x if hasattr(x, "reshape") else _np.asarray(x) for x in (a, b))
     _check_floats(a, b)
     if out is None:
         return _multiplied(a, b, lambda left, right, shape: _run("GEMM", left, right, None, shape=shape, device=device,
