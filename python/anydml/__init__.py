@@ -9,7 +9,7 @@ array([ 1, -1])
 """
 import numpy as _np
 
-from . import _core, _numpy, _operators
+from . import _core, _numpy, _operators, _suggest
 from ._graphs import Graph, graph
 from ._matmul import matmul
 from ._run import Compiled, Operator, compile, run
@@ -32,8 +32,6 @@ def __getattr__(name):
     """A name that is not there: which one is meant."""
     if name.startswith("_"):
         raise AttributeError(f"module 'anydml' has no attribute {name!r}")
-    from . import _suggest
-
     raise AttributeError(_suggest.message(name, [one for one in globals() if not one.startswith("_")]))
 
 

@@ -8,14 +8,13 @@ many axes as generalised ufuncs.
 """
 import numpy as _np
 
+from ._arguments import MOVERS as _MOVERS, converted as _converted
 from ._call import Call as _Call
 from ._libraries import names_of as _names_of
+from ._messages import function_of as _function_of
 from ._specs import SPECS as _SPECS
 from ._symbols import Symbol as _Symbol
 
-# Operators that put elements elsewhere and do nothing to them.
-MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE",
-          "DEPTH_TO_SPACE1"}
 _BY_ROWS = {"ACTIVATION_SOFTMAX", "ACTIVATION_SOFTMAX1", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_LOG_SOFTMAX1"}
 _ALONG_AXES = {"REDUCE", "ARGMIN", "ARGMAX", "ACTIVATION_HARDMAX", "ACTIVATION_HARDMAX1", "CUMULATIVE_SUMMATION",
                "CUMULATIVE_PRODUCT", *_BY_ROWS}
@@ -155,18 +154,16 @@ def _masked(function, op, inputs, out, options, attributes):
     """Reductions, rows and running sums go without the elements that are masked; a move moves masks too."""
     one = inputs[0]
     name = str(attributes.get("Function", op)).upper().removeprefix("DML_REDUCE_FUNCTION_")
-    if out is None and op in MOVERS:
-        from . import _habits
-
+    if out is None and op in _MOVERS:
         results = function(op, *map(_plain, inputs), **options, **attributes)
-        attributes = _habits.converted(op, inputs, attributes)
+        attributes = _converted(op, inputs, attributes)
         masks = function(op, *(_np.ma.getmaskarray(one).view(_np.uint8) for one in inputs), **options, **attributes)
         several = isinstance(results, tuple)
         made = [_np.ma.array(result, mask=mask.view(bool)) for result, mask in zip(
             results if several else [results], masks if several else [masks])]
         return tuple(made) if several else made[0]
     if out is None and len(inputs) == 1 and (op in ("REDUCE", "ARGMIN", "ARGMAX") and name in _FILLS):
-        fill, (axes, keep) = _FILLS[name], _axes_of(one, attributes)
+        fill, axes = _FILLS[name], tuple(_converted(op, inputs, attributes)["Axes"])
         data = one.filled(_extreme(one.dtype, fill) if isinstance(fill, str) else fill)
         if name == "AVERAGE":
             total = function(op, data, **options, **{**attributes, "Function": "SUM"})
@@ -174,13 +171,11 @@ def _masked(function, op, inputs, out, options, attributes):
             result = function("ELEMENT_WISE_DIVIDE", total, _np.maximum(count, 1).astype(total.dtype))
         else:
             result = function(op, data, **options, **attributes)
-        return _np.ma.array(result, mask=_np.ma.getmaskarray(one).all(axis=axes, keepdims=keep))
+        return _np.ma.array(result, mask=_np.ma.getmaskarray(one).all(axis=axes, keepdims=True))
     if out is None and len(inputs) == 1 and (op in _BY_ROWS or op.startswith("CUMULATIVE_")):
         fill = -_np.inf if op in _BY_ROWS else 0 if op == "CUMULATIVE_SUMMATION" else 1
         return _np.ma.array(function(op, one.filled(fill), **options, **attributes), mask=_np.ma.getmaskarray(one))
-    from . import _words
-
-    refuse_masks(_words.FUNCTIONS.get(op, op.lower()), *inputs, *(out if isinstance(out, tuple) else (out,)))
+    refuse_masks(_function_of(op), *inputs, *(out if isinstance(out, tuple) else (out,)))
 
 
 def is_masked(one):
@@ -193,19 +188,11 @@ def refuse_masks(function, *arrays):
                         "x.data to go without the mask")
 
 
-def _axes_of(one, attributes):
-    from . import _habits
-
-    return tuple(_habits.converted("REDUCE", (one,), attributes)["Axes"]), True
-
-
 # ---- Dask -----------------------------------------------------------------------------------------------------------
 
 def _in_blocks(function, op, inputs, out, options, attributes):
     """A lazy result. Dask makes one block of each operand; the shape and the type are inferred from theirs."""
-    from . import _habits
-
-    attributes = _habits.converted(op, inputs, attributes)
+    attributes = _converted(op, inputs, attributes)
     if out is not None:
         raise TypeError(f"{op}: out is not taken with Dask's arrays, whose results are lazy")
     lazy = [i for i, one in enumerate(inputs) if "dask" in _names_of(type(one))]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The answer to a name that the package does not have: the name that it does have. Read only if a name is missing."""
+"""The answer to a name that the package does not have: the name that it does have."""
 import difflib
 
-from . import _core, _words
+from . import _core
+from ._messages import function_of as _function_of
 
 # NumPy's and PyTorch's names, and the name or the words for the same here.
 OTHERS = {
@@ -49,7 +50,7 @@ def message(name, names):
     if name in OTHERS:
         return f"{text}; it has anydml.{OTHERS[name]}"
     if known is not None:
-        return (f"{text}; DirectML's {known} is anydml.{_words.FUNCTIONS.get(known, known.lower())}" if built[known] else
+        return (f"{text}; DirectML's {known} is anydml.{_function_of(known)}" if built[known] else
                 f"{text}; DirectML's {known} is not built yet")
     near = difflib.get_close_matches(name.lower(), [*names, *OTHERS], 3, 0.7)
     near = list(dict.fromkeys(OTHERS.get(one, one) for one in near))

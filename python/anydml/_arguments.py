@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Arguments that DirectML does not take as they are: one number where it has a sequence, negative axes, defaults that
+depend on a shape, and arrays of bool."""
+import operator
+
+import numpy as _np
+
+from ._messages import function_of as _function_of
+
+# Operators that put elements elsewhere and do nothing to them.
+MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE",
+          "DEPTH_TO_SPACE1"}
+# Operators that take an array of bool as one of UINT8, and those of them whose results are bool again.
+CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *MOVERS,
+             *(f"ELEMENT_WISE_LOGICAL_{name}" for name in ("AND", "OR", "XOR", "NOT")),
+             *(f"ELEMENT_WISE_BIT_{name}" for name in ("AND", "OR", "XOR"))}
+_COMPARING = {"CAST", *(f"ELEMENT_WISE_LOGICAL_{name}" for name in (
+    "EQUALS", "GREATER_THAN", "LESS_THAN", "GREATER_THAN_OR_EQUAL", "LESS_THAN_OR_EQUAL"))}
+TESTING = _COMPARING - {"CAST"} | {"ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_IS_INFINITY"}
+_WINDOWS = {"Strides": 1, "Dilations": 1, "StartPadding": 0, "EndPadding": 0, "OutputPadding": 0, "WindowSize": None}
+
+
+def _axis(op, what, axis, rank):
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{_function_of(op)}: {what} has {axis!r}; expected whole numbers") from None
+    if not -rank <= number < rank:
+        raise ValueError(f"{_function_of(op)}: {what} is {number}; expected {-rank} to {rank - 1}, for {rank} dimensions")
+    return number % rank
+
+
+def axes_of(op, axes, rank):
+    if axes is None:
+        return tuple(range(rank))
+    if hasattr(axes, "__index__") and not getattr(axes, "shape", ()):
+        return (_axis(op, "axes", axes, rank),)
+    return tuple(_axis(op, "axes", one, rank) for one in axes)
+
+
+def converted(op, inputs, attributes):
+    """The attributes as DirectML takes them: sequences, and axes from 0 on. The same object if none is another."""
+    first = next((one for one in inputs if one is not None), None)
+    if first is None:
+        return attributes
+    rank, made = _np.ndim(first) if not hasattr(first, "ndim") else first.ndim, dict(attributes)
+    is_same = True
+    for field, value in attributes.items():
+        is_number = hasattr(value, "__index__") and not getattr(value, "shape", ())
+        if field == "Axis" and is_number:
+            made[field] = _axis(op, "axis", value, rank)
+        elif field == "Axes" and (value is None or is_number or isinstance(value, (list, tuple, range, _np.ndarray))):
+            made[field] = axes_of(op, value, rank)
+        elif field == "Repeats" and (is_number or isinstance(value, (list, tuple, _np.ndarray))):
+            sizes = [value] if is_number else list(value)
+            made[field] = [1] * (rank - len(sizes)) + sizes
+        elif field in _WINDOWS and (value is None or is_number):
+            count = rank if op.startswith(("PADDING", "SLICE")) else rank - 2
+            if value is not None or _WINDOWS[field] is not None:
+                made[field] = [_WINDOWS[field] if value is None else value] * max(count, 0)
+        elif field in ("Min", "Max") and value is None and "CLIP" in op:
+            kind = str(getattr(first, "dtype", "float32")).removeprefix("torch.")
+            limits = _np.iinfo(kind) if op.endswith("CLIP1") and "int" in kind else None
+            made[field] = (float("-inf" if field == "Min" else "inf") if limits is None else
+                           limits.min if field == "Min" else limits.max)
+        else:
+            continue
+        is_same = False
+    return attributes if is_same else made
+
+
+def _is_truth(one):
+    """Whether NumPy makes an array of bool of it."""
+    kind = getattr(one, "dtype", None)
+    if kind is None and isinstance(one, (bool, list, tuple)):
+        try:
+            kind = _np.asarray(one).dtype
+        except ValueError:
+            return False
+    return isinstance(kind, _np.dtype) and kind == bool
+
+
+def with_truths(op, inputs):
+    """Arrays of bool as bytes where elements are chosen or compared; True and False as numbers beside other arrays."""
+    truths = [_is_truth(one) for one in inputs]
+    if not any(truths):
+        return inputs
+    if op in CHOOSING or op in _COMPARING:
+        numbers = any(not one for one in truths[op == "ELEMENT_WISE_IF":])  # whether arrays of another type are beside
+        return [int(one) if truth and numbers and isinstance(one, (bool, _np.bool_)) else
+                _np.asarray(one).view(_np.uint8) if truth else one for one, truth in zip(inputs, truths)]
+    return [int(one) if truth and isinstance(one, (bool, _np.bool_)) else one for one, truth in zip(inputs, truths)]
+
+
+def as_truths(op, inputs, result):
+    chosen = inputs[1:] if op == "ELEMENT_WISE_IF" else inputs
+    if op not in CHOOSING or not all(map(_is_truth, chosen)):
+        return result
+    return tuple(one.view(bool) for one in result) if isinstance(result, tuple) else result.view(bool)
