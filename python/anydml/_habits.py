@@ -73,7 +73,4 @@ def over_axes(op, input, *, axis=None, keepdims=None, out=None, dtype=None, shap
     if out is not None:
         options["out"] = out.reshape(kept)
     result = run(op, flat, **attributes, Axes=axes, **options)
-    if out is not None:
-        return out
-    result = result.reshape(left)
-    return result[()] if isinstance(result, _np.ndarray) and not left else result
+    return result[tuple(0 if i in axes else slice(None) for i in range(flat.ndim))] if out is None else out

@@ -28,8 +28,9 @@ def matmul(a, b, /, out=None, *, device=None):
     a, b = (x if hasattr(x, "reshape") else _np.asarray(x) for x in (a, b))
     _check_floats(a, b)
     if out is None:
-        return _multiplied(a, b, lambda left, right, shape: _run("GEMM", left, right, None, shape=shape, device=device,
+        made = _multiplied(a, b, lambda left, right, shape: _run("GEMM", left, right, None, shape=shape, device=device,
                                                                  **_PLAIN))
+        return made[()] if isinstance(made, _np.ndarray) and made.ndim == 0 else made  # NumPy's scalars
     seen = out[..., None, :] if a.ndim == 1 and b.ndim > 1 else out[None, None] if a.ndim == 1 else out
     seen = seen[..., None] if b.ndim == 1 and a.ndim > 1 else seen
 

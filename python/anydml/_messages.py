@@ -21,11 +21,6 @@ def said(error, op, inputs, attributes):
         if one is None and not name.endswith("?"):
             return TypeError(f"{function}: {name} is None; expected an array")
 
-    def parameter(match):
-        word = match.group()
-        is_field = word in attributes or word.endswith(("Tensor", "Tensors"))
-        return _words.FIELDS.get(word, word) if is_field else word
-
     def choices(match):
         values = _words.CHOICES[f"{op}.{match[1]}"].split()
         other = {"'MEAN'": "; NumPy's mean is 'AVERAGE'", "'PROD'": "; NumPy's prod is 'MULTIPLY'"}.get(match[2], "")
@@ -36,9 +31,9 @@ def said(error, op, inputs, attributes):
     text = re.sub(r"(\w+): is ('[^']*'); expected the name of a value of \w+", choices, text)
     text = re.sub(r"\binputs\[(\d+)\]", lambda match: names[int(match[1])].rstrip("?")
                   if int(match[1]) < len(names) else match[0], text)
-    text = re.sub(r"\b[A-Z]\w*", parameter, text)
     text = re.sub(r"\.(Sizes|DimensionCount|DataType)\b", lambda match: {
         "Sizes": ".shape", "DimensionCount": ".ndim", "DataType": ".dtype"}[match[1]], text)
+    text = re.sub(r"\b[A-Z]\w*", lambda match: _words.FIELDS.get(match[0], match[0]), text)
     text = re.sub(_TYPE, lambda match: match[0].lower(), text, flags=re.IGNORECASE)
     text = re.sub(rf": type is ({_TYPE})", r" is \1", text).replace(": sizes are", " has the shape")
     match = re.search(rf"(\w+) is ({_TYPE}); expected ((?:{_TYPE}(?:, )?)+)", text)
