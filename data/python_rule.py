@@ -48,7 +48,8 @@ DEFAULTS = {
     "CUMULATIVE_PRODUCT": {"AxisDirection": "INCREASING", "HasExclusiveProduct": False},
     "GEMM": {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0},
     "ELEMENT_WISE_CLIP": {"Min": None, "Max": None}, "ELEMENT_WISE_CLIP1": {"Min": None, "Max": None},
-    "ELEMENT_WISE_ROUND": {"RoundingMode": "HALVES_TO_NEAREST_EVEN"}, "ELEMENT_WISE_IS_INFINITY": {"InfinityMode": "EITHER"},
+    "ELEMENT_WISE_ROUND": {"RoundingMode": "HALVES_TO_NEAREST_EVEN"},
+    "ELEMENT_WISE_IS_INFINITY": {"InfinityMode": "EITHER"},
     "CONVOLUTION": {"Mode": "CROSS_CORRELATION", "Direction": "FORWARD", **_FILTERS, "OutputPadding": None},
     "CONVOLUTION_INTEGER": _FILTERS, "QUANTIZED_LINEAR_CONVOLUTION": _FILTERS,
     **dict.fromkeys(("MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2"), _WINDOWS),
@@ -70,11 +71,11 @@ EXTRA_TEXTS["ARGMIN"] = EXTRA_TEXTS["ARGMAX"] = EXTRA_TEXTS["REDUCE"]
 EXTRA_TEXTS["ACTIVATION_LOG_SOFTMAX"] = EXTRA_TEXTS["ACTIVATION_HARDMAX"] = EXTRA_TEXTS["ACTIVATION_SOFTMAX"]
 # How functions differ that have the name of one of NumPy's.
 DIFFERENCES = {
-    "ELEMENT_WISE_DIVIDE": "Unlike ``numpy.divide``, integers give integers: the quotient is truncated, and a divisor of "
-                           "0 gives 0.",
+    "ELEMENT_WISE_DIVIDE": "Unlike ``numpy.divide``, integers give integers: the quotient is truncated, and a divisor "
+                           "of 0 gives 0.",
     "ELEMENT_WISE_SIGN": "Unlike ``numpy.sign``, it gives 0 for NaN.",
-    "ELEMENT_WISE_CLIP": "Unlike ``numpy.clip``, bounds are numbers alone; they are converted to the type of the input, "
-                         "which stays the result's.",
+    "ELEMENT_WISE_CLIP": "Unlike ``numpy.clip``, bounds are numbers alone; they are converted to the type of the "
+                         "input, which stays the result's.",
     "ELEMENT_WISE_ABS": "As ``numpy.abs``; integers that have no absolute value in their type stay as they are.",
     "ELEMENT_WISE_CEIL": "Unlike ``numpy.ceil``, it takes floats alone.",
     "ELEMENT_WISE_FLOOR": "Unlike ``numpy.floor``, it takes floats alone.",
@@ -349,7 +350,8 @@ def attribute_text(one):
     if one.kind == "enumeration":
         return english([repr(value) for value in one.values], "or")
     if one.field in ("Axis", "Axes"):
-        return ("an axis" if one.field == "Axis" else "one axis or several") + "; negative ones are counted from the end"
+        which = "an axis" if one.field == "Axis" else "one axis or several"
+        return f"{which}; negative ones are counted from the end"
     if one.default == "None" and one.kind == "naturals":
         number = 1 if one.field in ("Strides", "Dilations") else 0
         return f"{KINDS[one.kind]}, or one for all dimensions; {number} without it"
@@ -371,7 +373,8 @@ def notes(op):
     if {"Scale", "Bias"} <= {one.field for one in op.attributes if one.optional}:
         yield "With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``."
     for one in op.attributes:
-        if (one.field not in ("Scale", "Bias") or not one.optional) and not (one.name == "axes" and op.name in EXTRA_TEXTS):
+        is_said = one.name == "axes" and op.name in EXTRA_TEXTS
+        if (one.field not in ("Scale", "Bias") or not one.optional) and not is_said:
             yield f"``{one.name}``: {attribute_text(one)}."
     if op.name in EXTRA_TEXTS:
         yield EXTRA_TEXTS[op.name]

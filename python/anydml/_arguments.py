@@ -26,7 +26,8 @@ def _axis(op, what, axis, rank):
     except TypeError:
         raise TypeError(f"{_function_of(op)}: {what} has {axis!r}; expected whole numbers") from None
     if not -rank <= number < rank:
-        raise ValueError(f"{_function_of(op)}: {what} is {number}; expected {-rank} to {rank - 1}, for {rank} dimensions")
+        raise ValueError(f"{_function_of(op)}: {what} is {number}; expected {-rank} to {rank - 1}, for {rank} dimension"
+                         f"{'s' if rank != 1 else ''}")
     return number % rank
 
 

@@ -68,6 +68,10 @@ class Wrapping:
         return self.result
 
 
+# Types that have no say, which nearly all operands are of.
+USUAL = frozenset((_np.ndarray, int, float, list, tuple, bool, type(None), _Symbol, *_np.sctypeDict.values()))
+
+
 def answer(function, op, inputs, out, options, attributes):
     """NotImplemented if no operand has a say. `function` runs an operator over arrays that have none."""
     outs = out if isinstance(out, tuple) else (out,)
@@ -83,13 +87,16 @@ def answer(function, op, inputs, out, options, attributes):
         return _masked(function, op, inputs, out, options, attributes)
     if any("dask" in _names_of(type(one)) for one in inputs):
         return _in_blocks(function, op, inputs, out, options, attributes)
+    given = {} if out is None else {"out": out}
     for one in _in_order(asked):
         by_function = getattr(type(one), "__array_function__", _np.ndarray.__array_function__)
         if by_function is not _np.ndarray.__array_function__:
             whole = Operation(function, op, fixed, len(arrays), options, attributes)
-            result = by_function(one, whole, {type(one) for one in asked}, arrays, {} if out is None else {"out": out})
+            result = by_function(one, whole, set(map(type, asked)), arrays, given)
             if result is not NotImplemented:
                 return result
+    if any(has_a_say(one) and not isinstance(one, _np.ndarray) for one in outs):
+        raise TypeError(f"{_function_of(op)}: out is of type {type(out).__name__}; expected an array of NumPy's")
     result = function(op, *map(_plain, inputs), out=tuple(map(_plain, out)) if isinstance(out, tuple) else _plain(out),
                       **options, **attributes)
     return out if out is not None else _wrapped(result, [one for one in asked if not isinstance(one, _np.ndarray)])
@@ -130,7 +137,7 @@ def _by_ufunc(operation, inputs, out, asked):
             if result is not NotImplemented:
                 return result
     if others:
-        raise TypeError(f"{operation.op}: operands of the types {', '.join(others)} do not go together")
+        raise TypeError(f"{_function_of(operation.op)}: operands of the types {', '.join(others)} do not go together")
     result = operation(*map(_plain, inputs), out=_plain(out))
     home = max(asked, key=lambda one: one.__array_priority__) if out is None else out
     if type(home) is _np.ndarray:
@@ -140,8 +147,9 @@ def _by_ufunc(operation, inputs, out, asked):
 
 # ---- Masked arrays --------------------------------------------------------------------------------------------------
 
-_FILLS = {"SUM": 0, "SUM_SQUARE": 0, "L1": 0, "L2": 0, "LOG_SUM": 0, "AVERAGE": 0, "MULTIPLY": 1, "LOG_SUM_EXP": "least",
-          "MAX": "least", "ARGMAX": "least", "MIN": "greatest", "ARGMIN": "greatest"}
+# What masked elements are for a reduction, so that they do not count.
+_FILLS = {"SUM": 0, "SUM_SQUARE": 0, "L1": 0, "L2": 0, "LOG_SUM": 0, "AVERAGE": 0, "MULTIPLY": 1,
+          "LOG_SUM_EXP": "least", "MAX": "least", "ARGMAX": "least", "MIN": "greatest", "ARGMIN": "greatest"}
 
 
 def _extreme(kind, fill):
@@ -184,8 +192,8 @@ def is_masked(one):
 
 def refuse_masks(function, *arrays):
     if any(map(is_masked, arrays)):
-        raise TypeError(f"{function}: an array is masked, and there is no rule for masks here; give x.filled(value), or "
-                        "x.data to go without the mask")
+        raise TypeError(f"{function}: an array is masked, and there is no rule for masks here; give x.filled(value), "
+                        "or x.data to go without the mask")
 
 
 # ---- Dask -----------------------------------------------------------------------------------------------------------
@@ -194,11 +202,13 @@ def _in_blocks(function, op, inputs, out, options, attributes):
     """A lazy result. Dask makes one block of each operand; the shape and the type are inferred from theirs."""
     attributes = _converted(op, inputs, attributes)
     if out is not None:
-        raise TypeError(f"{op}: out is not taken with Dask's arrays, whose results are lazy")
+        raise TypeError(f"{_function_of(op)}: out is not taken with Dask's arrays, whose results are lazy")
     lazy = [i for i, one in enumerate(inputs) if "dask" in _names_of(type(one))]
-    stand_ins = [_np.broadcast_to(_np.zeros((), one.dtype), one.shape) if i in lazy else one for i, one in enumerate(inputs)]
+    stand_ins = [_np.broadcast_to(_np.zeros((), one.dtype), one.shape) if i in lazy else one
+                 for i, one in enumerate(inputs)]
     call = _Call(op, stand_ins, None, options.get("dtype"), options.get("shape"))
-    results = call.new_outs(call.arrays(stand_ins), call.outs, attributes, make=lambda shape, kind: (shape, _np.dtype(kind)))
+    results = call.new_outs(call.arrays(stand_ins), call.outs, attributes,
+                            make=lambda shape, kind: (shape, _np.dtype(kind)))
     results = [one for one in results if one is not None]
     fixed = {i: one for i, one in enumerate(inputs) if i not in lazy}
     operation = Operation(function, op, fixed, len(lazy), options, attributes)
@@ -215,7 +225,8 @@ def _in_blocks(function, op, inputs, out, options, attributes):
         operation.options = {name: value for name, value in options.items() if name != "shape"}
         shapes, made = ([one[0][i] for i in axes] for one in (shapes, made))
         shapes, made, more = [shapes], [made], {"axes": [tuple(axes)] * 2}
-    sizes = {name: results[int(name[1:].partition("_")[0])][0][int(name.partition("_")[2])] for one in made for name in one}
+    numbers = ((name, *map(int, name[1:].split("_"))) for one in made for name in one)
+    sizes = {name: results[i][0][k] for name, i, k in numbers}
     operation.signature = "->".join(",".join(f"({','.join(one)})" for one in names) for names in (shapes, made))
     result = type(arrays[0]).__array_ufunc__(arrays[0], operation, "__call__", *arrays, output_sizes=sizes, **more,
                                              output_dtypes=[kind for _, kind in results], allow_rechunk=True)

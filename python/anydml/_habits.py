@@ -12,13 +12,12 @@ from ._arguments import (CHOOSING as _CHOOSING, TESTING as _TESTING, as_truths a
 from ._messages import function_of as _function_of, said as _said
 from ._run import given as _given, run as _run
 
-_USUAL = frozenset((_np.ndarray, int, float, list, tuple, bool, type(None), *_np.sctypeDict.values()))
 _ERRORS = (TypeError, ValueError, OverflowError)
 
 
 def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes):
     """`anydml.run` for a function."""
-    if not _USUAL.issuperset(map(type, (*inputs, out))):
+    if not _dispatch.USUAL.issuperset(map(type, (*inputs, out))):
         result = _dispatch.answer(run, op, inputs, out, _given(dtype=dtype, shape=shape, device=device), attributes)
         if result is not NotImplemented:
             return result

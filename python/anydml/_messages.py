@@ -24,8 +24,8 @@ def said(error, op, inputs, attributes):
     def choices(match):
         values = _words.CHOICES[f"{op}.{match[1]}"].split()
         other = {"'MEAN'": "; NumPy's mean is 'AVERAGE'", "'PROD'": "; NumPy's prod is 'MULTIPLY'"}.get(match[2], "")
-        return (f"{match[1]} is {attributes[match[1]]!r}; expected {', '.join(map(repr, values[:-1]))} or {values[-1]!r}"
-                f"{other if 'AVERAGE' in values else ''}")
+        known = " or ".join((", ".join(map(repr, values[:-1])), repr(values[-1])) if values[1:] else map(repr, values))
+        return f"{match[1]} is {attributes[match[1]]!r}; expected {known}{other if 'AVERAGE' in values else ''}"
 
     text = str(error).removeprefix(f"{op}: ").replace("attribute ", "")
     text = re.sub(r"(\w+): is ('[^']*'); expected the name of a value of \w+", choices, text)

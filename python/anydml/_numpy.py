@@ -40,7 +40,8 @@ def _truths(result):
 def _reduced(a, function, axis, kind, out, keepdims):
     a = a if hasattr(a, "ndim") or a is None else _np.asarray(a)
     if isinstance(a, _np.ndarray) and a.size == 0 and function in ("SUM", "MULTIPLY"):
-        return getattr(_np, "sum" if function == "SUM" else "prod")(a, axis=axis, dtype=kind, out=out, keepdims=keepdims)
+        theirs = _np.sum if function == "SUM" else _np.prod  # REDUCE takes no axis of size 0
+        return theirs(a, axis=axis, dtype=kind, out=out, keepdims=keepdims)
     is_truth = isinstance(a, _np.ndarray) and a.dtype == bool
     if kind is not None and a is not None and a.dtype != kind:
         a = _ops.cast(a, dtype=kind)
@@ -50,13 +51,17 @@ def _reduced(a, function, axis, kind, out, keepdims):
     return result.astype(bool) if is_truth and kind is None and out is None else result
 
 
+def _type_of(a):
+    """NumPy's type of the elements; None of what NumPy does not know."""
+    kind = _np.asarray(a).dtype if isinstance(a, (int, float, list, tuple)) else getattr(a, "dtype", None)
+    return kind if isinstance(kind, _np.dtype) else None
+
+
 def _wide(a, dtype):
     """The type in which NumPy adds and multiplies: integers have 64 bits."""
-    if dtype is not None:
+    kind = _type_of(a)
+    if dtype is not None or kind is None or kind.kind not in "biu" or kind.itemsize == 8:
         return dtype
-    kind = getattr(a if hasattr(a, "dtype") or a is None else _np.asarray(a), "dtype", None)
-    if not isinstance(kind, _np.dtype) or kind.kind not in "biu" or kind.itemsize == 8:
-        return None
     return _np.uint64 if kind.kind == "u" else _np.int64
 
 
@@ -90,9 +95,10 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     >>> anydml.mean(np.float32([[1, 2], [3, 4]]), axis=(0, 1), keepdims=True)
     array([[2.5]], dtype=float32)
     """
-    kind = _np.float64 if _wide(a, None) is not None or str(getattr(a, "dtype", _np.asarray(a).dtype if isinstance(
-        a, (int, float, list, tuple)) else "")) in ("int64", "uint64") else None
-    return _reduced(a, "AVERAGE", axis, kind if dtype is None else dtype, out, keepdims)
+    kind = _type_of(a)
+    if dtype is None and kind is not None and kind.kind in "biu":
+        dtype = _np.float64
+    return _reduced(a, "AVERAGE", axis, dtype, out, keepdims)
 
 
 def max(a, axis=None, out=None, keepdims=False):
@@ -126,8 +132,9 @@ def _running(operator, a, axis, dtype, out):
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
-    """The running sum along an axis, as ``numpy.cumsum``, by DirectML's CUMULATIVE_SUMMATION; of all elements in a row if
-    no axis is given.
+    """The running sum along an axis, as ``numpy.cumsum``, by DirectML's CUMULATIVE_SUMMATION.
+
+    Without an axis it goes over all elements in a row.
 
     >>> import numpy as np, anydml
     >>> anydml.cumsum(np.float32([[1, 2], [3, 4]]))
@@ -137,8 +144,9 @@ def cumsum(a, axis=None, dtype=None, out=None):
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
-    """The running product along an axis, as ``numpy.cumprod``, by DirectML's CUMULATIVE_PRODUCT; of all elements in a row
-    if no axis is given.
+    """The running product along an axis, as ``numpy.cumprod``, by DirectML's CUMULATIVE_PRODUCT.
+
+    Without an axis it goes over all elements in a row.
 
     >>> import numpy as np, anydml
     >>> anydml.cumprod(np.float32([[1, 2], [3, 4]]), axis=1)
@@ -184,7 +192,7 @@ def where(condition, x, y, /):
 
 
 def concat(arrays, /, axis=0, out=None):
-    """Arrays one after the other along an axis, as ``numpy.concat``, by DirectML's JOIN; as one row if the axis is None.
+    """Arrays one after the other along an axis, as ``numpy.concat``, by DirectML's JOIN. None joins them as one row.
 
     >>> import numpy as np, anydml
     >>> anydml.concat([np.float32([[1], [2]]), np.float32([[3], [4]])], axis=-1)
