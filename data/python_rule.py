@@ -59,6 +59,7 @@ DEFAULTS = {
 # Parameters that only Python has, which follow the attributes.
 EXTRAS = {"REDUCE": ("axis", "keepdims"), "ARGMIN": ("axis", "keepdims"), "ARGMAX": ("axis", "keepdims"),
           "ACTIVATION_SOFTMAX": ("axis",), "ACTIVATION_LOG_SOFTMAX": ("axis",), "ACTIVATION_HARDMAX": ("axis",)}
+NUMPYS_TYPES = {"ARGMIN": "int64", "ARGMAX": "int64"}  # of results that DirectML leaves open, and NumPy does not
 # Attributes that are positional too, as NumPy's function has them.
 POSITIONAL = {"ELEMENT_WISE_CLIP": ("min", "max"), "ELEMENT_WISE_CLIP1": ("min", "max"), "TILE": ("repeats",)}
 EXTRA_TEXTS = {
@@ -179,6 +180,7 @@ def read_output(operator, tensor, inputs, shaped):
     # The only type; or of unsigned ones, which hold truths, counts and places, the smallest.
     is_clear = len(tensor.types) == 1 or (tensor.types and set(tensor.types) <= set(UNSIGNED))
     dtype = tensor.types[0].lower() if is_clear and not like else ""
+    dtype = NUMPYS_TYPES.get(operator["name"].removeprefix("DML_OPERATOR_"), dtype)
     sizes = next((sorted(number[field] for field in fields if field in number)
                   for fields, _ in groups(operator, "same_sizes")
                   if tensor.field in fields and any(field in number for field in fields)), None)

@@ -2,6 +2,7 @@
 """Arguments that DirectML does not take as they are: one number where it has a sequence, negative axes, defaults that
 depend on a shape, and arrays of bool."""
 import operator
+import sys
 
 import numpy as _np
 
@@ -71,14 +72,20 @@ def converted(op, inputs, attributes):
 
 
 def _is_truth(one):
-    """Whether NumPy makes an array of bool of it."""
-    kind = getattr(one, "dtype", None)
-    if kind is None and isinstance(one, (bool, list, tuple)):
+    """Whether it is an array of bool, or NumPy makes one of it."""
+    if not hasattr(one, "dtype") and isinstance(one, (bool, list, tuple)):
         try:
-            kind = _np.asarray(one).dtype
+            one = _np.asarray(one)
         except ValueError:
             return False
-    return isinstance(kind, _np.dtype) and kind == bool
+    return str(getattr(one, "dtype", "")) in ("bool", "torch.bool")
+
+
+def _seen_as(one, name):
+    """An array of bool as one of uint8, or the other way round: the same memory."""
+    one = one if hasattr(one, "view") else _np.asarray(one)
+    kind = getattr(sys.modules["torch"], name) if str(one.dtype).startswith("torch.") else _np.dtype(name)
+    return one.view(kind)
 
 
 def with_truths(op, inputs):
@@ -86,15 +93,14 @@ def with_truths(op, inputs):
     truths = [_is_truth(one) for one in inputs]
     if not any(truths):
         return inputs
-    if op in CHOOSING or op in _COMPARING:
-        numbers = any(not one for one in truths[op == "ELEMENT_WISE_IF":])  # whether arrays of another type are beside
-        return [int(one) if truth and numbers and isinstance(one, (bool, _np.bool_)) else
-                _np.asarray(one).view(_np.uint8) if truth else one for one, truth in zip(inputs, truths)]
-    return [int(one) if truth and isinstance(one, (bool, _np.bool_)) else one for one, truth in zip(inputs, truths)]
+    is_byte = op in CHOOSING or op in _COMPARING
+    is_beside = not is_byte or not all(truths[op == "ELEMENT_WISE_IF":])
+    return [one if not truth else int(one) if is_beside and isinstance(one, (bool, _np.bool_)) else
+            _seen_as(one, "uint8") if is_byte else one for one, truth in zip(inputs, truths)]
 
 
 def as_truths(op, inputs, result):
-    chosen = inputs[1:] if op == "ELEMENT_WISE_IF" else inputs
-    if op not in CHOOSING or not all(map(_is_truth, chosen)):
+    """The result as bool where all the arrays that it is chosen from are."""
+    if op not in CHOOSING or not all(map(_is_truth, inputs[op == "ELEMENT_WISE_IF":])):
         return result
-    return tuple(one.view(bool) for one in result) if isinstance(result, tuple) else result.view(bool)
+    return tuple(_seen_as(one, "bool") for one in result) if isinstance(result, tuple) else _seen_as(result, "bool")

@@ -2640,7 +2640,7 @@ def argmin(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     ``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They keep the
     size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; ``keepdims`` says it.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64.
+    The result has the type int64, or ``dtype``: int32, int64, uint32 and uint64.
     Over several axes the index counts their elements in row-major order, as ``numpy.argmax`` does over all of them.
 
     >>> import anydml
@@ -2661,7 +2661,7 @@ def argmax(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     ``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They keep the
     size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; ``keepdims`` says it.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64.
+    The result has the type int64, or ``dtype``: int32, int64, uint32 and uint64.
     Over several axes the index counts their elements in row-major order, as ``numpy.argmax`` does over all of them.
 
     >>> import anydml

@@ -1830,6 +1830,11 @@ def adam_optimizer(input_parameters: _Library | _Array | float, input_first_mome
 def argmin(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
+           dtype: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[np.int64]: ...
+@overload
+def argmin(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
            dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def argmin(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -1840,13 +1845,18 @@ def argmin(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] |
 def argmin(input: _Library, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def argmin(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
+@overload
+def argmax(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
+           dtype: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[np.int64]: ...
 @overload
 def argmax(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
@@ -1861,7 +1871,7 @@ def argmax(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] |
 def argmax(input: _Library, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def argmax(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',

@@ -36,8 +36,9 @@ SEVERAL = [((X,), {"axis": (0, 1)}), ((TURNED,), {"axis": (0, -1)}), ((TURNED,),
            ((X,), {"axis": 0, "out": out["row"]}), ((X,), {"axis": 1, "out": out["kept"], "keepdims": True})]
 PAIRS = ["maximum", "minimum", "equal", "not_equal", "greater", "greater_equal", "less", "less_equal"]
 PAIRED = [((X, X[0]), {}), ((X, 2), {}), ((2.5, X), {}), ((X, [1, 2, 3]), {}), ((X, N), {}), ((N, 2), {}),
-          ((N, 2.5), {}), ((X, WIDE), {}), ((NAN, 0), {}), ((B, B[::-1]), {}), ((B, True), {}), ((1, 2), {}), ((EMPTY, X[:1]), {}),
-          ((X.T, X[:1].T), {}), ((X, np.float32(1)), {}), ((np.uint8([1, 200]), np.int8([-1, 100])), {})]
+          ((N, 2.5), {}), ((X, WIDE), {}), ((NAN, 0), {}), ((B, B[::-1]), {}), ((B, True), {}), ((1, 2), {}),
+          ((EMPTY, X[:1]), {}), ((X.T, X[:1].T), {}), ((X, np.float32(1)), {}),
+          ((np.uint8([1, 200]), np.int8([-1, 100])), {})]
 TRUTHS = ["logical_and", "logical_or", "logical_xor"]
 RUNNING = ["cumsum", "cumprod"]
 CASES = [
@@ -116,6 +117,16 @@ def test_graphs_take_the_same():
     positive = np.maximum(X, 0)
     assert np.array_equal(total, positive.sum(1)) and np.array_equal(places, X.argmax(0))
     assert np.array_equal(chosen, positive) and mean.shape == () and np.isclose(mean, X.mean())
+
+
+def test_tensors_take_the_same():
+    torch = pytest.importorskip("torch")
+    t = torch.from_numpy(X)
+    for call in (lambda x: anydml.argmax(x), lambda x: anydml.sum(x, axis=0), lambda x: anydml.greater(x, 0),
+                 lambda x: anydml.maximum(x, 0), lambda x: anydml.where(x > 0, x, 0), lambda x: anydml.concat([x, x], axis=-1),
+                 lambda x: anydml.logical_and(x > 0, x < 4), lambda x: anydml.cumsum(x), lambda x: anydml.softmax(x, axis=0)):
+        mine, right = call(t), call(X)
+        assert isinstance(mine, torch.Tensor) and mine.numpy().dtype == right.dtype and np.array_equal(mine.numpy(), right)
 
 
 # ---- Messages -------------------------------------------------------------------------------------------------------
