@@ -3,6 +3,7 @@
 depend on a shape, and arrays of bool."""
 import operator
 import sys
+from array import array
 
 import numpy as _np
 
@@ -12,12 +13,12 @@ from ._messages import function_of as _function_of
 MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE",
           "DEPTH_TO_SPACE1"}
 # Operators that take an array of bool as one of UINT8, and those of them whose results are bool again.
-CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *MOVERS,
-             *(f"ELEMENT_WISE_LOGICAL_{name}" for name in ("AND", "OR", "XOR", "NOT")),
-             *(f"ELEMENT_WISE_BIT_{name}" for name in ("AND", "OR", "XOR"))}
-_COMPARING = {"CAST", *(f"ELEMENT_WISE_LOGICAL_{name}" for name in (
+_LOGICAL = {f"ELEMENT_WISE_LOGICAL_{name}" for name in ("AND", "OR", "XOR", "NOT")}
+CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *MOVERS, *_LOGICAL,
+            *(f"ELEMENT_WISE_BIT_{name}" for name in ("AND", "OR", "XOR"))}
+_COMPARING = {"CAST", "ARGMAX", "ARGMIN", *(f"ELEMENT_WISE_LOGICAL_{name}" for name in (
     "EQUALS", "GREATER_THAN", "LESS_THAN", "GREATER_THAN_OR_EQUAL", "LESS_THAN_OR_EQUAL"))}
-TESTING = _COMPARING - {"CAST"} | {"ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_IS_INFINITY"}
+TESTING = _COMPARING - {"CAST", "ARGMAX", "ARGMIN"} | {"ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_IS_INFINITY"}
 _WINDOWS = {"Strides": 1, "Dilations": 1, "StartPadding": 0, "EndPadding": 0, "OutputPadding": 0, "WindowSize": None}
 
 
@@ -27,8 +28,8 @@ def _axis(op, what, axis, rank):
     except TypeError:
         raise TypeError(f"{_function_of(op)}: {what} has {axis!r}; expected whole numbers") from None
     if not -rank <= number < rank:
-        raise ValueError(f"{_function_of(op)}: {what} is {number}; expected {-rank} to {rank - 1}, for {rank} dimension"
-                         f"{'s' if rank != 1 else ''}")
+        expected = f"{-rank} to {rank - 1}, for {rank} dimensions" if rank else "an array with dimensions"
+        raise ValueError(f"{_function_of(op)}: {what} is {number}; expected {expected}")
     return number % rank
 
 
@@ -88,19 +89,50 @@ def _seen_as(one, name):
     return one.view(kind)
 
 
-def with_truths(op, inputs):
-    """Arrays of bool as bytes where elements are chosen or compared; True and False as numbers beside other arrays."""
-    truths = [_is_truth(one) for one in inputs]
+def is_numpys(one):
+    """Whether it is an array of NumPy's, or an object of Python's that NumPy makes one of."""
+    return isinstance(one, (_np.ndarray, _np.generic, int, float, list, tuple, range, memoryview, array))
+
+
+def _native(one):
+    """An array as the library reads it: in the machine's byte order, with strides of whole elements."""
+    if not isinstance(one, _np.ndarray) or not one.itemsize or one.dtype.kind not in "biuf":
+        return one
+    if one.dtype.isnative and all(step % one.itemsize == 0 for step in one.strides):
+        return one
+    return one.astype(one.dtype.newbyteorder("="))
+
+
+def taken(op, inputs):
+    """The inputs as the library takes them; the same object if they are that. Arrays of bool are bytes where elements are
+    chosen or compared, numbers are tested by logical operators, and True and False are numbers beside other arrays."""
+    made = [_native(one) for one in inputs]
+    if {int, float} == set(map(type, inputs)):
+        made = list(map(float, inputs))
+    if op in _LOGICAL:
+        made = [_np.asarray(one) != 0 if is_numpys(one) and _is_tested(one) else one for one in made]
+    truths = [_is_truth(one) for one in made]
     if not any(truths):
-        return inputs
+        return inputs if all(one is other for one, other in zip(made, inputs)) else made
     is_byte = op in CHOOSING or op in _COMPARING
     is_beside = not is_byte or not all(truths[op == "ELEMENT_WISE_IF":])
     return [one if not truth else int(one) if is_beside and isinstance(one, (bool, _np.bool_)) else
-            _seen_as(one, "uint8") if is_byte else one for one, truth in zip(inputs, truths)]
+            _seen_as(one, "uint8") if is_byte else one for one, truth in zip(made, truths)]
+
+
+def _is_tested(one):
+    return not _is_byte(one) and _np.asarray(one).dtype.kind in "biuf"
+
+
+def _is_byte(one):
+    """Whether logical operators take it as it is."""
+    return str(getattr(one, "dtype", "")) in ("uint8", "uint32")
 
 
 def as_truths(op, inputs, result):
-    """The result as bool where all the arrays that it is chosen from are."""
-    if op not in CHOOSING or not all(map(_is_truth, inputs[op == "ELEMENT_WISE_IF":])):
+    """The result as bool where all the arrays that it is chosen from are, and of a logical operator unless it has bytes."""
+    is_truth = (not any(map(_is_byte, inputs)) if op in _LOGICAL and all(map(is_numpys, inputs)) else
+                op in CHOOSING and all(map(_is_truth, inputs[op == "ELEMENT_WISE_IF":])))
+    if not is_truth:
         return result
     return tuple(_seen_as(one, "bool") for one in result) if isinstance(result, tuple) else _seen_as(result, "bool")

@@ -8,7 +8,7 @@ import numpy as _np
 
 from . import _dispatch
 from ._arguments import (CHOOSING as _CHOOSING, TESTING as _TESTING, as_truths as _as_truths, axes_of as _axes_of,
-                         converted as _converted, with_truths as _with_truths)
+                         converted as _converted, taken as _taken)
 from ._messages import function_of as _function_of, said as _said
 from ._run import given as _given, run as _run
 
@@ -27,7 +27,7 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
         if type(error) not in _ERRORS:
             raise
         failed = error
-    given, arrays, attributes = attributes, _with_truths(op, inputs), _converted(op, inputs, attributes)
+    given, arrays, attributes = attributes, _taken(op, inputs), _converted(op, inputs, attributes)
     is_truth = isinstance(out, _np.ndarray) and out.dtype == bool and op in _CHOOSING | _TESTING
     if arrays is inputs and attributes is given and not is_truth:
         raise _said(failed, op, inputs, attributes) from None

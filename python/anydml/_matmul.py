@@ -5,8 +5,10 @@ import numpy as _np
 from ._dispatch import refuse_masks as _refuse_masks
 from ._habits import run as _run
 from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
+from ._messages import named as _named
 
 
+@_named
 def matmul(a, b, /, out=None, *, device=None):
     """The matrix product of ``a`` and ``b``, with the shapes of ``numpy.matmul``, by DirectML's GEMM.
 

@@ -1,15 +1,35 @@
 # SPDX-License-Identifier: MIT
 """Messages of the library in Python's names: parameters in place of fields, functions in place of operators."""
+import functools
 import re
 
 from . import _words
 
 _TYPE = r"(?:float|int|uint)(?:4|8|16|32|64)"
 
+_NAMES = {_words.FUNCTIONS.get(op, op.lower()) for op in _words.INPUTS}
+
 
 def function_of(op):
     """The name of an operator's function."""
     return _words.FUNCTIONS.get(op, op.lower())
+
+
+def named(function):
+    """A function whose messages have its own name, and not that of the operator's function that it calls."""
+
+    @functools.wraps(function)
+    def call(*arguments, **options):
+        try:
+            return function(*arguments, **options)
+        except (TypeError, ValueError) as error:
+            name, _, text = str(error).partition(": ")
+            if type(error) not in (TypeError, ValueError) or name not in _NAMES:
+                raise
+            failed = type(error)(f"{function.__name__}: {text}")
+        raise failed from None
+
+    return call
 
 
 def said(error, op, inputs, attributes):
@@ -20,6 +40,12 @@ def said(error, op, inputs, attributes):
     for one, name in zip(inputs, names):
         if one is None and not name.endswith("?"):
             return TypeError(f"{function}: {name} is None; expected an array")
+
+    def parameter(match):
+        word = match[0]
+        counted = word.removesuffix("Count") if word.endswith("Count") else None
+        counted = next((one for one in (counted, f"{counted}s", "Axes") if one in _words.FIELDS), None) if counted else None
+        return _words.FIELDS.get(word) or (f"the length of {_words.FIELDS[counted]}" if counted else word)
 
     def choices(match):
         values = _words.CHOICES[f"{op}.{match[1]}"].split()
@@ -33,9 +59,9 @@ def said(error, op, inputs, attributes):
                   if int(match[1]) < len(names) else match[0], text)
     text = re.sub(r"\.(Sizes|DimensionCount|DataType)\b", lambda match: {
         "Sizes": ".shape", "DimensionCount": ".ndim", "DataType": ".dtype"}[match[1]], text)
-    text = re.sub(r"\b[A-Z]\w*", lambda match: _words.FIELDS.get(match[0], match[0]), text)
+    text = re.sub(r"\b[A-Z]\w*", parameter, text.replace("DimensionCount", "ndim"))
     text = re.sub(_TYPE, lambda match: match[0].lower(), text, flags=re.IGNORECASE)
-    text = re.sub(rf": type is ({_TYPE})", r" is \1", text).replace(": sizes are", " has the shape")
+    text = re.sub(rf": type is ({_TYPE})", r" is \1", text).replace(": sizes are", " has the shape").replace(": ndim is", ".ndim is")
     match = re.search(rf"(\w+) is ({_TYPE}); expected ((?:{_TYPE}(?:, )?)+)", text)
     if match:
         wanted = match[3].rstrip(", ").split(", ")

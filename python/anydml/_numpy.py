@@ -3,15 +3,13 @@
 import numpy as _np
 
 from . import _operators as _ops
+from ._arguments import is_numpys as _is_numpys
+from ._messages import named as _named
 from ._symbols import Symbol as _Symbol
 
 NAMES = ["concat", "concatenate", "cumprod", "cumsum", "equal", "greater", "greater_equal", "isinf", "isnan", "less",
          "less_equal", "maximum", "mean", "minimum", "not_equal", "prod", "where"]
 SHADOWING = ["max", "min", "sum"]  # Python's own names: never by import *
-
-
-def _is_numpys(one):
-    return isinstance(one, (_np.ndarray, _np.generic, int, float, list, tuple))
 
 
 def _number(result):
@@ -38,7 +36,7 @@ def _truths(result):
 
 
 def _reduced(a, function, axis, kind, out, keepdims):
-    a = a if hasattr(a, "ndim") or a is None else _np.asarray(a)
+    a = _np.asanyarray(a) if _is_numpys(a) or isinstance(a, str) else a
     if isinstance(a, _np.ndarray) and a.size == 0 and function in ("SUM", "MULTIPLY"):
         theirs = _np.sum if function == "SUM" else _np.prod  # REDUCE takes no axis of size 0
         return theirs(a, axis=axis, dtype=kind, out=out, keepdims=keepdims)
@@ -53,7 +51,7 @@ def _reduced(a, function, axis, kind, out, keepdims):
 
 def _type_of(a):
     """NumPy's type of the elements; None of what NumPy does not know."""
-    kind = _np.asarray(a).dtype if isinstance(a, (int, float, list, tuple)) else getattr(a, "dtype", None)
+    kind = _np.asarray(a).dtype if _is_numpys(a) else getattr(a, "dtype", None)
     return kind if isinstance(kind, _np.dtype) else None
 
 
@@ -65,6 +63,7 @@ def _wide(a, dtype):
     return _np.uint64 if kind.kind == "u" else _np.int64
 
 
+@_named
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):
     """The sum over axes, as ``numpy.sum``, by DirectML's REDUCE.
 
@@ -78,6 +77,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False):
     return _reduced(a, "SUM", axis, _wide(a, dtype), out, keepdims)
 
 
+@_named
 def prod(a, axis=None, dtype=None, out=None, keepdims=False):
     """The product over axes, as ``numpy.prod``, by DirectML's REDUCE. In all else as `sum`.
 
@@ -88,6 +88,7 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False):
     return _reduced(a, "MULTIPLY", axis, _wide(a, dtype), out, keepdims)
 
 
+@_named
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     """The mean over axes, as ``numpy.mean``, by DirectML's REDUCE. Integers are first converted to float64.
 
@@ -101,6 +102,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     return _reduced(a, "AVERAGE", axis, dtype, out, keepdims)
 
 
+@_named
 def max(a, axis=None, out=None, keepdims=False):
     """The greatest element over axes, as ``numpy.max``, by DirectML's REDUCE; a NaN wins. `maximum` is of two arrays.
 
@@ -111,6 +113,7 @@ def max(a, axis=None, out=None, keepdims=False):
     return _reduced(a, "MAX", axis, None, out, keepdims)
 
 
+@_named
 def min(a, axis=None, out=None, keepdims=False):
     """The least element over axes, as ``numpy.min``, by DirectML's REDUCE; a NaN wins. `minimum` is of two arrays.
 
@@ -122,15 +125,16 @@ def min(a, axis=None, out=None, keepdims=False):
 
 
 def _running(operator, a, axis, dtype, out):
-    a = a if hasattr(a, "ndim") or a is None else _np.asarray(a)
+    a = _np.asanyarray(a) if _is_numpys(a) or isinstance(a, str) else a
     kind = _wide(a, dtype)
     if kind is not None and a.dtype != kind:
         a = _ops.cast(a, dtype=kind)
-    if axis is None or (a is not None and a.ndim == 0):
-        a, axis = a.reshape(-1), 0
-    return operator(a, axis=axis, out=out)
+    if a is not None and (axis is None or a.ndim == 0):
+        a, axis = (a if hasattr(a, "reshape") else _np.asarray(a)).reshape(-1), 0
+    return operator(a, axis=0 if axis is None else axis, out=out)
 
 
+@_named
 def cumsum(a, axis=None, dtype=None, out=None):
     """The running sum along an axis, as ``numpy.cumsum``, by DirectML's CUMULATIVE_SUMMATION.
 
@@ -143,6 +147,7 @@ def cumsum(a, axis=None, dtype=None, out=None):
     return _running(_ops.cumulative_summation, a, axis, dtype, out)
 
 
+@_named
 def cumprod(a, axis=None, dtype=None, out=None):
     """The running product along an axis, as ``numpy.cumprod``, by DirectML's CUMULATIVE_PRODUCT.
 
@@ -156,6 +161,7 @@ def cumprod(a, axis=None, dtype=None, out=None):
     return _running(_ops.cumulative_product, a, axis, dtype, out)
 
 
+@_named
 def maximum(a, b, /, out=None):
     """The greater of two, element by element, as ``numpy.maximum``, by DirectML's ELEMENT_WISE_MAX; a NaN wins.
 
@@ -166,6 +172,7 @@ def maximum(a, b, /, out=None):
     return _number(_ops.element_wise_max(*_promoted(a, b), out=out))
 
 
+@_named
 def minimum(a, b, /, out=None):
     """The lesser of two, element by element, as ``numpy.minimum``, by DirectML's ELEMENT_WISE_MIN; a NaN wins.
 
@@ -176,6 +183,7 @@ def minimum(a, b, /, out=None):
     return _number(_ops.element_wise_min(*_promoted(a, b), out=out))
 
 
+@_named
 def where(condition, x, y, /):
     """The elements of x where the condition holds, those of y elsewhere, as ``numpy.where``, by DirectML's
     ELEMENT_WISE_IF. The form with a condition alone is `nonzero_coordinates`.
@@ -191,6 +199,14 @@ def where(condition, x, y, /):
     return _ops.element_wise_if(condition, *_promoted(x, y))
 
 
+def _joined(arrays, axis, out):
+    arrays = _promoted(*arrays)
+    if axis is None:
+        arrays, axis = [(one if hasattr(one, "reshape") else _np.asarray(one)).reshape(-1) for one in arrays], 0
+    return _ops.join(arrays, axis=axis, out=out)
+
+
+@_named
 def concat(arrays, /, axis=0, out=None):
     """Arrays one after the other along an axis, as ``numpy.concat``, by DirectML's JOIN. None joins them as one row.
 
@@ -199,12 +215,10 @@ def concat(arrays, /, axis=0, out=None):
     array([[1., 3.],
            [2., 4.]], dtype=float32)
     """
-    arrays = _promoted(*arrays)
-    if axis is None:
-        arrays, axis = [one.reshape(-1) for one in arrays], 0
-    return _ops.join(arrays, axis=axis, out=out)
+    return _joined(arrays, axis, out)
 
 
+@_named
 def concatenate(arrays, /, axis=0, out=None):
     """The same as `concat`.
 
@@ -212,7 +226,7 @@ def concatenate(arrays, /, axis=0, out=None):
     >>> anydml.concatenate([np.int8([1]), np.int8([2, 3])])
     array([1, 2, 3], dtype=int8)
     """
-    return concat(arrays, axis, out)
+    return _joined(arrays, axis, out)
 
 
 def _compared(a, b, operator, out):
@@ -220,6 +234,7 @@ def _compared(a, b, operator, out):
     return result if out is not None else _truths(result)
 
 
+@_named
 def equal(a, b, /, out=None):
     """a == b, element by element, as bool, as ``numpy.equal``, by DirectML's ELEMENT_WISE_LOGICAL_EQUALS.
 
@@ -230,6 +245,7 @@ def equal(a, b, /, out=None):
     return _compared(a, b, _ops.logical_equals, out)
 
 
+@_named
 def not_equal(a, b, /, out=None):
     """a != b, element by element, as bool, as ``numpy.not_equal``, by ELEMENT_WISE_LOGICAL_EQUALS and _NOT.
 
@@ -241,6 +257,7 @@ def not_equal(a, b, /, out=None):
     return result if out is not None else _truths(result)
 
 
+@_named
 def greater(a, b, /, out=None):
     """a > b, element by element, as bool, as ``numpy.greater``, by DirectML's ELEMENT_WISE_LOGICAL_GREATER_THAN.
 
@@ -251,6 +268,7 @@ def greater(a, b, /, out=None):
     return _compared(a, b, _ops.logical_greater_than, out)
 
 
+@_named
 def greater_equal(a, b, /, out=None):
     """a >= b, element by element, as bool, as ``numpy.greater_equal``, by ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL.
 
@@ -261,6 +279,7 @@ def greater_equal(a, b, /, out=None):
     return _compared(a, b, _ops.logical_greater_than_or_equal, out)
 
 
+@_named
 def less(a, b, /, out=None):
     """a < b, element by element, as bool, as ``numpy.less``, by DirectML's ELEMENT_WISE_LOGICAL_LESS_THAN.
 
@@ -271,6 +290,7 @@ def less(a, b, /, out=None):
     return _compared(a, b, _ops.logical_less_than, out)
 
 
+@_named
 def less_equal(a, b, /, out=None):
     """a <= b, element by element, as bool, as ``numpy.less_equal``, by ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL.
 
@@ -281,6 +301,14 @@ def less_equal(a, b, /, out=None):
     return _compared(a, b, _ops.logical_less_than_or_equal, out)
 
 
+def _tested(x, operator, out):
+    kind = _type_of(x)
+    if kind is not None and kind.kind in "biu" and _is_numpys(x):  # no integer is NaN or infinite
+        return _ops.logical_xor(x, x, out=out) if out is not None else _number(_np.zeros(_np.shape(x), bool))
+    return _truths(operator(x)) if out is None else operator(x, out=out)
+
+
+@_named
 def isnan(x, /, out=None):
     """Whether elements are NaN, as bool, as ``numpy.isnan``, by DirectML's ELEMENT_WISE_IS_NAN.
 
@@ -288,9 +316,10 @@ def isnan(x, /, out=None):
     >>> anydml.isnan(np.float32([1, np.nan]))
     array([False,  True])
     """
-    return _truths(_ops.is_nan(x)) if out is None else _ops.is_nan(x, out=out)
+    return _tested(x, _ops.is_nan, out)
 
 
+@_named
 def isinf(x, /, out=None):
     """Whether elements are infinite, as bool, as ``numpy.isinf``, by DirectML's ELEMENT_WISE_IS_INFINITY.
 
@@ -298,4 +327,4 @@ def isinf(x, /, out=None):
     >>> anydml.isinf(np.float32([1, -np.inf]))
     array([False,  True])
     """
-    return _truths(_ops.is_infinity(x)) if out is None else _ops.is_infinity(x, out=out)
+    return _tested(x, _ops.is_infinity, out)
