@@ -104,8 +104,11 @@ def _native(one):
 
 
 def taken(op, inputs):
-    """The inputs as the library takes them; the same object if they are that. Arrays of bool are bytes where elements are
-    chosen or compared, numbers are tested by logical operators, and True and False are numbers beside other arrays."""
+    """The inputs as the library takes them; the same object if they are that.
+
+    Arrays of bool are bytes where elements are chosen or compared, numbers are tested by logical operators, and True
+    and False are numbers beside other arrays.
+    """
     made = [_native(one) for one in inputs]
     if {int, float} == set(map(type, inputs)):
         made = list(map(float, inputs))
@@ -130,7 +133,7 @@ def _is_byte(one):
 
 
 def as_truths(op, inputs, result):
-    """The result as bool where all the arrays that it is chosen from are, and of a logical operator unless it has bytes."""
+    """The result as bool where all arrays that it is chosen from are. Logical operators make bytes of bytes alone."""
     is_truth = (not any(map(_is_byte, inputs)) if op in _LOGICAL and all(map(is_numpys, inputs)) else
                 op in CHOOSING and all(map(_is_truth, inputs[op == "ELEMENT_WISE_IF":])))
     if not is_truth:

@@ -43,12 +43,16 @@ def said(error, op, inputs, attributes):
 
     def parameter(match):
         word = match[0]
-        counted = word.removesuffix("Count") if word.endswith("Count") else None
-        counted = next((one for one in (counted, f"{counted}s", "Axes") if one in _words.FIELDS), None) if counted else None
-        return _words.FIELDS.get(word) or (f"the length of {_words.FIELDS[counted]}" if counted else word)
+        if word in _words.FIELDS or not word.endswith("Count"):
+            return _words.FIELDS.get(word, word)
+        counted = "Axes" if word == "AxisCount" else word.removesuffix("Count")
+        counted = next((one for one in (counted, f"{counted}s") if one in _words.FIELDS), None)
+        return word if counted is None else f"the length of {_words.FIELDS[counted]}"
 
     def choices(match):
-        values = _words.CHOICES[f"{op}.{match[1]}"].split()
+        values = _words.CHOICES.get(f"{op}.{match[1]}", "").split()
+        if not values or match[1] not in attributes:  # of an operator that is an attribute
+            return match[0]
         other = {"'MEAN'": "; NumPy's mean is 'AVERAGE'", "'PROD'": "; NumPy's prod is 'MULTIPLY'"}.get(match[2], "")
         known = " or ".join((", ".join(map(repr, values[:-1])), repr(values[-1])) if values[1:] else map(repr, values))
         return f"{match[1]} is {attributes[match[1]]!r}; expected {known}{other if 'AVERAGE' in values else ''}"
@@ -61,7 +65,8 @@ def said(error, op, inputs, attributes):
         "Sizes": ".shape", "DimensionCount": ".ndim", "DataType": ".dtype"}[match[1]], text)
     text = re.sub(r"\b[A-Z]\w*", parameter, text.replace("DimensionCount", "ndim"))
     text = re.sub(_TYPE, lambda match: match[0].lower(), text, flags=re.IGNORECASE)
-    text = re.sub(rf": type is ({_TYPE})", r" is \1", text).replace(": sizes are", " has the shape").replace(": ndim is", ".ndim is")
+    text = re.sub(rf": type is ({_TYPE})", r" is \1", text)
+    text = text.replace(": sizes are", " has the shape").replace(": ndim is", ".ndim is")
     match = re.search(rf"(\w+) is ({_TYPE}); expected ((?:{_TYPE}(?:, )?)+)", text)
     if match:
         wanted = match[3].rstrip(", ").split(", ")

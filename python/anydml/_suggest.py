@@ -46,7 +46,8 @@ def message(name, names):
         return f"{text} before it is imported: import anydml.{name}"
     built = {op["name"]: op["built"] for op in _core.operators()}
     operator = name.upper().removeprefix("DML_OPERATOR_")
-    known = next((one for one in (operator, f"ELEMENT_WISE_{operator}", f"ACTIVATION_{operator}") if one in built), None)
+    names_of_it = (operator, f"ELEMENT_WISE_{operator}", f"ACTIVATION_{operator}")
+    known = next((one for one in names_of_it if one in built), None)
     if name in OTHERS:
         return f"{text}; it has anydml.{OTHERS[name]}"
     if known is not None:

@@ -97,17 +97,17 @@ def unwritable(x):
 
 
 ODD = {
-    "no dimensions": np.float32(2.5).reshape(()), "a scalar": np.float32(2.5), "an int": 3, "a float": 2.5, "True": True,
-    "a list": [1, 2, 3], "floats": [1.0, 2.5], "nested": [[1.5, 2], [3, 4]], "a tuple": (1, 2), "a range": range(4),
-    "an array": array.array("f", [1, 2, 3]), "a view of memory": memoryview(X), "strided": X[:, ::2],
-    "reversed": X[::-1, ::-1], "transposed": X.T, "by columns": np.asfortranarray(X),
+    "no dimensions": np.float32(2.5).reshape(()), "a scalar": np.float32(2.5), "an int": 3, "a float": 2.5,
+    "True": True, "a list": [1, 2, 3], "floats": [1.0, 2.5], "nested": [[1.5, 2], [3, 4]], "a tuple": (1, 2),
+    "a range": range(4), "an array": array.array("f", [1, 2, 3]), "a view of memory": memoryview(X),
+    "strided": X[:, ::2], "reversed": X[::-1, ::-1], "transposed": X.T, "by columns": np.asfortranarray(X),
     "repeated": np.broadcast_to(X[0], (4, 3)),
     "empty": EMPTY, "unwritable": unwritable(X), "swapped bytes": X.astype(X.dtype.newbyteorder()),
     "between elements": np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(np.float32).reshape(2, 3),
     "a field": np.array([(1, 2), (3, 4)], [("a", "f4"), ("b", "i2")])["a"], "float16": X.astype("f2"), "float64": WIDE,
-    "int8": X.astype("i1"), "uint8": np.abs(X).astype("u1"), "int16": X.astype("i2"), "int32": N, "int64": X.astype("i8"),
-    "uint64": np.abs(X).astype("u8"), "truths": B, "not finite": NAN, "zeros": np.float32([[0.0, -0.0]]),
-    "one": np.float32([[7]]),
+    "int8": X.astype("i1"), "uint8": np.abs(X).astype("u1"), "int16": X.astype("i2"), "int32": N,
+    "int64": X.astype("i8"), "uint64": np.abs(X).astype("u8"), "truths": B, "not finite": NAN,
+    "zeros": np.float32([[0.0, -0.0]]), "one": np.float32([[7]]),
     "nine dimensions": np.ones((1,) * 9, np.float32), "complex": X.astype("c8"), "objects": np.array([1, "a"], object),
     "a string": "abc", "None": None, "a subclass": X.view(Derived),
 }
@@ -115,8 +115,8 @@ KINDS = {
     "of one": ("abs negate:negative exp sqrt floor ceil sign tanh isnan logical_not", lambda f, x: f(x)),
     "of two": ("add subtract multiply divide maximum minimum greater equal modulus_floor:remainder logical_and",
                lambda f, x: f(x, x)),
-    "beside a number": ("add subtract multiply divide maximum minimum greater less_equal modulus_truncate:fmod not_equal",
-                        lambda f, x: f(x, 2)),
+    "beside a number": ("add subtract multiply divide maximum minimum greater less_equal modulus_truncate:fmod "
+                        "not_equal", lambda f, x: f(x, 2)),
     "over all": ("sum prod mean max min argmax argmin cumsum cumprod clip", lambda f, x: f(x, 0, 2) if f in (
         anydml.clip, np.clip) else f(x)),
     "along an axis": ("sum prod mean max min argmax argmin cumsum cumprod tile", lambda f, x: f(x, 2) if f in (
@@ -124,8 +124,8 @@ KINDS = {
     "of several": ("where concatenate matmul", lambda f, x: f([x, x]) if f in (anydml.concatenate, np.concatenate) else
                    f(x, np.asarray(x).T) if f in (anydml.matmul, np.matmul) else f(x, x, 2)),
 }
-# Where both have an answer and it is not the same, as help() says: integers divided, and the sign of NaN. True alone is a
-# number for operators, bytes stay bytes for logical ones, and tile gives the machine's byte order.
+# Where both have an answer and it is not the same, as help() says: integers divided, and the sign of NaN. True alone is
+# a number for operators, bytes stay bytes for logical ones, and tile gives the machine's byte order.
 DIFFERENT = {("divide", None), ("sign", "not finite"), ("abs", "True"), ("add", "True"), ("multiply", "True"),
              ("logical_not", "uint8"), ("logical_and", "uint8"), ("tile", "swapped bytes")}
 
@@ -142,7 +142,7 @@ def test_odd_operands(kind):
                 mine = call(getattr(anydml, name), x)
             except (TypeError, ValueError, OverflowError) as error:
                 refused += 1
-                assert str(error).startswith((f"{name}: ", "All arrays", "axis ")) or odd in ("a string", "objects"), (odd, error)
+                assert str(error).startswith(f"{name}: ") or odd in ("a string", "objects"), (odd, error)
                 continue
             try:
                 right = np.asarray(call(getattr(np, theirs or name), x))
@@ -154,7 +154,8 @@ def test_odd_operands(kind):
             if {(name, None), (name, odd)} & DIFFERENT:
                 continue
             assert mine.dtype == right.dtype, (name, odd, mine.dtype, right.dtype)
-            assert np.allclose(mine, right, rtol=1e-2 if mine.dtype == np.float16 else 1e-5, equal_nan=True), (name, odd)
+            near = 1e-2 if mine.dtype == np.float16 else 1e-5
+            assert np.allclose(mine, right, rtol=near, equal_nan=True), (name, odd)
             answers += 1
     assert answers > refused
 
@@ -200,10 +201,12 @@ def test_tensors_take_the_same():
     torch = pytest.importorskip("torch")
     t = torch.from_numpy(X)
     for call in (lambda x: anydml.argmax(x), lambda x: anydml.sum(x, axis=0), lambda x: anydml.greater(x, 0),
-                 lambda x: anydml.maximum(x, 0), lambda x: anydml.where(x > 0, x, 0), lambda x: anydml.concat([x, x], axis=-1),
-                 lambda x: anydml.logical_and(x > 0, x < 4), lambda x: anydml.cumsum(x), lambda x: anydml.softmax(x, axis=0)):
+                 lambda x: anydml.maximum(x, 0), lambda x: anydml.where(x > 0, x, 0), lambda x: anydml.cumsum(x),
+                 lambda x: anydml.concat([x, x], axis=-1), lambda x: anydml.logical_and(x > 0, x < 4),
+                 lambda x: anydml.softmax(x, axis=0)):
         mine, right = call(t), call(X)
-        assert isinstance(mine, torch.Tensor) and mine.numpy().dtype == right.dtype and np.array_equal(mine.numpy(), right)
+        assert isinstance(mine, torch.Tensor)
+        assert mine.numpy().dtype == right.dtype and np.array_equal(mine.numpy(), right)
 
 
 # ---- Messages -------------------------------------------------------------------------------------------------------
