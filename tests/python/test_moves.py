@@ -57,7 +57,7 @@ def test_a_graph_gives_the_same_bits(function):
 def test_wrong_descriptions_are_refused():
     image = np.ones((1, 1, 3, 4), np.float32)
     for message, call in (
-            ("expected a height and a width that are multiples of BlockSize", lambda: anydml.space_to_depth(
+            ("expected a height and a width that are multiples of block_size", lambda: anydml.space_to_depth(
                 image, block_size=2, shape=(1, 4, 1, 2))),
             ("expected channels that are a multiple of the square of BlockSize", lambda: anydml.depth_to_space(
                 np.ones((1, 5, 1, 1), np.float32), block_size=2, shape=(1, 1, 2, 2))),

@@ -20,7 +20,7 @@ def test_reductions_need_no_shape():
 
 def test_a_shape_that_is_given_must_be_the_one_that_follows():
     assert anydml.reduce(X, function="SUM", axes=[0], shape=(1, 3, 4)).shape == (1, 3, 4)
-    with pytest.raises(ValueError, match=r"OutputTensor.Sizes\[0\] is 2; expected 1, since Axes holds 0"):
+    with pytest.raises(ValueError, match=r"output.shape\[0\] is 2; expected 1, since axes holds 0"):
         anydml.reduce(X, function="SUM", axes=[0], shape=(2, 3, 4))
     with pytest.raises(ValueError, match=r"Axes\[0\] is 7; expected less than InputTensor.DimensionCount"):
         anydml.reduce(X, function="SUM", axes=[7])
@@ -28,7 +28,7 @@ def test_a_shape_that_is_given_must_be_the_one_that_follows():
 
 def test_the_error_says_what_to_pass():
     for message, call in (
-            ("CAST: dtype is missing; expected one, or out: OutputTensor.DataType is not determined", lambda: anydml.cast(X)),
+            ("cast: dtype is missing; expected one, or out: output.dtype is not determined", lambda: anydml.cast(X)),
             ("ARGMIN: dtype is missing.*UINT32, INT32, UINT64, INT64",
              lambda: anydml.argmin(X, axes=[0], axis_direction=0)),
             ("FILL_VALUE_CONSTANT: shape is missing", lambda: anydml.fill_value_constant(value=1, dtype="f4")),
