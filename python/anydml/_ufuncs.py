@@ -134,6 +134,7 @@ def _said(error, core, inputs):
         except (TypeError, ValueError):
             return error
         if not any(_np.can_cast(kind, loop) for loop in loops):
+            way = "; dtype='float32' converts it" if _np.can_cast(kind, _np.float32, "same_kind") else ""
             return TypeError(f"{core.name}: {name} is {kind}; expected {', '.join(loops)}, or what NumPy converts to "
-                             f"them safely; dtype='float32' converts it")
+                             f"them safely{way}")
     return error
