@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Turns the facts into parts of the Python package: the rows of operators (python/anydml/_specs.py and .pyi), their
-functions (_operators.py and .pyi), the names in __init__.pyi, and the table of all operators in
-docs/python-operators.md. python_rule.py implements the rule, python_stubs.py writes the types for checkers, and
+functions (_operators.py and .pyi), the words of their messages (_words.py), the names in __init__.pyi, and the table of
+all operators in docs/python-operators.md. python_rule.py implements the rule, python_stubs.py writes the types for checkers, and
 examples.py has the examples that help() shows.
 
 usage: generate_python.py            write the files
@@ -13,7 +13,7 @@ import sys
 import textwrap
 
 from examples import EXAMPLES, python_session
-from python_rule import (HAND_WRITTEN, ROOT, UFUNCS, built_names, exported_names, list_text, notes, options,
+from python_rule import (EXTRAS, HAND_WRITTEN, ROOT, UFUNCS, built_names, exported_names, list_text, notes, options,
                          read_operators, signature, types_text, ufunc_inputs, ufunc_signature, wrapped)
 from python_stubs import spec_stub_text, stub_module_text
 
@@ -81,8 +81,10 @@ def function_text(op):
     parts = [f'"{op.name}"', *([inputs] if inputs else []), *required,
              *([f"**_given({', '.join(optional)})"] if optional else []), *(f"{one}={one}" for one in options(op))]
     head = f"def {op.python}("
+    extras = EXTRAS.get(op.name, ())
+    call = "    return _over_axes(" if extras else "    return _run("
     return (wrapped(head, signature(op), "):\n", len(head)) + docstring(op) +
-            wrapped("    return _run(", parts, ")\n", 16))
+            wrapped(call, [*parts, *(f"{one}={one}" for one in extras)], ")\n", len(call)))
 
 
 def spec_text(op):
@@ -119,13 +121,34 @@ SPECS = {
     return head + "".join(map(spec_text, operators)) + "}\n"
 
 
+def dict_text(name, entries):
+    """In lines of 120 columns at most."""
+    return wrapped(f"{name} = {{", [f"{key!r}: {value!r}" for key, value in entries], "}\n", 4).replace("'", '"')
+
+
+def words_text(operators):
+    fields = {one.field: one.name for op in operators
+              for one in (*op.inputs, *(output.tensor for output in op.outputs), *op.attributes)}
+    choices = {f"{op.name}.{one.field}": " ".join(one.values) for op in operators for one in op.attributes if one.values}
+    return "\n".join(('''# SPDX-License-Identifier: MIT
+"""The words of messages in Python's names. Made by data/generate_python.py from the facts in data/: edit those.
+
+FUNCTIONS: the function of each operator. INPUTS: its inputs, those that may be None with a question mark. FIELDS: the
+parameter of each field of DirectML's structs. CHOICES: the values of fields that are enumerations.
+"""''',
+        dict_text("FUNCTIONS", ((op.name, op.python) for op in operators if op.python != op.name.lower())),
+        dict_text("INPUTS", ((op.name, " ".join(one.name + "?" * one.optional for one in op.inputs)) for op in operators)),
+        dict_text("FIELDS", sorted(fields.items())), dict_text("CHOICES", sorted(choices.items()))))
+
+
 def module_text(operators):
     functions = [op for op in operators if op.name not in HAND_WRITTEN]
     exported, shadowing = exported_names(functions)
     lines = ["# SPDX-License-Identifier: MIT\n",
              '"""A function for each operator that is built. Made by data/generate_python.py from the facts in data/ '
              'and the entries\nin src/ops: edit those.\n"""\n',
-             "from ._run import given as _given, run as _run\n",
+             "from ._habits import over_axes as _over_axes, run as _run\n",
+             "from ._run import given as _given\n",
              "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
              list_text("__all__", exported), "# Python's own names: never by import *\n",
              list_text("SHADOWING", shadowing)]
@@ -170,7 +193,7 @@ def generate():
     rows = [op for op in operators if op.name in built]
     package = ROOT / "python" / "anydml"
     return {package / "_specs.py": specs_text(rows), package / "_specs.pyi": spec_stub_text(rows),
-            package / "_operators.py": module_text(rows), package / "_operators.pyi": stub_module_text(rows),
+            package / "_words.py": words_text(rows), package / "_operators.py": module_text(rows), package / "_operators.pyi": stub_module_text(rows),
             package / "__init__.pyi": package_stub_text((package / "__init__.pyi").read_text(), rows),
             ROOT / "docs" / "python-operators.md": page_text(operators, built)}
 

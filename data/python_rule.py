@@ -35,6 +35,61 @@ UFUNC_OPTIONS = ("where=True", "casting='same_kind'", "order='K'", "dtype=None",
                  "device=None")
 TAKEN = {"run", "compile", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "operators", "onnx",
          "compare"}  # names of the package
+# Values of attributes that DirectML requires and Python may leave out. None: by the shape of the input, in _habits.py.
+_WINDOWS = {"Strides": None, "Dilations": None, "StartPadding": None, "EndPadding": None}
+_FILTERS = {**_WINDOWS, "GroupCount": 1}
+_EXTREME = {"Axes": None, "AxisDirection": "INCREASING"}
+DEFAULTS = {
+    "REDUCE": {"Axes": None}, "ARGMIN": _EXTREME, "ARGMAX": _EXTREME,
+    "ACTIVATION_SOFTMAX1": {"Axes": -1}, "ACTIVATION_LOG_SOFTMAX1": {"Axes": -1}, "ACTIVATION_HARDMAX1": {"Axes": -1},
+    "JOIN": {"Axis": 0}, "SPLIT": {"Axis": 0}, "TOP_K": {"Axis": -1},
+    "TOP_K1": {"Axis": -1, "AxisDirection": "DECREASING"},
+    "CUMULATIVE_SUMMATION": {"AxisDirection": "INCREASING", "HasExclusiveSum": False},
+    "CUMULATIVE_PRODUCT": {"AxisDirection": "INCREASING", "HasExclusiveProduct": False},
+    "GEMM": {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0},
+    "ELEMENT_WISE_CLIP": {"Min": None, "Max": None}, "ELEMENT_WISE_CLIP1": {"Min": None, "Max": None},
+    "ELEMENT_WISE_ROUND": {"RoundingMode": "HALVES_TO_NEAREST_EVEN"},
+    "ELEMENT_WISE_IS_INFINITY": {"InfinityMode": "EITHER"},
+    "CONVOLUTION": {"Mode": "CROSS_CORRELATION", "Direction": "FORWARD", **_FILTERS, "OutputPadding": None},
+    "CONVOLUTION_INTEGER": _FILTERS, "QUANTIZED_LINEAR_CONVOLUTION": _FILTERS,
+    **dict.fromkeys(("MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2"), _WINDOWS),
+    **dict.fromkeys(("AVERAGE_POOLING", "AVERAGE_POOLING1", "QUANTIZED_LINEAR_AVERAGE_POOLING"),
+                    {**_WINDOWS, "IncludePadding": False}),
+}
+# Parameters that only Python has, which follow the attributes.
+EXTRAS = {"REDUCE": ("axis", "keepdims"), "ARGMIN": ("axis", "keepdims"), "ARGMAX": ("axis", "keepdims"),
+          "ACTIVATION_SOFTMAX": ("axis",), "ACTIVATION_LOG_SOFTMAX": ("axis",), "ACTIVATION_HARDMAX": ("axis",)}
+NUMPYS_TYPES = {"ARGMIN": "int64", "ARGMAX": "int64"}  # of results that DirectML leaves open, and NumPy does not
+# Attributes that are positional too, as NumPy's function has them.
+POSITIONAL = {"ELEMENT_WISE_CLIP": ("min", "max"), "ELEMENT_WISE_CLIP1": ("min", "max"), "TILE": ("repeats",)}
+EXTRA_TEXTS = {
+    "REDUCE": "``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They "
+              "keep the size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; "
+              "``keepdims`` says it.",
+    "ACTIVATION_SOFTMAX": "The rows lie along the last axis, or along ``axis``: one or several, negative ones counted "
+                          "from the end."}
+EXTRA_TEXTS["ARGMIN"] = EXTRA_TEXTS["ARGMAX"] = EXTRA_TEXTS["REDUCE"]
+EXTRA_TEXTS["ACTIVATION_LOG_SOFTMAX"] = EXTRA_TEXTS["ACTIVATION_HARDMAX"] = EXTRA_TEXTS["ACTIVATION_SOFTMAX"]
+# How functions differ that have the name of one of NumPy's.
+DIFFERENCES = {
+    "ELEMENT_WISE_DIVIDE": "Unlike ``numpy.divide``, integers give integers: the quotient is truncated, and a divisor "
+                           "of 0 gives 0.",
+    "ELEMENT_WISE_SIGN": "Unlike ``numpy.sign``, it gives 0 for NaN.",
+    "ELEMENT_WISE_CLIP": "Unlike ``numpy.clip``, bounds are numbers alone; they are converted to the type of the "
+                         "input, which stays the result's.",
+    "ELEMENT_WISE_ABS": "As ``numpy.abs``; integers that have no absolute value in their type stay as they are.",
+    "ELEMENT_WISE_CEIL": "Unlike ``numpy.ceil``, it takes floats alone.",
+    "ELEMENT_WISE_FLOOR": "Unlike ``numpy.floor``, it takes floats alone.",
+    "ELEMENT_WISE_SQRT": "Unlike ``numpy.sqrt``, it takes floats alone, and gives no warning for a negative number.",
+    **dict.fromkeys(("ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_OR", "ELEMENT_WISE_LOGICAL_XOR",
+                     "ELEMENT_WISE_LOGICAL_NOT"), "Arrays of bool give an array of bool, as from NumPy."),
+    **dict.fromkeys(("ELEMENT_WISE_ADD", "ELEMENT_WISE_SUBTRACT", "ELEMENT_WISE_MULTIPLY"),
+                    "Unlike NumPy's function, it does not promote arrays of two types to a common one."),
+    "SPLIT": "Unlike ``numpy.split``, the parts are given by their shapes, and are new arrays.",
+    "TILE": "``repeats`` may be one number or fewer numbers than dimensions, as for ``numpy.tile``.",
+    **dict.fromkeys(("ARGMIN", "ARGMAX"), "Over several axes the index counts their elements in row-major order, as "
+                                          "``numpy.argmax`` does over all of them."),
+}
 OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
 TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32", "INT64", "UINT4", *UNSIGNED)
@@ -45,7 +100,8 @@ Tensor = collections.namedtuple("Tensor", "field name optional array types")
 # sizes: the inputs that are broadcast to its shape; None where it follows from them in another way, or not at all.
 # shaped: whether its shape follows from the inputs and attributes: yes, sometimes or no (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
-Attribute = collections.namedtuple("Attribute", "field name kind optional values")
+# default: a value that Python has for it and DirectML does not, as text; None where there is none.
+Attribute = collections.namedtuple("Attribute", "field name kind optional values default", defaults=(None,))
 Operator = collections.namedtuple("Operator", "name python formula inputs outputs attributes same")
 
 
@@ -124,6 +180,7 @@ def read_output(operator, tensor, inputs, shaped):
     # The only type; or of unsigned ones, which hold truths, counts and places, the smallest.
     is_clear = len(tensor.types) == 1 or (tensor.types and set(tensor.types) <= set(UNSIGNED))
     dtype = tensor.types[0].lower() if is_clear and not like else ""
+    dtype = NUMPYS_TYPES.get(operator["name"].removeprefix("DML_OPERATOR_"), dtype)
     sizes = next((sorted(number[field] for field in fields if field in number)
                   for fields, _ in groups(operator, "same_sizes")
                   if tensor.field in fields and any(field in number for field in fields)), None)
@@ -163,7 +220,10 @@ def read_operator(operator, struct, enums, python, shaped):
         values = [value["name"].removeprefix(enum_prefix(enum)) for value in enum["values"]] if enum else ()
         if kind == "operators" and "count_field" in field:
             kind = "operator_list"
-        attributes.append(Attribute(field["name"], snake_case(field["name"]), kind, field["name"] in optional, values))
+        defaults = DEFAULTS.get(name, {})
+        default = repr(defaults[field["name"]]) if field["name"] in defaults else None
+        attributes.append(Attribute(field["name"], snake_case(field["name"]), kind, field["name"] in optional, values,
+                                    default))
     attributes.sort(key=lambda one: one.optional)  # otherwise in the order of the fields
     made = Operator(name, python, operator["formula"] or "", inputs, outputs, attributes,
                     [group for group in same if len(group) > 1])
@@ -219,14 +279,26 @@ def last_required(op):
     return max((i + 1 for i, one in enumerate(op.inputs) if not one.optional), default=0)
 
 
+def default_text(attribute):
+    return f"={attribute.default}" if attribute.default is not None else "=None" if attribute.optional else ""
+
+
 def signature(op, of_input=lambda one, default: f"{one.name}{default}", of_attribute=None, of_option=None):
     required = last_required(op)
     parts = [of_input(one, "") for one in op.inputs[:required]]
     parts += ["/"] if required else []
     parts += [of_input(one, "=None") for one in op.inputs[required:]]
-    parts += ["*"]
-    parts += [of_attribute(one) if of_attribute else one.name + ("=None" if one.optional else "")
-              for one in op.attributes]
+    if op.name in POSITIONAL:
+        attributes = [one for one in op.attributes if one.name in POSITIONAL[op.name]]
+        rest = [one for one in op.attributes if one not in attributes]
+    else:
+        attributes, rest = [], op.attributes
+
+    def given(one):
+        return of_attribute(one) if of_attribute else one.name + default_text(one)
+
+    parts += [*map(given, attributes), "*", *map(given, rest)]
+    parts += [of_option(one) if of_option else f"{one}=None" for one in EXTRAS.get(op.name, ())]
     parts += [of_option(one) if of_option else f"{one}=None" for one in options(op)]
     return parts
 
@@ -279,7 +351,13 @@ KINDS = {"real": "a number", "natural": "a whole number, 0 or more", "integer": 
 def attribute_text(one):
     if one.kind == "enumeration":
         return english([repr(value) for value in one.values], "or")
-    return KINDS[one.kind] + (", or None" if one.optional else "")
+    if one.field in ("Axis", "Axes"):
+        which = "an axis" if one.field == "Axis" else "one axis or several"
+        return f"{which}; negative ones are counted from the end"
+    if one.default == "None" and one.kind == "naturals":
+        number = 1 if one.field in ("Strides", "Dilations") else 0
+        return f"{KINDS[one.kind]}, or one for all dimensions; {number} without it"
+    return KINDS[one.kind] + (", or None" if one.optional or one.default == "None" else "")
 
 
 def notes(op):
@@ -297,10 +375,15 @@ def notes(op):
     if {"Scale", "Bias"} <= {one.field for one in op.attributes if one.optional}:
         yield "With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``."
     for one in op.attributes:
-        if one.field not in ("Scale", "Bias") or not one.optional:
+        is_said = one.name == "axes" and op.name in EXTRA_TEXTS
+        if (one.field not in ("Scale", "Bias") or not one.optional) and not is_said:
             yield f"``{one.name}``: {attribute_text(one)}."
+    if op.name in EXTRA_TEXTS:
+        yield EXTRA_TEXTS[op.name]
     for output in op.outputs:
         yield result_text(op, output)
+    if op.name in DIFFERENCES:
+        yield DIFFERENCES[op.name]
 
 
 def result_text(op, output):

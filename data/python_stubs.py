@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The types of the operators' functions for checkers: python/anydml/_operators.pyi and _specs.pyi, which
 generate_python.py writes."""
-from python_rule import HAND_WRITTEN, UFUNCS, exported_names, last_required, list_text, options, signature, wrapped
+from python_rule import EXTRAS, HAND_WRITTEN, UFUNCS, exported_names, last_required, list_text, options, signature, wrapped
 
 KINDS = {"real": "_Number", "natural": "SupportsIndex", "integer": "SupportsIndex", "boolean": "bool",
          "reals": "Sequence[_Number]", "naturals": "Sequence[SupportsIndex]", "integers": "Sequence[SupportsIndex]",
          "size_2d": "Sequence[SupportsIndex]", "scalar_union": "_Number", "operators": "Operator",
          "operator_list": "Sequence[Operator]", "enumeration": "str | SupportsIndex"}
+AXES = "SupportsIndex | Sequence[SupportsIndex]"
+EXTRA_KINDS = {"axis": f"{AXES} | None = None", "keepdims": "bool | None = None"}
 TYPED, ANY = "NDArray[_Element]", "_Array"
 
 
@@ -28,9 +30,16 @@ def way(op, operands, given, result):
         return f"{one.name}: {kind}" + (" = None" if default and not is_needed else "")
 
     def of_attribute(one):
-        return f"{one.name}: {KINDS[one.kind]}" + (" | None = None" if one.optional else "")
+        kind = AXES if one.field in ("Axes", "Repeats") or (one.default and one.kind == "naturals") else KINDS[one.kind]
+        if one.optional or one.default == "None":
+            return f"{one.name}: {kind} | None = None"
+        return f"{one.name}: {kind}" + (f" = {one.default}" if one.default else "")
 
-    parts = signature(op, of_input, of_attribute, lambda name: f"{name}: {given[name]}" if name in given else "")
+    def of_option(name):
+        kind = EXTRA_KINDS[name] if name in EXTRAS.get(op.name, ()) else given.get(name)
+        return f"{name}: {kind}" if kind else ""
+
+    parts = signature(op, of_input, of_attribute, of_option)
     head = f"def {op.python}("
     return wrapped(head, [part for part in parts if part], f") -> {result}: ...\n", len(head))
 

@@ -9,7 +9,7 @@ array([ 1, -1])
 """
 import numpy as _np
 
-from . import _core, _operators
+from . import _core, _numpy, _operators, _suggest
 from ._graphs import Graph, graph
 from ._matmul import matmul
 from ._run import Compiled, Operator, compile, run
@@ -18,14 +18,21 @@ from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __version__ = _core.__version__
 # Without the names that Python itself has, abs among them: those are attributes of this module alone.
-__all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "matmul", "operators", "__version__",
-           *_operators.__all__]
-for _name in (*_operators.__all__, *_operators.SHADOWING):
-    globals()[_name] = getattr(_operators, _name)
-for _public in (run, compile, graph, matmul, Compiled, Graph, Operator, Symbol, *(globals()[_name] for _name in _operators.__all__),
-                *(globals()[_name] for _name in _operators.SHADOWING)):
+__all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
+           "matmul", "operators", *_numpy.NAMES, "__version__", *_operators.__all__]
+for _public in (run, compile, graph, matmul, Compiled, Graph, Operator, Symbol,
+                *(getattr(_numpy, _name) for _name in (*_numpy.NAMES, *_numpy.SHADOWING)),
+                *(getattr(_operators, _name) for _name in (*_operators.__all__, *_operators.SHADOWING))):
+    globals()[_public.__name__] = _public
     _public.__module__ = "anydml"  # as help and pickle show it
-del _name, _public
+del _public
+
+
+def __getattr__(name):
+    """A name that is not there: which one is meant."""
+    if name.startswith("_"):
+        raise AttributeError(f"module 'anydml' has no attribute {name!r}")
+    raise AttributeError(_suggest.message(name, [one for one in globals() if not one.startswith("_")]))
 
 
 @_ufunc("ELEMENT_WISE_MODULUS_FLOOR")

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 
 import anydml
+from anydml._pipes import exit_with
 
 
 def self_check():
@@ -36,4 +37,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

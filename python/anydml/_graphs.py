@@ -17,6 +17,7 @@ import numpy as _np
 
 from . import _core, _libraries, _recorded  # noqa: F401, which Symbols need
 from ._call import ON_GPU as _ON_GPU
+from ._dispatch import refuse_masks as _refuse_masks
 from ._symbols import Recorder, Symbol, plain as _plain
 from ._trees import put_together as _put_together, taken_apart as _taken_apart
 
@@ -276,6 +277,7 @@ class Graph:
             return _put_together(_taken_apart(self._function(*arguments, **named), results), iter(results), tuple)
         if _core.place_of(*leaves) == _ON_GPU:
             return self._on_gpu(leaves, form, outs)
+        _refuse_masks("graph", *leaves)
         given, taken, give = _libraries.borrow(leaves, outs or [])
         given = [regular(one) if isinstance(one, (_np.ndarray, _np.generic)) else one for one in given]
         recording = self._recording(given, form)

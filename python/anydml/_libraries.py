@@ -116,13 +116,13 @@ def library_of(kind):
 
     The table is the type's own alone: what a subclass has changed is known to its __dlpack__.
     """
-    name = next((name for name in _names_of(kind) if name in _KNOWN), None) or next(_names_of(kind))
+    name = next((name for name in names_of(kind) if name in _KNOWN), None) or next(names_of(kind))
     if name not in _made:
         _made[name] = _KNOWN.get(name, Library)(name)
     return _made[name], kind.__dict__.get("__dlpack_c_exchange_api__")
 
 
-def _names_of(kind):
+def names_of(kind):
     """The names of libraries that this type may be of, the nearest first: a subclass may be anyone's."""
     for base in kind.__mro__:
         name = base.__module__.partition(".")[0]
@@ -167,7 +167,7 @@ def _is_foreign(array):
 def _to_numpy(array, writes=False):
     if not _is_foreign(array):
         return array
-    names = list(_names_of(type(array)))
+    names = list(names_of(type(array)))
     try:
         if "torch" in names:
             return array.numpy()  # the same memory, for a tenth of what DLPack takes
@@ -185,7 +185,7 @@ def _to_numpy(array, writes=False):
 
 def _to_library(home, result):
     """The result as an array of the library that home is of; NumPy's where that library offers no way."""
-    for name in _names_of(type(home)):
+    for name in names_of(type(home)):
         if name == "torch":
             return importlib.import_module(name).from_numpy(result)
         for module in (name, f"{name}.dlpack"):

@@ -2,10 +2,13 @@
 """`matmul`: GEMM under NumPy's name."""
 import numpy as _np
 
+from ._dispatch import refuse_masks as _refuse_masks
+from ._habits import run as _run
 from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
-from ._run import run as _run
+from ._messages import named as _named
 
 
+@_named
 def matmul(a, b, /, out=None, *, device=None):
     """The matrix product of ``a`` and ``b``, with the shapes of ``numpy.matmul``, by DirectML's GEMM.
 
@@ -20,11 +23,16 @@ def matmul(a, b, /, out=None, *, device=None):
     >>> anydml.matmul(a, np.ones((5, 2, 3), np.float32)).shape
     (5, 2, 3)
     """
-    a, b = (x if hasattr(x, "ndim") else _np.asarray(x) for x in (a, b))
+    for name, x in (("a", a), ("b", b)):
+        if x is None:
+            raise TypeError(f"matmul: {name} is None; expected an array")
+        _refuse_masks("matmul", x)
+    a, b = (x if hasattr(x, "reshape") else _np.asarray(x) for x in (a, b))
     _check_floats(a, b)
     if out is None:
-        return _multiplied(a, b, lambda left, right, shape: _run("GEMM", left, right, None, shape=shape, device=device,
+        made = _multiplied(a, b, lambda left, right, shape: _run("GEMM", left, right, None, shape=shape, device=device,
                                                                  **_PLAIN))
+        return made[()] if isinstance(made, _np.ndarray) and made.ndim == 0 else made  # NumPy's scalars
     seen = out[..., None, :] if a.ndim == 1 and b.ndim > 1 else out[None, None] if a.ndim == 1 else out
     seen = seen[..., None] if b.ndim == 1 and a.ndim > 1 else seen
 

@@ -14,12 +14,12 @@ def multiplied(a, b, multiply):
     """Matrices are in the last two dimensions. A vector is a row of A or a column of B, and its dimension is not one of
     the result. multiply: a function of the matrices, with the same dimensions before, and of the shape."""
     if a.ndim == 0 or b.ndim == 0:
-        raise ValueError("a tensor has no dimensions; expected a matrix or a vector")
+        raise ValueError(f"matmul: {'a' if a.ndim == 0 else 'b'} has no dimensions; expected a matrix or a vector")
     left = a.reshape(1, -1) if a.ndim == 1 else a
     right = b.reshape(-1, 1) if b.ndim == 1 else b
     if left.shape[-1] != right.shape[-2]:
-        raise ValueError(f"A has the sizes {list(a.shape)} and B {list(b.shape)}; expected {left.shape[-1]} rows "
-                         "of B, as many as A has columns")
+        raise ValueError(f"matmul: a has the shape {tuple(a.shape)} and b {tuple(b.shape)}; expected {left.shape[-1]} "
+                         "rows of b, as many as a has columns")
     batch = _np.broadcast_shapes(tuple(left.shape[:-2]), tuple(right.shape[:-2]))
     left, right = (_repeated(x, (*batch, *x.shape[-2:])) for x in (left, right))
     made = multiply(left, right, (*batch, left.shape[-2], right.shape[-1]))
@@ -29,9 +29,9 @@ def multiplied(a, b, multiply):
 
 def check_floats(*arrays):
     """GEMM multiplies floats alone; say what there is for others."""
-    for array in arrays:
+    for name, array in zip("ab", arrays):
         kind = str(array.dtype).removeprefix("torch.")
         if kind not in ("float16", "float32"):
             instead = ("; anydml.matrix_multiply_integer takes int8 and uint8 and gives int32" if "int" in kind else
                        "; convert it with astype('float32')")
-            raise TypeError(f"matmul: an operand is {kind}; expected float16 or float32{instead}")
+            raise TypeError(f"matmul: {name} is {kind}; expected float16 or float32{instead}")

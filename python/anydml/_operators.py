@@ -2,7 +2,8 @@
 """A function for each operator that is built. Made by data/generate_python.py from the facts in data/ and the entries
 in src/ops: edit those.
 """
-from ._run import given as _given, run as _run
+from ._habits import over_axes as _over_axes, run as _run
+from ._run import given as _given
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_optimizer", "add", "add1", "argmax",
@@ -59,6 +60,7 @@ def abs(input, /, *, scale=None, bias=None, out=None, device=None):
     Types in DirectML: ``input`` float16, float32 and int8 to int64.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+    As ``numpy.abs``; integers that have no absolute value in their type stay as they are.
 
     >>> import anydml
     >>> import numpy as np
@@ -94,6 +96,7 @@ def add(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+    Unlike NumPy's function, it does not promote arrays of two types to a common one.
 
     >>> import anydml
     >>> import numpy as np
@@ -147,6 +150,7 @@ def ceil(input, /, *, scale=None, bias=None, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+    Unlike ``numpy.ceil``, it takes floats alone.
 
     >>> import anydml
     >>> import numpy as np
@@ -157,14 +161,16 @@ def ceil(input, /, *, scale=None, bias=None, out=None, device=None):
     return _run("ELEMENT_WISE_CEIL", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
 
 
-def clip(input, /, *, min, max, scale=None, bias=None, out=None, device=None):
+def clip(input, /, min=None, max=None, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_CLIP: max(Min, min(input, Max)), element by element.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
-    ``min``: a number.
-    ``max``: a number.
+    ``min``: a number, or None.
+    ``max``: a number, or None.
     The result has the type of ``input``.
+    Unlike ``numpy.clip``, bounds are numbers alone; they are converted to the type of the input, which stays the
+    result's.
 
     >>> import anydml
     >>> import numpy as np
@@ -200,6 +206,7 @@ def divide(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+    Unlike ``numpy.divide``, integers give integers: the quotient is truncated, and a divisor of 0 gives 0.
 
     >>> import anydml
     >>> import numpy as np
@@ -235,6 +242,7 @@ def floor(input, /, *, scale=None, bias=None, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+    Unlike ``numpy.floor``, it takes floats alone.
 
     >>> import anydml
     >>> import numpy as np
@@ -270,6 +278,7 @@ def logical_and(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+    Arrays of bool give an array of bool, as from NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -340,6 +349,7 @@ def logical_not(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` uint8 and uint32.
     The result has the type of ``input``.
+    Arrays of bool give an array of bool, as from NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -357,6 +367,7 @@ def logical_or(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+    Arrays of bool give an array of bool, as from NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -375,6 +386,7 @@ def logical_xor(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+    Arrays of bool give an array of bool, as from NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -447,6 +459,7 @@ def multiply(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+    Unlike NumPy's function, it does not promote arrays of two types to a common one.
 
     >>> import anydml
     >>> import numpy as np
@@ -537,6 +550,7 @@ def sqrt(input, /, *, scale=None, bias=None, out=None, device=None):
     Types in DirectML: ``input`` float16 and float32.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
     The result has the type of ``input``.
+    Unlike ``numpy.sqrt``, it takes floats alone, and gives no warning for a negative number.
 
     >>> import anydml
     >>> import numpy as np
@@ -554,6 +568,7 @@ def subtract(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have one type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
+    Unlike NumPy's function, it does not promote arrays of two types to a common one.
 
     >>> import anydml
     >>> import numpy as np
@@ -655,10 +670,11 @@ def elu(input, /, *, alpha, out=None, device=None):
     return _run("ACTIVATION_ELU", input, Alpha=alpha, out=out, device=device)
 
 
-def hardmax(input, /, *, out=None, device=None):
+def hardmax(input, /, *, axis=None, out=None, device=None):
     """DirectML's ACTIVATION_HARDMAX: 1 at the first maximum of each row, 0 elsewhere.
 
     Types in DirectML: ``input`` float16 and float32.
+    The rows lie along the last axis, or along ``axis``: one or several, negative ones counted from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -667,7 +683,7 @@ def hardmax(input, /, *, out=None, device=None):
     >>> anydml.hardmax(x).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return _run("ACTIVATION_HARDMAX", input, out=out, device=device)
+    return _over_axes("ACTIVATION_HARDMAX", input, out=out, device=device, axis=axis)
 
 
 def hard_sigmoid(input, /, *, alpha, beta, out=None, device=None):
@@ -735,11 +751,12 @@ def linear(input, /, *, alpha, beta, out=None, device=None):
     return _run("ACTIVATION_LINEAR", input, Alpha=alpha, Beta=beta, out=out, device=device)
 
 
-def log_softmax(input, /, *, out=None, device=None):
+def log_softmax(input, /, *, axis=None, out=None, device=None):
     """DirectML's ACTIVATION_LOG_SOFTMAX: ln(exp(x_i) / sum_j(exp(x_j)))   along the last dimension of the effective
     2-D tensor.
 
     Types in DirectML: ``input`` float16 and float32.
+    The rows lie along the last axis, or along ``axis``: one or several, negative ones counted from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -748,7 +765,7 @@ def log_softmax(input, /, *, out=None, device=None):
     >>> anydml.log_softmax(x).tolist()
     [[-1.3862943649291992, -1.3862943649291992, -0.6931471824645996], [0.0, -200.0, -200.0]]
     """
-    return _run("ACTIVATION_LOG_SOFTMAX", input, out=out, device=device)
+    return _over_axes("ACTIVATION_LOG_SOFTMAX", input, out=out, device=device, axis=axis)
 
 
 def parameterized_relu(input, slope, /, *, out=None, device=None):
@@ -852,11 +869,12 @@ def sigmoid(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype
     """
 
 
-def softmax(input, /, *, out=None, device=None):
+def softmax(input, /, *, axis=None, out=None, device=None):
     """DirectML's ACTIVATION_SOFTMAX: exp(x_i) / sum_j(exp(x_j))   along the last dimension of the effective 2-D
     tensor.
 
     Types in DirectML: ``input`` float16 and float32.
+    The rows lie along the last axis, or along ``axis``: one or several, negative ones counted from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -865,7 +883,7 @@ def softmax(input, /, *, out=None, device=None):
     >>> anydml.softmax(x).tolist()
     [[0.25, 0.25, 0.5], [1.0, 0.0, 0.0]]
     """
-    return _run("ACTIVATION_SOFTMAX", input, out=out, device=device)
+    return _over_axes("ACTIVATION_SOFTMAX", input, out=out, device=device, axis=axis)
 
 
 def softplus(input, /, *, steepness, out=None, device=None):
@@ -934,19 +952,20 @@ def thresholded_relu(input, /, *, alpha, out=None, device=None):
     return _run("ACTIVATION_THRESHOLDED_RELU", input, Alpha=alpha, out=out, device=device)
 
 
-def convolution(input, filter, /, bias=None, *, mode, direction, strides, dilations, start_padding, end_padding,
-                output_padding, group_count, fused_activation=None, out=None, shape=None, device=None):
+def convolution(input, filter, /, bias=None, *, mode='CROSS_CORRELATION', direction='FORWARD', strides=None,
+                dilations=None, start_padding=None, end_padding=None, output_padding=None, group_count=1,
+                fused_activation=None, out=None, shape=None, device=None):
     """DirectML's CONVOLUTION: FusedActivation(conv(Input, Filter) + Bias broadcast per output channel).
 
     Types in DirectML: ``input``, ``filter`` and ``bias`` float16 and float32.
     ``input``, ``filter`` and ``bias`` must have one type.
     ``mode``: 'CONVOLUTION' or 'CROSS_CORRELATION'.
     ``direction``: 'FORWARD' or 'BACKWARD'.
-    ``strides``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
-    ``output_padding``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``output_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
     ``group_count``: a whole number, 0 or more.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``filter`` or ``bias``.
@@ -966,7 +985,8 @@ def convolution(input, filter, /, bias=None, *, mode, direction, strides, dilati
                 GroupCount=group_count, **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
 
 
-def gemm(a, b, /, c=None, *, trans_a, trans_b, alpha, beta, fused_activation=None, out=None, shape=None, device=None):
+def gemm(a, b, /, c=None, *, trans_a='NONE', trans_b='NONE', alpha=1.0, beta=1.0, fused_activation=None, out=None,
+         shape=None, device=None):
     """DirectML's GEMM: FusedActivation(Alpha * TransA(A) x TransB(B) + Beta * C).
 
     Types in DirectML: ``a``, ``b`` and ``c`` float16 and float32.
@@ -990,7 +1010,7 @@ def gemm(a, b, /, c=None, *, trans_a, trans_b, alpha, beta, fused_activation=Non
                 **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
 
 
-def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device=None):
+def reduce(input, /, *, function, axes=None, axis=None, keepdims=None, out=None, dtype=None, shape=None, device=None):
     """DirectML's REDUCE: ARGMAX/ARGMIN: index; AVERAGE: sum(input)/n; L1: sum|input|; L2: sqrt(sum input^2); LOG_SUM:
     ln(sum input); LOG_SUM_EXP: ln(sum exp(input)); MAX; MIN; MULTIPLY: prod input; SUM: sum input; SUM_SQUARE: sum
     input^2 - over Axes.
@@ -998,7 +1018,8 @@ def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN', 'MULTIPLY', 'SUM'
     or 'SUM_SQUARE'.
-    ``axes``: a sequence of whole numbers, 0 or more.
+    ``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They keep the
+    size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; ``keepdims`` says it.
     The result has the type of ``input``, or ``dtype``.
 
     >>> import anydml
@@ -1007,19 +1028,20 @@ def reduce(input, /, *, function, axes, out=None, dtype=None, shape=None, device
     >>> anydml.reduce(x, function="SUM", axes=[1]).tolist()
     [[9.0], [13.0]]
     """
-    return _run("REDUCE", input, Function=function, Axes=axes, out=out, dtype=dtype, shape=shape, device=device)
+    return _over_axes("REDUCE", input, Function=function, Axes=axes, out=out, dtype=dtype, shape=shape, device=device,
+                      axis=axis, keepdims=keepdims)
 
 
-def average_pooling(input, /, *, strides, window_size, start_padding, end_padding, include_padding, out=None,
-                    shape=None, device=None):
+def average_pooling(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, include_padding=False,
+                    out=None, shape=None, device=None):
     """DirectML's AVERAGE_POOLING: sum(window) / n   n = window elements (IncludePadding) or non-padding window
     elements.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
     ``include_padding``: true or false.
     The result has the type of ``input``.
 
@@ -1055,14 +1077,15 @@ def lp_pooling(input, /, *, strides, window_size, start_padding, end_padding, p,
                 EndPadding=end_padding, P=p, out=out, shape=shape, device=device)
 
 
-def max_pooling(input, /, *, strides, window_size, start_padding, end_padding, out=None, shape=None, device=None):
+def max_pooling(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, out=None, shape=None,
+                device=None):
     """DirectML's MAX_POOLING: max(window).
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``strides``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1130,12 +1153,13 @@ def cast(input, /, *, out=None, dtype=None, device=None):
     return _run("CAST", input, out=out, dtype=dtype, device=device)
 
 
-def split(input, /, *, axis, out=None, shape=None, device=None):
+def split(input, /, *, axis=0, out=None, shape=None, device=None):
     """DirectML's SPLIT: OutputTensors = consecutive pieces of InputTensor along Axis.
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     The results have the type of ``input`` and the shape ``shape``.
+    Unlike ``numpy.split``, the parts are given by their shapes, and are new arrays.
 
     >>> import anydml
     >>> import numpy as np
@@ -1146,11 +1170,11 @@ def split(input, /, *, axis, out=None, shape=None, device=None):
     return _run("SPLIT", input, Axis=axis, out=out, shape=shape, device=device)
 
 
-def join(inputs, /, *, axis, out=None, shape=None, device=None):
+def join(inputs, /, *, axis=0, out=None, shape=None, device=None):
     """DirectML's JOIN: out = concatenation of InputTensors along Axis.
 
     Types in DirectML: ``inputs`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     The result has the type of ``inputs``.
 
     >>> import anydml
@@ -1222,7 +1246,7 @@ def gather(input, indices, /, *, axis, index_dimensions, out=None, shape=None, d
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     ``index_dimensions``: a whole number, 0 or more.
     The result has the type of ``input``.
 
@@ -1269,12 +1293,13 @@ def depth_to_space(input, /, *, block_size, out=None, shape=None, device=None):
     return _run("DEPTH_TO_SPACE", input, BlockSize=block_size, out=out, shape=shape, device=device)
 
 
-def tile(input, /, *, repeats, out=None, shape=None, device=None):
+def tile(input, /, repeats, *, out=None, shape=None, device=None):
     """DirectML's TILE: out[c] = input[c mod InputTensor.Sizes].
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``repeats``: a sequence of whole numbers, 0 or more.
     The result has the type of ``input``.
+    ``repeats`` may be one number or fewer numbers than dimensions, as for ``numpy.tile``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1285,11 +1310,11 @@ def tile(input, /, *, repeats, out=None, shape=None, device=None):
     return _run("TILE", input, Repeats=repeats, out=out, shape=shape, device=device)
 
 
-def top_k(input, /, *, axis, k, out=None, dtype=None, shape=None, device=None):
+def top_k(input, /, *, axis=-1, k, out=None, dtype=None, shape=None, device=None):
     """DirectML's TOP_K: K largest along Axis, sorted descending, with their indices.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     ``k``: a whole number, 0 or more.
     The result ``output_value`` has the type of ``input``.
     The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
@@ -1381,7 +1406,7 @@ def lp_normalization(input, /, *, axis, epsilon, p, out=None, device=None):
     """DirectML's LP_NORMALIZATION.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     ``epsilon``: a number.
     ``p``: a whole number, 0 or more.
     The result has the type of ``input``.
@@ -1501,6 +1526,7 @@ def sign(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     The result has the type of ``input``.
+    Unlike ``numpy.sign``, it gives 0 for NaN.
 
     >>> import anydml
     >>> import numpy as np
@@ -1708,15 +1734,15 @@ def shrink(input, /, *, bias, threshold, out=None, device=None):
     return _run("ACTIVATION_SHRINK", input, Bias=bias, Threshold=threshold, out=out, device=device)
 
 
-def max_pooling1(input, /, *, strides, window_size, start_padding, end_padding, out=None, dtype=None, shape=None,
-                 device=None):
+def max_pooling1(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, out=None, dtype=None,
+                 shape=None, device=None):
     """DirectML's MAX_POOLING1: max(window); OutputIndices = linear index of it in InputTensor.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``strides``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
     The result ``output`` has the type of ``input``.
     The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
 
@@ -1767,7 +1793,7 @@ def scatter_elements(input, indices, updates, /, *, axis, out=None, device=None)
     Types in DirectML: ``input`` and ``updates`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices``
     int32, int64, uint32 and uint64.
     ``input`` and ``updates`` must have one type.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     The result has the type of ``input`` or ``updates``.
 
     >>> import anydml
@@ -1786,7 +1812,7 @@ def one_hot(indices, values, /, *, axis, out=None, shape=None, device=None):
 
     Types in DirectML: ``indices`` int32, int64, uint32 and uint64; ``values`` float16 to float64, int8 to int64 and
     uint8 to uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     The result has the type of ``values`` and the shape ``shape``.
 
     >>> import anydml
@@ -1853,7 +1879,7 @@ def bit_shift_right(a, b, /, *, out=None, device=None):
     return _run("ELEMENT_WISE_BIT_SHIFT_RIGHT", a, b, out=out, device=device)
 
 
-def element_wise_round(input, /, *, rounding_mode, out=None, device=None):
+def element_wise_round(input, /, *, rounding_mode='HALVES_TO_NEAREST_EVEN', out=None, device=None):
     """DirectML's ELEMENT_WISE_ROUND: HALVES_TO_NEAREST_EVEN: round to nearest, ties to even; TOWARD_ZERO: truncate;
     TOWARD_INFINITY: round to nearest, ties away from zero, element by element.
 
@@ -1870,7 +1896,7 @@ def element_wise_round(input, /, *, rounding_mode, out=None, device=None):
     return _run("ELEMENT_WISE_ROUND", input, RoundingMode=rounding_mode, out=out, device=device)
 
 
-def is_infinity(input, /, *, infinity_mode, out=None, device=None):
+def is_infinity(input, /, *, infinity_mode='EITHER', out=None, device=None):
     """DirectML's ELEMENT_WISE_IS_INFINITY: isinf(input) && (InfinityMode == EITHER || (InfinityMode == POSITIVE &&
     input > 0) || (InfinityMode == NEGATIVE && input < 0)) ? 1 : 0, element by element.
 
@@ -1915,12 +1941,13 @@ def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape
                 shape=shape, device=device)
 
 
-def cumulative_summation(input, /, *, axis, axis_direction, has_exclusive_sum, out=None, device=None):
+def cumulative_summation(input, /, *, axis, axis_direction='INCREASING', has_exclusive_sum=False, out=None,
+                         device=None):
     """DirectML's CUMULATIVE_SUMMATION: out[i] = sum(input[j], j <= i along Axis in AxisDirection); exclusive: j < i,
     first = 0.
 
     Types in DirectML: ``input`` float16, float32, int32, int64, uint32 and uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     ``has_exclusive_sum``: true or false.
     The result has the type of ``input``.
@@ -1940,7 +1967,7 @@ def reverse_subsequences(input, sequence_lengths, /, *, axis, out=None, device=N
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``sequence_lengths`` uint32 and
     uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1958,7 +1985,7 @@ def gather_elements(input, indices, /, *, axis, out=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -2013,16 +2040,16 @@ def scatter_nd(input, indices, updates, /, *, input_dimension_count, indices_dim
                 IndicesDimensionCount=indices_dimension_count, out=out, device=device)
 
 
-def max_pooling2(input, /, *, strides, window_size, start_padding, end_padding, dilations, out=None, dtype=None,
-                 shape=None, device=None):
+def max_pooling2(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, dilations=None, out=None,
+                 dtype=None, shape=None, device=None):
     """DirectML's MAX_POOLING2: max(dilated window); OutputIndices = linear index of it in InputTensor.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``strides``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
     The result ``output`` has the type of ``input``.
     The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
 
@@ -2058,12 +2085,12 @@ def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_s
                 InputWindowStrides=input_window_strides, out=out, shape=shape, device=device)
 
 
-def top_k1(input, /, *, axis, k, axis_direction, out=None, dtype=None, shape=None, device=None):
+def top_k1(input, /, *, axis=-1, k, axis_direction='DECREASING', out=None, dtype=None, shape=None, device=None):
     """DirectML's TOP_K1: K smallest ascending (AxisDirection INCREASING) or K largest descending (DECREASING) along
     Axis, with their indices.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     ``k``: a whole number, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     The result ``output_value`` has the type of ``input``.
@@ -2122,7 +2149,7 @@ def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes, norma
 
     Types in DirectML: ``input``, ``scale`` and ``bias`` float16 and float32.
     ``input``, ``scale`` and ``bias`` must have one type.
-    ``axes``: a sequence of whole numbers, 0 or more.
+    ``axes``: one axis or several; negative ones are counted from the end.
     ``normalize_variance``: true or false.
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
@@ -2213,17 +2240,17 @@ def quantized_linear_matrix_multiply(a, a_scale, a_zero_point, b, b_scale, b_zer
                 dtype=dtype, shape=shape, device=device)
 
 
-def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=None, *, strides, dilations,
-                        start_padding, end_padding, group_count, out=None, shape=None, device=None):
+def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=None, *, strides=None, dilations=None,
+                        start_padding=None, end_padding=None, group_count=1, out=None, shape=None, device=None):
     """DirectML's CONVOLUTION_INTEGER: conv(Input - InputZeroPoint, Filter - FilterZeroPoint), forward.
 
     Types in DirectML: ``input``, ``input_zero_point``, ``filter`` and ``filter_zero_point`` int8 and uint8.
     ``input`` and ``input_zero_point`` must have one type.
     ``filter`` and ``filter_zero_point`` must have one type.
-    ``strides``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
     ``group_count``: a whole number, 0 or more.
     The result has the type int32 and the shape ``shape``, where the inputs do not determine it.
 
@@ -2243,8 +2270,9 @@ def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=No
 
 
 def quantized_linear_convolution(input, input_scale, input_zero_point, filter, filter_scale, filter_zero_point, bias,
-                                 output_scale, /, output_zero_point=None, *, strides, dilations, start_padding,
-                                 end_padding, group_count, out=None, dtype=None, shape=None, device=None):
+                                 output_scale, /, output_zero_point=None, *, strides=None, dilations=None,
+                                 start_padding=None, end_padding=None, group_count=1, out=None, dtype=None, shape=None,
+                                 device=None):
     """DirectML's QUANTIZED_LINEAR_CONVOLUTION: deq(x) = (x - ZeroPoint) * Scale; q(v) = clamp(round(v / Scale) +
     ZeroPoint, Min, Max); out = q(conv(deq(Input), deq(Filter)) + Bias), forward.
 
@@ -2252,10 +2280,10 @@ def quantized_linear_convolution(input, input_scale, input_zero_point, filter, f
     and uint8; ``input_scale``, ``filter_scale`` and ``output_scale`` float32; ``bias`` int32.
     ``input`` and ``input_zero_point`` must have one type.
     ``filter`` and ``filter_zero_point`` must have one type.
-    ``strides``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
     ``group_count``: a whole number, 0 or more.
     The result has the type of ``output_zero_point``, or ``dtype`` and the shape ``shape``, where the inputs do not
     determine it.
@@ -2604,13 +2632,16 @@ def adam_optimizer(input_parameters, input_first_moment, input_second_moment, gr
                 LearningRate=learning_rate, Beta1=beta1, Beta2=beta2, Epsilon=epsilon, out=out, device=device)
 
 
-def argmin(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, device=None):
+def argmin(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepdims=None, out=None, dtype=None,
+           shape=None, device=None):
     """DirectML's ARGMIN: index of the minimum over Axes, counted within the reduced axes.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64.
+    ``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They keep the
+    size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; ``keepdims`` says it.
+    The result has the type int64, or ``dtype``: int32, int64, uint32 and uint64.
+    Over several axes the index counts their elements in row-major order, as ``numpy.argmax`` does over all of them.
 
     >>> import anydml
     >>> import numpy as np
@@ -2618,17 +2649,20 @@ def argmin(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[0], [0]]
     """
-    return _run("ARGMIN", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
-                device=device)
+    return _over_axes("ARGMIN", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
+                      device=device, axis=axis, keepdims=keepdims)
 
 
-def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, device=None):
+def argmax(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepdims=None, out=None, dtype=None,
+           shape=None, device=None):
     """DirectML's ARGMAX: index of the maximum over Axes, counted within the reduced axes.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``axes``: a sequence of whole numbers, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    The result has the type ``dtype``: int32, int64, uint32 and uint64.
+    ``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They keep the
+    size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; ``keepdims`` says it.
+    The result has the type int64, or ``dtype``: int32, int64, uint32 and uint64.
+    Over several axes the index counts their elements in row-major order, as ``numpy.argmax`` does over all of them.
 
     >>> import anydml
     >>> import numpy as np
@@ -2636,8 +2670,8 @@ def argmax(input, /, *, axes, axis_direction, out=None, dtype=None, shape=None, 
     >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[1], [2]]
     """
-    return _run("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
-                device=device)
+    return _over_axes("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
+                      device=device, axis=axis, keepdims=keepdims)
 
 
 def roi_align(input, roi, batch_indices, /, *, reduction_function, interpolation_mode, spatial_scale_x, spatial_scale_y,
@@ -2779,12 +2813,13 @@ def local_response_normalization_grad(input, input_gradient, /, *, cross_channel
                 LocalSize=local_size, Alpha=alpha, Beta=beta, Bias=bias, out=out, device=device)
 
 
-def cumulative_product(input, /, *, axis, axis_direction, has_exclusive_product, out=None, device=None):
+def cumulative_product(input, /, *, axis, axis_direction='INCREASING', has_exclusive_product=False, out=None,
+                       device=None):
     """DirectML's CUMULATIVE_PRODUCT: out[i] = prod(input[j], j <= i along Axis in AxisDirection); exclusive: j < i,
     first = 1.
 
     Types in DirectML: ``input`` float16, float32, int32, int64, uint32 and uint64.
-    ``axis``: a whole number, 0 or more.
+    ``axis``: an axis; negative ones are counted from the end.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     ``has_exclusive_product``: true or false.
     The result has the type of ``input``.
@@ -3020,13 +3055,13 @@ def batch_normalization_training_grad(input, input_gradient, mean, variance, sca
                 out=out, device=device)
 
 
-def clip1(input, /, *, min, max, scale=None, bias=None, out=None, device=None):
+def clip1(input, /, min=None, max=None, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_CLIP1: max(Min, min(input, Max)), element by element.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
-    ``min``: a number.
-    ``max``: a number.
+    ``min``: a number, or None.
+    ``max``: a number, or None.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3110,11 +3145,11 @@ def gelu(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """
 
 
-def softmax1(input, /, *, axes, out=None, device=None):
+def softmax1(input, /, *, axes=-1, out=None, device=None):
     """DirectML's ACTIVATION_SOFTMAX1: exp(x_i) / sum_j(exp(x_j))   j over all elements of Axes.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``axes``: a sequence of whole numbers, 0 or more.
+    ``axes``: one axis or several; negative ones are counted from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3126,11 +3161,11 @@ def softmax1(input, /, *, axes, out=None, device=None):
     return _run("ACTIVATION_SOFTMAX1", input, Axes=axes, out=out, device=device)
 
 
-def log_softmax1(input, /, *, axes, out=None, device=None):
+def log_softmax1(input, /, *, axes=-1, out=None, device=None):
     """DirectML's ACTIVATION_LOG_SOFTMAX1: ln(exp(x_i) / sum_j(exp(x_j)))   j over all elements of Axes.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``axes``: a sequence of whole numbers, 0 or more.
+    ``axes``: one axis or several; negative ones are counted from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3142,12 +3177,12 @@ def log_softmax1(input, /, *, axes, out=None, device=None):
     return _run("ACTIVATION_LOG_SOFTMAX1", input, Axes=axes, out=out, device=device)
 
 
-def hardmax1(input, /, *, axes, out=None, device=None):
+def hardmax1(input, /, *, axes=-1, out=None, device=None):
     """DirectML's ACTIVATION_HARDMAX1: out[c] = (argmax(input over Axes, first wins) == index of c within Axes) ? 1 :
     0.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``axes``: a sequence of whole numbers, 0 or more.
+    ``axes``: one axis or several; negative ones are counted from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3296,17 +3331,17 @@ def lp_pooling1(input, /, *, strides, window_size, start_padding, end_padding, d
                 EndPadding=end_padding, Dilations=dilations, P=p, out=out, shape=shape, device=device)
 
 
-def average_pooling1(input, /, *, strides, window_size, start_padding, end_padding, dilations, include_padding,
-                     out=None, shape=None, device=None):
+def average_pooling1(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, dilations=None,
+                     include_padding=False, out=None, shape=None, device=None):
     """DirectML's AVERAGE_POOLING1: sum(dilated window) / n   n = window elements (IncludePadding) or non-padding
     window elements.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
     ``include_padding``: true or false.
     The result has the type of ``input``.
 
@@ -3356,19 +3391,19 @@ def hard_swish(input, /, *, alpha, beta, out=None, device=None):
 
 
 def quantized_linear_average_pooling(input, input_scale, input_zero_point, output_scale, /, output_zero_point=None, *,
-                                     strides, window_size, start_padding, end_padding, dilations, include_padding,
-                                     out=None, dtype=None, shape=None, device=None):
+                                     strides=None, window_size, start_padding=None, end_padding=None, dilations=None,
+                                     include_padding=False, out=None, dtype=None, shape=None, device=None):
     """DirectML's QUANTIZED_LINEAR_AVERAGE_POOLING: deq(x) = (x - ZeroPoint) * Scale; q(v) = clamp(round(v / Scale) +
     ZeroPoint, Min, Max); out = q(average_pool(deq(Input))).
 
     Types in DirectML: ``input``, ``input_zero_point`` and ``output_zero_point`` int8 and uint8; ``input_scale`` and
     ``output_scale`` float32.
     ``input`` and ``input_zero_point`` must have one type.
-    ``strides``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
     ``include_padding``: true or false.
     The result has the type of ``output_zero_point``, or ``dtype``.
 
@@ -3422,7 +3457,7 @@ def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes, use_m
 
     Types in DirectML: ``input``, ``scale`` and ``bias`` float16 and float32.
     ``input``, ``scale`` and ``bias`` must have one type.
-    ``axes``: a sequence of whole numbers, 0 or more.
+    ``axes``: one axis or several; negative ones are counted from the end.
     ``use_mean``: true or false.
     ``use_variance``: true or false.
     ``epsilon``: a number.

@@ -98,17 +98,18 @@ def ceil(input: _Operand, /, *, scale: _Number | None = None, bias: _Number | No
          device: str | None = None) -> _Out: ...
 
 @overload
-def clip(input: _Typed[_Element], /, *, min: _Number, max: _Number, scale: _Number | None = None,
-         bias: _Number | None = None, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+def clip(input: _Typed[_Element], /, min: _Number | None = None, max: _Number | None = None, *,
+         scale: _Number | None = None, bias: _Number | None = None, out: None = None,
+         device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def clip(input: _NumPys, /, *, min: _Number, max: _Number, scale: _Number | None = None, bias: _Number | None = None,
-         out: None = None, device: str | None = None) -> _Array: ...
+def clip(input: _NumPys, /, min: _Number | None = None, max: _Number | None = None, *, scale: _Number | None = None,
+         bias: _Number | None = None, out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def clip(input: _Library, /, *, min: _Number, max: _Number, scale: _Number | None = None, bias: _Number | None = None,
-         out: None = None, device: str | None = None) -> _Library: ...
+def clip(input: _Library, /, min: _Number | None = None, max: _Number | None = None, *, scale: _Number | None = None,
+         bias: _Number | None = None, out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def clip(input: _Operand, /, *, min: _Number, max: _Number, scale: _Number | None = None, bias: _Number | None = None,
-         out: _Out, device: str | None = None) -> _Out: ...
+def clip(input: _Operand, /, min: _Number | None = None, max: _Number | None = None, *, scale: _Number | None = None,
+         bias: _Number | None = None, out: _Out, device: str | None = None) -> _Out: ...
 
 cos: _UfuncOfOne
 
@@ -403,13 +404,17 @@ def elu(input: _Library, /, *, alpha: _Number, out: None = None, device: str | N
 def elu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def hardmax(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+def hardmax(input: _Typed[_Element], /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+            out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def hardmax(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
+def hardmax(input: _NumPys, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+            device: str | None = None) -> _Array: ...
 @overload
-def hardmax(input: _Library, /, *, out: None = None, device: str | None = None) -> _Library: ...
+def hardmax(input: _Library, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+            device: str | None = None) -> _Library: ...
 @overload
-def hardmax(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+def hardmax(input: _Operand, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out,
+            device: str | None = None) -> _Out: ...
 
 @overload
 def hard_sigmoid(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
@@ -457,13 +462,17 @@ def linear(input: _Library, /, *, alpha: _Number, beta: _Number, out: None = Non
 def linear(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def log_softmax(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+def log_softmax(input: _Typed[_Element], /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def log_softmax(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
+def log_softmax(input: _NumPys, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+                device: str | None = None) -> _Array: ...
 @overload
-def log_softmax(input: _Library, /, *, out: None = None, device: str | None = None) -> _Library: ...
+def log_softmax(input: _Library, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+                device: str | None = None) -> _Library: ...
 @overload
-def log_softmax(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+def log_softmax(input: _Operand, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out,
+                device: str | None = None) -> _Out: ...
 
 @overload
 def parameterized_relu(input: float, slope: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -527,13 +536,17 @@ def scaled_tanh(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out,
 sigmoid: _UfuncOfOne
 
 @overload
-def softmax(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+def softmax(input: _Typed[_Element], /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+            out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def softmax(input: _NumPys, /, *, out: None = None, device: str | None = None) -> _Array: ...
+def softmax(input: _NumPys, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+            device: str | None = None) -> _Array: ...
 @overload
-def softmax(input: _Library, /, *, out: None = None, device: str | None = None) -> _Library: ...
+def softmax(input: _Library, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+            device: str | None = None) -> _Library: ...
 @overload
-def softmax(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
+def softmax(input: _Operand, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out,
+            device: str | None = None) -> _Out: ...
 
 @overload
 def softplus(input: _Typed[_Element], /, *, steepness: _Number, out: None = None,
@@ -561,98 +574,132 @@ def thresholded_relu(input: _Library, /, *, alpha: _Number, out: None = None,
 def thresholded_relu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def convolution(input: float, filter: float, /, bias: float | None = None, *, mode: str | SupportsIndex,
-                direction: str | SupportsIndex, strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                output_padding: Sequence[SupportsIndex], group_count: SupportsIndex,
+def convolution(input: float, filter: float, /, bias: float | None = None, *,
+                mode: str | SupportsIndex = 'CROSS_CORRELATION', direction: str | SupportsIndex = 'FORWARD',
+                strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                output_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, group_count: SupportsIndex = 1,
                 fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
                 device: str | None = None) -> _Array: ...
 @overload
 def convolution(input: _Typed[_Element] | float, filter: _Typed[_Element] | float, /, bias: _Typed[_Element] | float, *,
-                mode: str | SupportsIndex, direction: str | SupportsIndex, strides: Sequence[SupportsIndex],
-                dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                end_padding: Sequence[SupportsIndex], output_padding: Sequence[SupportsIndex],
-                group_count: SupportsIndex, fused_activation: Operator | None = None, out: None = None,
-                shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+                mode: str | SupportsIndex = 'CROSS_CORRELATION', direction: str | SupportsIndex = 'FORWARD',
+                strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                output_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, group_count: SupportsIndex = 1,
+                fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+                device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def convolution(input: _NumPys, filter: _NumPys, /, bias: _NumPys | None = None, *, mode: str | SupportsIndex,
-                direction: str | SupportsIndex, strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                output_padding: Sequence[SupportsIndex], group_count: SupportsIndex,
+def convolution(input: _NumPys, filter: _NumPys, /, bias: _NumPys | None = None, *,
+                mode: str | SupportsIndex = 'CROSS_CORRELATION', direction: str | SupportsIndex = 'FORWARD',
+                strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                output_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, group_count: SupportsIndex = 1,
                 fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
                 device: str | None = None) -> _Array: ...
 @overload
 def convolution(input: _Library | _Array | float, filter: _Library | _Array | float, /,
-                bias: _Library | _Array | float | None = None, *, mode: str | SupportsIndex,
-                direction: str | SupportsIndex, strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                output_padding: Sequence[SupportsIndex], group_count: SupportsIndex,
+                bias: _Library | _Array | float | None = None, *, mode: str | SupportsIndex = 'CROSS_CORRELATION',
+                direction: str | SupportsIndex = 'FORWARD',
+                strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                output_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, group_count: SupportsIndex = 1,
                 fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
                 device: str | None = None) -> _Library: ...
 @overload
-def convolution(input: _Operand, filter: _Operand, /, bias: _Operand | None = None, *, mode: str | SupportsIndex,
-                direction: str | SupportsIndex, strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                output_padding: Sequence[SupportsIndex], group_count: SupportsIndex,
+def convolution(input: _Operand, filter: _Operand, /, bias: _Operand | None = None, *,
+                mode: str | SupportsIndex = 'CROSS_CORRELATION', direction: str | SupportsIndex = 'FORWARD',
+                strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                output_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, group_count: SupportsIndex = 1,
                 fused_activation: Operator | None = None, out: _Out, shape: None = None,
                 device: str | None = None) -> _Out: ...
 
 @overload
-def gemm(a: float, b: float, /, c: float | None = None, *, trans_a: str | SupportsIndex, trans_b: str | SupportsIndex,
-         alpha: _Number, beta: _Number, fused_activation: Operator | None = None, out: None = None,
-         shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def gemm(a: float, b: float, /, c: float | None = None, *, trans_a: str | SupportsIndex = 'NONE',
+         trans_b: str | SupportsIndex = 'NONE', alpha: _Number = 1.0, beta: _Number = 1.0,
+         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> _Array: ...
 @overload
 def gemm(a: _Typed[_Element] | float, b: _Typed[_Element] | float, /, c: _Typed[_Element] | float, *,
-         trans_a: str | SupportsIndex, trans_b: str | SupportsIndex, alpha: _Number, beta: _Number,
-         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         trans_a: str | SupportsIndex = 'NONE', trans_b: str | SupportsIndex = 'NONE', alpha: _Number = 1.0,
+         beta: _Number = 1.0, fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
          device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def gemm(a: _NumPys, b: _NumPys, /, c: _NumPys | None = None, *, trans_a: str | SupportsIndex,
-         trans_b: str | SupportsIndex, alpha: _Number, beta: _Number, fused_activation: Operator | None = None,
-         out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def gemm(a: _NumPys, b: _NumPys, /, c: _NumPys | None = None, *, trans_a: str | SupportsIndex = 'NONE',
+         trans_b: str | SupportsIndex = 'NONE', alpha: _Number = 1.0, beta: _Number = 1.0,
+         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         device: str | None = None) -> _Array: ...
 @overload
 def gemm(a: _Library | _Array | float, b: _Library | _Array | float, /, c: _Library | _Array | float | None = None, *,
-         trans_a: str | SupportsIndex, trans_b: str | SupportsIndex, alpha: _Number, beta: _Number,
-         fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
+         trans_a: str | SupportsIndex = 'NONE', trans_b: str | SupportsIndex = 'NONE', alpha: _Number = 1.0,
+         beta: _Number = 1.0, fused_activation: Operator | None = None, out: None = None, shape: _Shape | None = None,
          device: str | None = None) -> _Library: ...
 @overload
-def gemm(a: _Operand, b: _Operand, /, c: _Operand | None = None, *, trans_a: str | SupportsIndex,
-         trans_b: str | SupportsIndex, alpha: _Number, beta: _Number, fused_activation: Operator | None = None,
-         out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+def gemm(a: _Operand, b: _Operand, /, c: _Operand | None = None, *, trans_a: str | SupportsIndex = 'NONE',
+         trans_b: str | SupportsIndex = 'NONE', alpha: _Number = 1.0, beta: _Number = 1.0,
+         fused_activation: Operator | None = None, out: _Out, shape: None = None,
+         device: str | None = None) -> _Out: ...
 
 @overload
-def reduce(input: _Typed[_Element], /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex],
-           out: None = None, dtype: None = None, shape: _Shape | None = None,
-           device: str | None = None) -> NDArray[_Element]: ...
+def reduce(input: _Typed[_Element], /, *, function: str | SupportsIndex,
+           axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
+           dtype: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def reduce(input: _NumPys, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: None = None,
+def reduce(input: _NumPys, /, *, function: str | SupportsIndex,
+           axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
            dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def reduce(input: _NumPys, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: None = None,
+def reduce(input: _NumPys, /, *, function: str | SupportsIndex,
+           axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
            dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def reduce(input: _Library, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: None = None,
+def reduce(input: _Library, /, *, function: str | SupportsIndex,
+           axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
            dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def reduce(input: _Operand, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: _Out,
+def reduce(input: _Operand, /, *, function: str | SupportsIndex,
+           axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def average_pooling(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex],
-                    window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                    end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None,
-                    shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+def average_pooling(input: _Typed[_Element], /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                    window_size: Sequence[SupportsIndex],
+                    start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                    end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def average_pooling(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                    start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], include_padding: bool,
+def average_pooling(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                    window_size: Sequence[SupportsIndex],
+                    start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                    end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                     out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def average_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                    start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], include_padding: bool,
+def average_pooling(input: _Library, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                    window_size: Sequence[SupportsIndex],
+                    start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                    end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                     out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def average_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                    start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], include_padding: bool,
+def average_pooling(input: _Operand, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                    window_size: Sequence[SupportsIndex],
+                    start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                    end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                     out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
@@ -673,21 +720,29 @@ def lp_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_s
                out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def max_pooling(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+def max_pooling(input: _Typed[_Element], /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                window_size: Sequence[SupportsIndex],
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
                 shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def max_pooling(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+def max_pooling(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                window_size: Sequence[SupportsIndex],
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
                 shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def max_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+def max_pooling(input: _Library, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                window_size: Sequence[SupportsIndex],
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
                 shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def max_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: _Out,
-                shape: None = None, device: str | None = None) -> _Out: ...
+def max_pooling(input: _Operand, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                window_size: Sequence[SupportsIndex],
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out, shape: None = None,
+                device: str | None = None) -> _Out: ...
 
 @overload
 def roi_pooling(input: float, roi: float, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
@@ -734,24 +789,24 @@ def cast(input: _Library, /, *, out: None = None, dtype: DTypeLike, device: str 
 def cast(input: _Operand, /, *, out: _Out, dtype: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def split(input: _NumPys, /, *, axis: SupportsIndex, out: Sequence[_Array | bool | None] | None = None,
+def split(input: _NumPys, /, *, axis: SupportsIndex = 0, out: Sequence[_Array | bool | None] | None = None,
           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Array, ...]: ...
 @overload
-def split(input: _Library | _Array | float, /, *, axis: SupportsIndex,
+def split(input: _Library | _Array | float, /, *, axis: SupportsIndex = 0,
           out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
           device: str | None = None) -> tuple[_Library, ...]: ...
 
 @overload
-def join(inputs: Sequence[_Typed[_Element]], /, *, axis: SupportsIndex, out: None = None, shape: _Shape | None = None,
-         device: str | None = None) -> NDArray[_Element]: ...
+def join(inputs: Sequence[_Typed[_Element]], /, *, axis: SupportsIndex = 0, out: None = None,
+         shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def join(inputs: Sequence[_NumPys], /, *, axis: SupportsIndex, out: None = None, shape: _Shape | None = None,
+def join(inputs: Sequence[_NumPys], /, *, axis: SupportsIndex = 0, out: None = None, shape: _Shape | None = None,
          device: str | None = None) -> _Array: ...
 @overload
-def join(inputs: Sequence[_Library], /, *, axis: SupportsIndex, out: None = None, shape: _Shape | None = None,
+def join(inputs: Sequence[_Library], /, *, axis: SupportsIndex = 0, out: None = None, shape: _Shape | None = None,
          device: str | None = None) -> _Library: ...
 @overload
-def join(inputs: Sequence[_Operand], /, *, axis: SupportsIndex, out: _Out, shape: None = None,
+def join(inputs: Sequence[_Operand], /, *, axis: SupportsIndex = 0, out: _Out, shape: None = None,
          device: str | None = None) -> _Out: ...
 
 @overload
@@ -839,24 +894,24 @@ def depth_to_space(input: _Operand, /, *, block_size: SupportsIndex, out: _Out, 
                    device: str | None = None) -> _Out: ...
 
 @overload
-def tile(input: _Typed[_Element], /, *, repeats: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
-         device: str | None = None) -> NDArray[_Element]: ...
+def tile(input: _Typed[_Element], /, repeats: SupportsIndex | Sequence[SupportsIndex], *, out: None = None,
+         shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def tile(input: _NumPys, /, *, repeats: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
-         device: str | None = None) -> _Array: ...
+def tile(input: _NumPys, /, repeats: SupportsIndex | Sequence[SupportsIndex], *, out: None = None,
+         shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def tile(input: _Library, /, *, repeats: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
-         device: str | None = None) -> _Library: ...
+def tile(input: _Library, /, repeats: SupportsIndex | Sequence[SupportsIndex], *, out: None = None,
+         shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def tile(input: _Operand, /, *, repeats: Sequence[SupportsIndex], out: _Out, shape: None = None,
+def tile(input: _Operand, /, repeats: SupportsIndex | Sequence[SupportsIndex], *, out: _Out, shape: None = None,
          device: str | None = None) -> _Out: ...
 
 @overload
-def top_k(input: _NumPys, /, *, axis: SupportsIndex, k: SupportsIndex,
+def top_k(input: _NumPys, /, *, axis: SupportsIndex = -1, k: SupportsIndex,
           out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Array, _Array]: ...
 @overload
-def top_k(input: _Library | _Array | float, /, *, axis: SupportsIndex, k: SupportsIndex,
+def top_k(input: _Library | _Array | float, /, *, axis: SupportsIndex = -1, k: SupportsIndex,
           out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Library, _Library]: ...
 
@@ -1068,16 +1123,20 @@ def shrink(input: _Library, /, *, bias: _Number, threshold: _Number, out: None =
 def shrink(input: _Operand, /, *, bias: _Number, threshold: _Number, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def max_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
+def max_pooling1(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 window_size: Sequence[SupportsIndex],
+                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
                  shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Array, _Array | None]: ...
 @overload
-def max_pooling1(input: _Library | _Array | float, /, *, strides: Sequence[SupportsIndex],
-                 window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                 end_padding: Sequence[SupportsIndex], out: Sequence[_Library | bool | None] | None = None,
-                 dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+def max_pooling1(input: _Library | _Array | float, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 window_size: Sequence[SupportsIndex],
+                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Library, _Library | None]: ...
 
 @overload
@@ -1173,26 +1232,26 @@ def bit_shift_right(a: _Library | _Array | float, b: _Library | _Array | float, 
 def bit_shift_right(a: _Operand, b: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def element_wise_round(input: _Typed[_Element], /, *, rounding_mode: str | SupportsIndex, out: None = None,
-                       device: str | None = None) -> NDArray[_Element]: ...
+def element_wise_round(input: _Typed[_Element], /, *, rounding_mode: str | SupportsIndex = 'HALVES_TO_NEAREST_EVEN',
+                       out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def element_wise_round(input: _NumPys, /, *, rounding_mode: str | SupportsIndex, out: None = None,
-                       device: str | None = None) -> _Array: ...
+def element_wise_round(input: _NumPys, /, *, rounding_mode: str | SupportsIndex = 'HALVES_TO_NEAREST_EVEN',
+                       out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def element_wise_round(input: _Library, /, *, rounding_mode: str | SupportsIndex, out: None = None,
-                       device: str | None = None) -> _Library: ...
+def element_wise_round(input: _Library, /, *, rounding_mode: str | SupportsIndex = 'HALVES_TO_NEAREST_EVEN',
+                       out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def element_wise_round(input: _Operand, /, *, rounding_mode: str | SupportsIndex, out: _Out,
+def element_wise_round(input: _Operand, /, *, rounding_mode: str | SupportsIndex = 'HALVES_TO_NEAREST_EVEN', out: _Out,
                        device: str | None = None) -> _Out: ...
 
 @overload
-def is_infinity(input: _NumPys, /, *, infinity_mode: str | SupportsIndex, out: None = None,
+def is_infinity(input: _NumPys, /, *, infinity_mode: str | SupportsIndex = 'EITHER', out: None = None,
                 device: str | None = None) -> NDArray[np.uint8]: ...
 @overload
-def is_infinity(input: _Library, /, *, infinity_mode: str | SupportsIndex, out: None = None,
+def is_infinity(input: _Library, /, *, infinity_mode: str | SupportsIndex = 'EITHER', out: None = None,
                 device: str | None = None) -> _Library: ...
 @overload
-def is_infinity(input: _Operand, /, *, infinity_mode: str | SupportsIndex, out: _Out,
+def is_infinity(input: _Operand, /, *, infinity_mode: str | SupportsIndex = 'EITHER', out: _Out,
                 device: str | None = None) -> _Out: ...
 
 @overload
@@ -1216,17 +1275,18 @@ def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: _Out
                         shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def cumulative_summation(input: _Typed[_Element], /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
-                         has_exclusive_sum: bool, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+def cumulative_summation(input: _Typed[_Element], /, *, axis: SupportsIndex,
+                         axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_sum: bool = False,
+                         out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def cumulative_summation(input: _NumPys, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
-                         has_exclusive_sum: bool, out: None = None, device: str | None = None) -> _Array: ...
+def cumulative_summation(input: _NumPys, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
+                         has_exclusive_sum: bool = False, out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def cumulative_summation(input: _Library, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
-                         has_exclusive_sum: bool, out: None = None, device: str | None = None) -> _Library: ...
+def cumulative_summation(input: _Library, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
+                         has_exclusive_sum: bool = False, out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def cumulative_summation(input: _Operand, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
-                         has_exclusive_sum: bool, out: _Out, device: str | None = None) -> _Out: ...
+def cumulative_summation(input: _Operand, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
+                         has_exclusive_sum: bool = False, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def reverse_subsequences(input: _Typed[_Element], sequence_lengths: _NumPys, /, *, axis: SupportsIndex,
@@ -1290,15 +1350,20 @@ def scatter_nd(input: _Operand, indices: _Operand, updates: _Operand, /, *, inpu
                indices_dimension_count: SupportsIndex, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def max_pooling2(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                 dilations: Sequence[SupportsIndex], out: Sequence[_Array | bool | None] | None = None,
-                 dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+def max_pooling2(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 window_size: Sequence[SupportsIndex],
+                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Array, _Array | None]: ...
 @overload
-def max_pooling2(input: _Library | _Array | float, /, *, strides: Sequence[SupportsIndex],
-                 window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                 end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
+def max_pooling2(input: _Library | _Array | float, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 window_size: Sequence[SupportsIndex],
+                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                 dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
                  shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Library, _Library | None]: ...
@@ -1321,12 +1386,13 @@ def slice1(input: _Operand, /, *, input_window_offsets: Sequence[SupportsIndex],
            shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def top_k1(input: _NumPys, /, *, axis: SupportsIndex, k: SupportsIndex, axis_direction: str | SupportsIndex,
-           out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
-           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Array, _Array]: ...
+def top_k1(input: _NumPys, /, *, axis: SupportsIndex = -1, k: SupportsIndex,
+           axis_direction: str | SupportsIndex = 'DECREASING', out: Sequence[_Array | bool | None] | None = None,
+           dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+           device: str | None = None) -> tuple[_Array, _Array]: ...
 @overload
-def top_k1(input: _Library | _Array | float, /, *, axis: SupportsIndex, k: SupportsIndex,
-           axis_direction: str | SupportsIndex, out: Sequence[_Library | bool | None] | None = None,
+def top_k1(input: _Library | _Array | float, /, *, axis: SupportsIndex = -1, k: SupportsIndex,
+           axis_direction: str | SupportsIndex = 'DECREASING', out: Sequence[_Library | bool | None] | None = None,
            dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
            device: str | None = None) -> tuple[_Library, _Library]: ...
 
@@ -1358,31 +1424,31 @@ def space_to_depth1(input: _Operand, /, *, block_size: SupportsIndex, order: str
 
 @overload
 def mean_variance_normalization1(input: float, /, scale: float | None = None, bias: float | None = None, *,
-                                 axes: Sequence[SupportsIndex], normalize_variance: bool, epsilon: _Number,
-                                 fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex], normalize_variance: bool,
+                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization1(input: _Typed[_Element] | float, /, scale: _Typed[_Element] | float,
-                                 bias: _Typed[_Element] | float, *, axes: Sequence[SupportsIndex],
+                                 bias: _Typed[_Element] | float, *, axes: SupportsIndex | Sequence[SupportsIndex],
                                  normalize_variance: bool, epsilon: _Number, fused_activation: Operator | None = None,
                                  out: None = None, shape: _Shape | None = None,
                                  device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def mean_variance_normalization1(input: _NumPys, /, scale: _NumPys | None = None, bias: _NumPys | None = None, *,
-                                 axes: Sequence[SupportsIndex], normalize_variance: bool, epsilon: _Number,
-                                 fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex], normalize_variance: bool,
+                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization1(input: _Library | _Array | float, /, scale: _Library | _Array | float | None = None,
-                                 bias: _Library | _Array | float | None = None, *, axes: Sequence[SupportsIndex],
-                                 normalize_variance: bool, epsilon: _Number, fused_activation: Operator | None = None,
-                                 out: None = None, shape: _Shape | None = None,
-                                 device: str | None = None) -> _Library: ...
+                                 bias: _Library | _Array | float | None = None, *,
+                                 axes: SupportsIndex | Sequence[SupportsIndex], normalize_variance: bool,
+                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def mean_variance_normalization1(input: _Operand, /, scale: _Operand | None = None, bias: _Operand | None = None, *,
-                                 axes: Sequence[SupportsIndex], normalize_variance: bool, epsilon: _Number,
-                                 fused_activation: Operator | None = None, out: _Out, shape: None = None,
-                                 device: str | None = None) -> _Out: ...
+                                 axes: SupportsIndex | Sequence[SupportsIndex], normalize_variance: bool,
+                                 epsilon: _Number, fused_activation: Operator | None = None, out: _Out,
+                                 shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def resample1(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
@@ -1446,50 +1512,65 @@ def quantized_linear_matrix_multiply(a: _Operand, a_scale: _Operand, a_zero_poin
 
 @overload
 def convolution_integer(input: _NumPys, input_zero_point: _NumPys | None, filter: _NumPys, /,
-                        filter_zero_point: _NumPys | None = None, *, strides: Sequence[SupportsIndex],
-                        dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                        end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: None = None,
-                        shape: _Shape | None = None, device: str | None = None) -> NDArray[np.int32]: ...
+                        filter_zero_point: _NumPys | None = None, *,
+                        strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        group_count: SupportsIndex = 1, out: None = None, shape: _Shape | None = None,
+                        device: str | None = None) -> NDArray[np.int32]: ...
 @overload
 def convolution_integer(input: _Library | _Array | float, input_zero_point: _Library | _Array | float | None,
                         filter: _Library | _Array | float, /,
-                        filter_zero_point: _Library | _Array | float | None = None, *, strides: Sequence[SupportsIndex],
-                        dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                        end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: None = None,
-                        shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+                        filter_zero_point: _Library | _Array | float | None = None, *,
+                        strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        group_count: SupportsIndex = 1, out: None = None, shape: _Shape | None = None,
+                        device: str | None = None) -> _Library: ...
 @overload
 def convolution_integer(input: _Operand, input_zero_point: _Operand | None, filter: _Operand, /,
-                        filter_zero_point: _Operand | None = None, *, strides: Sequence[SupportsIndex],
-                        dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                        end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: _Out, shape: None = None,
+                        filter_zero_point: _Operand | None = None, *,
+                        strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                        group_count: SupportsIndex = 1, out: _Out, shape: None = None,
                         device: str | None = None) -> _Out: ...
 
 @overload
 def quantized_linear_convolution(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
                                  filter: _NumPys, filter_scale: _NumPys, filter_zero_point: _NumPys | None,
                                  bias: _NumPys | None, output_scale: _NumPys, /, output_zero_point: _Typed[_Element], *,
-                                 strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
-                                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                                 group_count: SupportsIndex, out: None = None, dtype: None = None,
+                                 strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 group_count: SupportsIndex = 1, out: None = None, dtype: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def quantized_linear_convolution(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
                                  filter: _NumPys, filter_scale: _NumPys, filter_zero_point: _NumPys | None,
                                  bias: _NumPys | None, output_scale: _NumPys, /,
-                                 output_zero_point: _NumPys | None = None, *, strides: Sequence[SupportsIndex],
-                                 dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                                 end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: None = None,
-                                 dtype: _DTypeOf[_Element], shape: _Shape | None = None,
-                                 device: str | None = None) -> NDArray[_Element]: ...
+                                 output_zero_point: _NumPys | None = None, *,
+                                 strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 group_count: SupportsIndex = 1, out: None = None, dtype: _DTypeOf[_Element],
+                                 shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def quantized_linear_convolution(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
                                  filter: _NumPys, filter_scale: _NumPys, filter_zero_point: _NumPys | None,
                                  bias: _NumPys | None, output_scale: _NumPys, /,
-                                 output_zero_point: _NumPys | None = None, *, strides: Sequence[SupportsIndex],
-                                 dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                                 end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: None = None,
-                                 dtype: DTypeLike, shape: _Shape | None = None,
-                                 device: str | None = None) -> _Array: ...
+                                 output_zero_point: _NumPys | None = None, *,
+                                 strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 group_count: SupportsIndex = 1, out: None = None, dtype: DTypeLike,
+                                 shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_convolution(input: _Library | _Array | float, input_scale: _Library | _Array | float,
                                  input_zero_point: _Library | _Array | float | None, filter: _Library | _Array | float,
@@ -1497,18 +1578,23 @@ def quantized_linear_convolution(input: _Library | _Array | float, input_scale: 
                                  filter_zero_point: _Library | _Array | float | None,
                                  bias: _Library | _Array | float | None, output_scale: _Library | _Array | float, /,
                                  output_zero_point: _Library | _Array | float | None = None, *,
-                                 strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
-                                 start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                                 group_count: SupportsIndex, out: None = None, dtype: DTypeLike | None = None,
+                                 strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 group_count: SupportsIndex = 1, out: None = None, dtype: DTypeLike | None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_convolution(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
                                  filter: _Operand, filter_scale: _Operand, filter_zero_point: _Operand | None,
                                  bias: _Operand | None, output_scale: _Operand, /,
-                                 output_zero_point: _Operand | None = None, *, strides: Sequence[SupportsIndex],
-                                 dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                                 end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: _Out,
-                                 dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+                                 output_zero_point: _Operand | None = None, *,
+                                 strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                 group_count: SupportsIndex = 1, out: _Out, dtype: None = None, shape: None = None,
+                                 device: str | None = None) -> _Out: ...
 
 @overload
 def bit_and(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -1741,29 +1827,55 @@ def adam_optimizer(input_parameters: _Library | _Array | float, input_first_mome
                    device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
-def argmin(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
+def argmin(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
+           dtype: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[np.int64]: ...
+@overload
+def argmin(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
            dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def argmin(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
+def argmin(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
            dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def argmin(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+def argmin(input: _Library, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
+           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def argmin(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
+def argmin(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def argmax(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
+def argmax(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
+           dtype: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[np.int64]: ...
+@overload
+def argmax(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
            dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def argmax(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
+def argmax(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
            dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def argmax(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+def argmax(input: _Library, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
+           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def argmax(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
+def argmax(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           axis_direction: str | SupportsIndex = 'INCREASING',
+           axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
@@ -1870,18 +1982,19 @@ def local_response_normalization_grad(input: _Operand, input_gradient: _Operand,
                                       out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def cumulative_product(input: _Typed[_Element], /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
-                       has_exclusive_product: bool, out: None = None,
-                       device: str | None = None) -> NDArray[_Element]: ...
+def cumulative_product(input: _Typed[_Element], /, *, axis: SupportsIndex,
+                       axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_product: bool = False,
+                       out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def cumulative_product(input: _NumPys, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
-                       has_exclusive_product: bool, out: None = None, device: str | None = None) -> _Array: ...
+def cumulative_product(input: _NumPys, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
+                       has_exclusive_product: bool = False, out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def cumulative_product(input: _Library, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
-                       has_exclusive_product: bool, out: None = None, device: str | None = None) -> _Library: ...
+def cumulative_product(input: _Library, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
+                       has_exclusive_product: bool = False, out: None = None,
+                       device: str | None = None) -> _Library: ...
 @overload
-def cumulative_product(input: _Operand, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex,
-                       has_exclusive_product: bool, out: _Out, device: str | None = None) -> _Out: ...
+def cumulative_product(input: _Operand, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
+                       has_exclusive_product: bool = False, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def batch_normalization_grad(input: _NumPys, input_gradient: _NumPys, mean: _NumPys, variance: _NumPys, scale: _NumPys,
@@ -2012,17 +2125,18 @@ def batch_normalization_training_grad(input: _Library | _Array | float, input_gr
                                       device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
-def clip1(input: _Typed[_Element], /, *, min: _Number, max: _Number, scale: _Number | None = None,
-          bias: _Number | None = None, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+def clip1(input: _Typed[_Element], /, min: _Number | None = None, max: _Number | None = None, *,
+          scale: _Number | None = None, bias: _Number | None = None, out: None = None,
+          device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def clip1(input: _NumPys, /, *, min: _Number, max: _Number, scale: _Number | None = None, bias: _Number | None = None,
-          out: None = None, device: str | None = None) -> _Array: ...
+def clip1(input: _NumPys, /, min: _Number | None = None, max: _Number | None = None, *, scale: _Number | None = None,
+          bias: _Number | None = None, out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def clip1(input: _Library, /, *, min: _Number, max: _Number, scale: _Number | None = None, bias: _Number | None = None,
-          out: None = None, device: str | None = None) -> _Library: ...
+def clip1(input: _Library, /, min: _Number | None = None, max: _Number | None = None, *, scale: _Number | None = None,
+          bias: _Number | None = None, out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def clip1(input: _Operand, /, *, min: _Number, max: _Number, scale: _Number | None = None, bias: _Number | None = None,
-          out: _Out, device: str | None = None) -> _Out: ...
+def clip1(input: _Operand, /, min: _Number | None = None, max: _Number | None = None, *, scale: _Number | None = None,
+          bias: _Number | None = None, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def clip_grad1(input: float, input_gradient: float, /, *, min: _Number, max: _Number, out: None = None,
@@ -2069,41 +2183,43 @@ def negate(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out:
 gelu: _UfuncOfOne
 
 @overload
-def softmax1(input: _Typed[_Element], /, *, axes: Sequence[SupportsIndex], out: None = None,
+def softmax1(input: _Typed[_Element], /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: None = None,
              device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def softmax1(input: _NumPys, /, *, axes: Sequence[SupportsIndex], out: None = None,
+def softmax1(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: None = None,
              device: str | None = None) -> _Array: ...
 @overload
-def softmax1(input: _Library, /, *, axes: Sequence[SupportsIndex], out: None = None,
+def softmax1(input: _Library, /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: None = None,
              device: str | None = None) -> _Library: ...
 @overload
-def softmax1(input: _Operand, /, *, axes: Sequence[SupportsIndex], out: _Out, device: str | None = None) -> _Out: ...
+def softmax1(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: _Out,
+             device: str | None = None) -> _Out: ...
 
 @overload
-def log_softmax1(input: _Typed[_Element], /, *, axes: Sequence[SupportsIndex], out: None = None,
+def log_softmax1(input: _Typed[_Element], /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: None = None,
                  device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def log_softmax1(input: _NumPys, /, *, axes: Sequence[SupportsIndex], out: None = None,
+def log_softmax1(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: None = None,
                  device: str | None = None) -> _Array: ...
 @overload
-def log_softmax1(input: _Library, /, *, axes: Sequence[SupportsIndex], out: None = None,
+def log_softmax1(input: _Library, /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: None = None,
                  device: str | None = None) -> _Library: ...
 @overload
-def log_softmax1(input: _Operand, /, *, axes: Sequence[SupportsIndex], out: _Out,
+def log_softmax1(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: _Out,
                  device: str | None = None) -> _Out: ...
 
 @overload
-def hardmax1(input: _Typed[_Element], /, *, axes: Sequence[SupportsIndex], out: None = None,
+def hardmax1(input: _Typed[_Element], /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: None = None,
              device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def hardmax1(input: _NumPys, /, *, axes: Sequence[SupportsIndex], out: None = None,
+def hardmax1(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: None = None,
              device: str | None = None) -> _Array: ...
 @overload
-def hardmax1(input: _Library, /, *, axes: Sequence[SupportsIndex], out: None = None,
+def hardmax1(input: _Library, /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: None = None,
              device: str | None = None) -> _Library: ...
 @overload
-def hardmax1(input: _Operand, /, *, axes: Sequence[SupportsIndex], out: _Out, device: str | None = None) -> _Out: ...
+def hardmax1(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1, out: _Out,
+             device: str | None = None) -> _Out: ...
 
 @overload
 def resample2(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
@@ -2215,25 +2331,33 @@ def lp_pooling1(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_
                 device: str | None = None) -> _Out: ...
 
 @overload
-def average_pooling1(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex],
-                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], include_padding: bool,
+def average_pooling1(input: _Typed[_Element], /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     window_size: Sequence[SupportsIndex],
+                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                      out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def average_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
-                     shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def average_pooling1(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     window_size: Sequence[SupportsIndex],
+                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
+                     out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def average_pooling1(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
-                     shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+def average_pooling1(input: _Library, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     window_size: Sequence[SupportsIndex],
+                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
+                     out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def average_pooling1(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                     dilations: Sequence[SupportsIndex], include_padding: bool, out: _Out, shape: None = None,
-                     device: str | None = None) -> _Out: ...
+def average_pooling1(input: _Operand, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     window_size: Sequence[SupportsIndex],
+                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
+                     out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def swish(input: _Typed[_Element], /, *, sigmoid_input_scale: _Number, out: None = None,
@@ -2262,44 +2386,55 @@ def hard_swish(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, 
 @overload
 def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
                                      output_scale: _NumPys, /, output_zero_point: _Typed[_Element], *,
-                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
-                                     dtype: None = None, shape: _Shape | None = None,
-                                     device: str | None = None) -> NDArray[_Element]: ...
+                                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     window_size: Sequence[SupportsIndex],
+                                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     include_padding: bool = False, out: None = None, dtype: None = None,
+                                     shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
                                      output_scale: _NumPys, /, output_zero_point: _NumPys | None = None, *,
-                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
-                                     dtype: _DTypeOf[_Element], shape: _Shape | None = None,
-                                     device: str | None = None) -> NDArray[_Element]: ...
+                                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     window_size: Sequence[SupportsIndex],
+                                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     include_padding: bool = False, out: None = None, dtype: _DTypeOf[_Element],
+                                     shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
                                      output_scale: _NumPys, /, output_zero_point: _NumPys | None = None, *,
-                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
-                                     dtype: DTypeLike, shape: _Shape | None = None,
-                                     device: str | None = None) -> _Array: ...
+                                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     window_size: Sequence[SupportsIndex],
+                                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     include_padding: bool = False, out: None = None, dtype: DTypeLike,
+                                     shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_average_pooling(input: _Library | _Array | float, input_scale: _Library | _Array | float,
                                      input_zero_point: _Library | _Array | float | None,
                                      output_scale: _Library | _Array | float, /,
                                      output_zero_point: _Library | _Array | float | None = None, *,
-                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
-                                     dtype: DTypeLike | None = None, shape: _Shape | None = None,
-                                     device: str | None = None) -> _Library: ...
+                                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     window_size: Sequence[SupportsIndex],
+                                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     include_padding: bool = False, out: None = None, dtype: DTypeLike | None = None,
+                                     shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_average_pooling(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
                                      output_scale: _Operand, /, output_zero_point: _Operand | None = None, *,
-                                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                                     dilations: Sequence[SupportsIndex], include_padding: bool, out: _Out,
-                                     dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+                                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     window_size: Sequence[SupportsIndex],
+                                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                                     include_padding: bool = False, out: _Out, dtype: None = None, shape: None = None,
+                                     device: str | None = None) -> _Out: ...
 
 @overload
 def matrix_multiply_integer_to_float(a: _NumPys, a_scale: float, a_zero_point: _NumPys | None, b: _NumPys,
@@ -2332,31 +2467,31 @@ def matrix_multiply_integer_to_float(a: _Operand, a_scale: _Operand, a_zero_poin
 
 @overload
 def mean_variance_normalization2(input: float, /, scale: float | None = None, bias: float | None = None, *,
-                                 axes: Sequence[SupportsIndex], use_mean: bool, use_variance: bool, epsilon: _Number,
-                                 fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex], use_mean: bool, use_variance: bool,
+                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization2(input: _Typed[_Element] | float, /, scale: _Typed[_Element] | float,
-                                 bias: _Typed[_Element] | float, *, axes: Sequence[SupportsIndex], use_mean: bool,
-                                 use_variance: bool, epsilon: _Number, fused_activation: Operator | None = None,
-                                 out: None = None, shape: _Shape | None = None,
-                                 device: str | None = None) -> NDArray[_Element]: ...
+                                 bias: _Typed[_Element] | float, *, axes: SupportsIndex | Sequence[SupportsIndex],
+                                 use_mean: bool, use_variance: bool, epsilon: _Number,
+                                 fused_activation: Operator | None = None, out: None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def mean_variance_normalization2(input: _NumPys, /, scale: _NumPys | None = None, bias: _NumPys | None = None, *,
-                                 axes: Sequence[SupportsIndex], use_mean: bool, use_variance: bool, epsilon: _Number,
-                                 fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex], use_mean: bool, use_variance: bool,
+                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization2(input: _Library | _Array | float, /, scale: _Library | _Array | float | None = None,
-                                 bias: _Library | _Array | float | None = None, *, axes: Sequence[SupportsIndex],
-                                 use_mean: bool, use_variance: bool, epsilon: _Number,
-                                 fused_activation: Operator | None = None, out: None = None,
+                                 bias: _Library | _Array | float | None = None, *,
+                                 axes: SupportsIndex | Sequence[SupportsIndex], use_mean: bool, use_variance: bool,
+                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def mean_variance_normalization2(input: _Operand, /, scale: _Operand | None = None, bias: _Operand | None = None, *,
-                                 axes: Sequence[SupportsIndex], use_mean: bool, use_variance: bool, epsilon: _Number,
-                                 fused_activation: Operator | None = None, out: _Out, shape: None = None,
-                                 device: str | None = None) -> _Out: ...
+                                 axes: SupportsIndex | Sequence[SupportsIndex], use_mean: bool, use_variance: bool,
+                                 epsilon: _Number, fused_activation: Operator | None = None, out: _Out,
+                                 shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def multihead_attention1(query: _NumPys | None = None, key: _NumPys | None = None, value: _NumPys | None = None,

@@ -4,7 +4,7 @@ from types import GenericAlias as _GenericAlias
 
 import numpy as _np
 
-from . import _core, _libraries
+from . import _core, _dispatch, _libraries
 from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, Call as _Call
 from ._symbols import Symbol as _Symbol, record as _record
 
@@ -57,6 +57,11 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     if _Symbol in map(type, inputs):
         return _record(op, inputs, out, dtype, shape, device, attributes)
     name = _core.operator_name(op)
+    if not _dispatch.USUAL.issuperset(map(type, (*inputs, out))):
+        options = given(dtype=dtype, shape=shape, device=device)
+        result = _dispatch.answer(run, name.removeprefix("DML_OPERATOR_"), inputs, out, options, attributes)
+        if result is not NotImplemented:
+            return result
     call = _Call(name, inputs, out, dtype, shape)
     place = _core.place_of(*inputs, *call.outs)
     if place == _OF_NUMPY:

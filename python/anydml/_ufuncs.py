@@ -114,5 +114,27 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
         kind = _np.result_type(*arrays)
         result = _run(core.op, *(one.astype(kind, copy=False) for one in arrays), out=out, device=device)
     else:
-        result = core.ufunc(*inputs, **options) if out is None else core.ufunc(*inputs, out=out, **options)
+        try:
+            result = core.ufunc(*inputs, **options) if out is None else core.ufunc(*inputs, out=out, **options)
+        except TypeError as error:
+            raise _said(error, core, inputs) from None
     return result if give is None else give([result])[0]
+
+
+def _said(error, core, inputs):
+    """NumPy's error; where it is that no loop takes the types, which there are and the way to them."""
+    if "not supported for the input types" not in str(error):
+        return error
+    loops = dict.fromkeys(_np.dtype(letter).name for one in core.ufunc.types for letter in one.partition("->")[0])
+    for name, one in zip("x" if len(inputs) == 1 else "ab", inputs):
+        if one is None:
+            return TypeError(f"{core.name}: {name} is None; expected an array")
+        try:
+            kind = _np.asarray(one).dtype
+        except (TypeError, ValueError):
+            return error
+        if not any(_np.can_cast(kind, loop) for loop in loops):
+            way = "; dtype='float32' converts it" if _np.can_cast(kind, _np.float32, "same_kind") else ""
+            return TypeError(f"{core.name}: {name} is {kind}; expected {', '.join(loops)}, or what NumPy converts to "
+                             f"them safely{way}")
+    return error

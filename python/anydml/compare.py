@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import anydml
+from anydml._pipes import exit_with
 
 TYPES = ("float32", "float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 OPERATORS = ("floor", "truncate")
@@ -441,4 +442,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -19,7 +19,7 @@ def numbers(shape, dtype, seed):
 def test_as_numpy(shapes, dtype):
     a, b = (numbers(shape, dtype, i) for i, shape in enumerate(shapes))
     if a.shape[-1] != b.shape[0 if b.ndim == 1 else -2]:
-        with pytest.raises(ValueError, match="rows of B, as many as A has columns"):
+        with pytest.raises(ValueError, match="rows of b, as many as a has columns"):
             anydml.matmul(a, b)
         return
     expected = np.matmul(a, b)
@@ -35,9 +35,9 @@ def test_as_numpy(shapes, dtype):
 def test_wrong_operands():
     x = np.ones((2, 2), np.float32)
     for error, message, call in (
-            (TypeError, "an operand is float64; expected float16 or float32; convert it",
+            (TypeError, "matmul: b is float64; expected float16 or float32; convert it",
              lambda: anydml.matmul(x, [[1.0, 2.0]])),
-            (TypeError, "an operand is int8; .*anydml.matrix_multiply_integer",
+            (TypeError, "matmul: a is int8; .*anydml.matrix_multiply_integer",
              lambda: anydml.matmul(x.astype(np.int8), x)),
             (ValueError, "has no dimensions", lambda: anydml.matmul(x, np.float32(3).reshape(()))),
             (ValueError, r"out has the shape \[3, 2\]", lambda: anydml.matmul(x, x, out=np.empty((3, 2), np.float32)))):

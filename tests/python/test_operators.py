@@ -252,11 +252,14 @@ def test_signatures(name):
     kinds = {kind: [one.name for one in parameters.values() if one.kind == kind] for kind in inspect._ParameterKind}
     # Optional ones after the last that is required may be given by name too.
     positional = kinds[inspect.Parameter.POSITIONAL_ONLY] + kinds[inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    assert positional == [one.name for one in op.inputs]
+    also = python_rule.POSITIONAL.get(name, ())
+    assert positional == [*(one.name for one in op.inputs), *also]
     keywords = kinds[inspect.Parameter.KEYWORD_ONLY]
-    assert keywords == [one.name for one in op.attributes] + python_rule.options(op)
+    assert keywords == [*(one.name for one in op.attributes if one.name not in also), *python_rule.EXTRAS.get(name, ()),
+                        *python_rule.options(op)]
     for one in op.attributes:
-        assert parameters[one.name].default is (None if one.optional else inspect.Parameter.empty)
+        default = python_rule.DEFAULTS.get(name, {}).get(one.field, None if one.optional else inspect.Parameter.empty)
+        assert parameters[one.name].default == default
 
 
 @pytest.mark.parametrize("name", sorted(set(BUILT) & (python_rule.HAND_WRITTEN | python_rule.UFUNCS)))
@@ -286,9 +289,10 @@ def everything():
     """All 177 functions and rows, made as those that are built are, over a `run` that keeps its arguments."""
     calls, operators = [], list(ALL.values())
     text = generate_python.module_text(operators)
-    text = text.replace(text[text.index("from ._run"):text.index("\n\n__all__")], "")
+    text = text.replace(text[text.index("from ._habits"):text.index("\n\n__all__")], "")
     space = {"_ufunc": lambda op: lambda function: function, "_CASTING": "same_kind", "_ORDER": "K",
-             "_run": lambda *inputs, **options: calls.append((inputs, options)), "_given": _run.given}
+             **dict.fromkeys(("_run", "_over_axes"), lambda *inputs, **options: calls.append((inputs, options))),
+             "_given": _run.given}
     exec(compile(text, "all operators", "exec"), space)
     rows = {}
     exec(compile(generate_python.specs_text(operators), "all rows", "exec"), rows)
@@ -394,7 +398,7 @@ def test_numbers_beside_arrays_take_their_type():
     assert anydml.add(np.int8([1, 2]), 3).dtype == np.int8 and anydml.add(2, X).dtype == np.float32
     assert anydml.element_wise_if([True, False, True, False], X, 0).dtype == np.float32
     assert anydml.element_wise_if(X > 0, 1.0, X).tolist()[1:3] == [1, 1]
-    with pytest.raises(TypeError, match=r"inputs\[1\] is 2.5 \(float\) beside arrays of int8; expected an int"):
+    with pytest.raises(TypeError, match=r"add: b is 2.5 \(float\) beside arrays of int8; expected an int"):
         anydml.add(np.int8([1]), 2.5)
     with pytest.raises(OverflowError, match="Python integer 300 out of bounds for uint8"):
         anydml.add(np.uint8([1]), 300)
@@ -420,15 +424,15 @@ def test_what_is_wrong_is_named():
         return anydml.run("ELEMENT_WISE_ADD1", X, X, FusedActivation=activation)
 
     for error, message, call in (
-            (TypeError, "missing 2 required keyword-only arguments: 'min' and 'max'", lambda: anydml.clip(X)),
-            (TypeError, "^Min is None", lambda: anydml.clip(X, min=None, max=1)),
-            (TypeError, "^Scale is 'a' .str.; expected a number", lambda: anydml.abs(X, scale="a", bias=1)),
-            (ValueError, "Bias", lambda: anydml.abs(X, scale=2)),
-            (TypeError, "^FILL_VALUE_CONSTANT: shape is missing", lambda: anydml.fill_value_constant(value=1, dtype="f4")),
-            (TypeError, "^FILL_VALUE_CONSTANT: dtype is missing", lambda: anydml.fill_value_constant(value=1, shape=3)),
+            (TypeError, "missing 2 required keyword-only arguments: 'alpha' and 'beta'", lambda: anydml.linear(X)),
+            (TypeError, "^threshold: min is None", lambda: anydml.threshold(X, min=None)),
+            (TypeError, "^abs: scale is 'a' .str.; expected a number", lambda: anydml.abs(X, scale="a", bias=1)),
+            (ValueError, "^abs: .*bias", lambda: anydml.abs(X, scale=2)),
+            (TypeError, "^fill_value_constant: shape is missing", lambda: anydml.fill_value_constant(value=1, dtype="f4")),
+            (TypeError, "^fill_value_constant: dtype is missing", lambda: anydml.fill_value_constant(value=1, shape=3)),
             (TypeError, "dtype and shape are for a new array",
              lambda: anydml.cast(X, dtype="i4", out=np.empty(4, "i4"))),
-            (TypeError, "^out is an array of complex64", lambda: anydml.cast(X, dtype="c8")),
+            (TypeError, "^cast: out is an array of complex64", lambda: anydml.cast(X, dtype="c8")),
             (TypeError, "^Axes is 5 .int.; expected a sequence of numbers", lambda: reduced(Axes=5)),
             (TypeError, r"^Axes\[1\] is 'a' .str.", lambda: reduced(Axes=[0, "a"])),
             (TypeError, "^Function is None .*; expected the name of a value, a str, or its number",

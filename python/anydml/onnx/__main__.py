@@ -7,6 +7,7 @@ import time
 import numpy as np
 import onnx
 
+from .._pipes import exit_with
 from . import Unsupported, _report, prepare
 
 
@@ -92,4 +93,4 @@ def _compare(options, given, outputs):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

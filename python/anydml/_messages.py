@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Messages of the library in Python's names: parameters in place of fields, functions in place of operators."""
+import functools
+import re
+
+from . import _words
+
+_TYPE = r"(?:float|int|uint)(?:4|8|16|32|64)"
+
+_NAMES = {_words.FUNCTIONS.get(op, op.lower()) for op in _words.INPUTS}
+
+
+def function_of(op):
+    """The name of an operator's function."""
+    return _words.FUNCTIONS.get(op, op.lower())
+
+
+def named(function):
+    """A function whose messages have its own name, and not that of the operator's function that it calls."""
+
+    @functools.wraps(function)
+    def call(*arguments, **options):
+        try:
+            return function(*arguments, **options)
+        except (TypeError, ValueError) as error:
+            name, _, text = str(error).partition(": ")
+            if type(error) not in (TypeError, ValueError) or name not in _NAMES:
+                raise
+            failed = type(error)(f"{function.__name__}: {text}")
+        raise failed from None
+
+    return call
+
+
+def said(error, op, inputs, attributes):
+    """The error with Python's names in place of the fields' and the operator's."""
+    function, names = function_of(op), _words.INPUTS.get(op, "").split()
+    if len(names) == 1 and names[0] == "inputs":
+        names = [f"inputs[{i}]" for i in range(len(inputs))]
+    for one, name in zip(inputs, names):
+        if one is None and not name.endswith("?"):
+            return TypeError(f"{function}: {name} is None; expected an array")
+
+    def parameter(match):
+        word = match[0]
+        if word in _words.FIELDS or not word.endswith("Count"):
+            return _words.FIELDS.get(word, word)
+        counted = "Axes" if word == "AxisCount" else word.removesuffix("Count")
+        counted = next((one for one in (counted, f"{counted}s") if one in _words.FIELDS), None)
+        return word if counted is None else f"the length of {_words.FIELDS[counted]}"
+
+    def choices(match):
+        values = _words.CHOICES.get(f"{op}.{match[1]}", "").split()
+        if not values or match[1] not in attributes:  # of an operator that is an attribute
+            return match[0]
+        other = {"'MEAN'": "; NumPy's mean is 'AVERAGE'", "'PROD'": "; NumPy's prod is 'MULTIPLY'"}.get(match[2], "")
+        known = " or ".join((", ".join(map(repr, values[:-1])), repr(values[-1])) if values[1:] else map(repr, values))
+        return f"{match[1]} is {attributes[match[1]]!r}; expected {known}{other if 'AVERAGE' in values else ''}"
+
+    text = str(error).removeprefix(f"{op}: ").replace("attribute ", "")
+    text = re.sub(r"(\w+): is ('[^']*'); expected the name of a value of \w+", choices, text)
+    text = re.sub(r"\binputs\[(\d+)\]", lambda match: names[int(match[1])].rstrip("?")
+                  if int(match[1]) < len(names) else match[0], text)
+    text = re.sub(r"\.(Sizes|DimensionCount|DataType)\b", lambda match: {
+        "Sizes": ".shape", "DimensionCount": ".ndim", "DataType": ".dtype"}[match[1]], text)
+    text = re.sub(r"\b[A-Z]\w*", parameter, text.replace("DimensionCount", "ndim"))
+    text = re.sub(_TYPE, lambda match: match[0].lower(), text, flags=re.IGNORECASE)
+    text = re.sub(rf": type is ({_TYPE})", r" is \1", text)
+    text = text.replace(": sizes are", " has the shape").replace(": ndim is", ".ndim is")
+    match = re.search(rf"(\w+) is ({_TYPE}); expected ((?:{_TYPE}(?:, )?)+)", text)
+    if match:
+        wanted = match[3].rstrip(", ").split(", ")
+        text += "; convert it with " + conversion(dict(zip(names, inputs)).get(match[1]), wanted)
+    return type(error)(f"{function}: {text}")
+
+
+def conversion(array, types):
+    """The way to one of these types, of which float32 is the likeliest."""
+    kind = "float32" if "float32" in types else types[0]
+    return f"astype({kind!r})" if hasattr(array, "astype") else f"numpy.{kind}(...)"

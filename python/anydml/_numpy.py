@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: MIT
+"""NumPy's functions over DirectML's operators, with NumPy's names, parameters, types and shapes."""
+import numpy as _np
+
+from . import _operators as _ops
+from ._arguments import is_numpys as _is_numpys
+from ._messages import named as _named
+from ._symbols import Symbol as _Symbol
+
+NAMES = ["concat", "concatenate", "cumprod", "cumsum", "equal", "greater", "greater_equal", "isinf", "isnan", "less",
+         "less_equal", "maximum", "mean", "minimum", "not_equal", "prod", "where"]
+SHADOWING = ["max", "min", "sum"]  # Python's own names: never by import *
+
+
+def _number(result):
+    """A result without dimensions is a scalar, as NumPy's are."""
+    return result[()] if isinstance(result, _np.ndarray) and result.ndim == 0 else result
+
+
+def _promoted(*operands):
+    """NumPy's common type. Arrays of other libraries are taken as they are."""
+    if not all(map(_is_numpys, operands)):
+        return operands
+    arrays = [one if type(one) in (int, float) else _np.asanyarray(one) for one in operands]
+    kind = _np.result_type(*arrays)
+    return [one if isinstance(one, _np.ndarray) and one.dtype == kind else _np.asanyarray(one, kind) for one in arrays]
+
+
+def _truths(result):
+    """Comparisons give UINT8 in DirectML, and bool in NumPy."""
+    if isinstance(result, _np.ndarray):
+        return _number(result.view(bool))
+    if isinstance(result, _Symbol):
+        return result
+    return result.astype(bool) if hasattr(result, "astype") else result.bool() if hasattr(result, "bool") else result
+
+
+def _reduced(a, function, axis, kind, out, keepdims):
+    a = _np.asanyarray(a) if _is_numpys(a) or isinstance(a, str) else a
+    if isinstance(a, _np.ndarray) and a.size == 0 and function in ("SUM", "MULTIPLY"):
+        theirs = _np.sum if function == "SUM" else _np.prod  # REDUCE takes no axis of size 0
+        return theirs(a, axis=axis, dtype=kind, out=out, keepdims=keepdims)
+    is_truth = isinstance(a, _np.ndarray) and a.dtype == bool
+    if kind is not None and a is not None and a.dtype != kind:
+        a = _ops.cast(a, dtype=kind)
+    elif is_truth:
+        a = a.view(_np.uint8)
+    result = _ops.reduce(a, function=function, axis=axis, keepdims=bool(keepdims), out=out)
+    return result.astype(bool) if is_truth and kind is None and out is None else result
+
+
+def _type_of(a):
+    """NumPy's type of the elements; None of what NumPy does not know."""
+    kind = _np.asarray(a).dtype if _is_numpys(a) else getattr(a, "dtype", None)
+    return kind if isinstance(kind, _np.dtype) else None
+
+
+def _wide(a, dtype):
+    """The type in which NumPy adds and multiplies: integers have 64 bits."""
+    kind = _type_of(a)
+    if dtype is not None or kind is None or kind.kind not in "biu" or kind.itemsize == 8:
+        return dtype
+    return _np.uint64 if kind.kind == "u" else _np.int64
+
+
+@_named
+def sum(a, axis=None, dtype=None, out=None, keepdims=False):
+    """The sum over axes, as ``numpy.sum``, by DirectML's REDUCE.
+
+    Integers are added in 64 bits. Sums of floats are correctly rounded or have a fixed order, as docs/numerics.md
+    defines it for REDUCE, so they may differ from NumPy's in the last bits. ``initial`` and ``where`` are not taken.
+
+    >>> import numpy as np, anydml
+    >>> anydml.sum(np.float32([[1, 2], [3, 4]]), axis=-1)
+    array([3., 7.], dtype=float32)
+    """
+    return _reduced(a, "SUM", axis, _wide(a, dtype), out, keepdims)
+
+
+@_named
+def prod(a, axis=None, dtype=None, out=None, keepdims=False):
+    """The product over axes, as ``numpy.prod``, by DirectML's REDUCE. In all else as `sum`.
+
+    >>> import numpy as np, anydml
+    >>> anydml.prod(np.float32([[1, 2], [3, 4]]), axis=0)
+    array([3., 8.], dtype=float32)
+    """
+    return _reduced(a, "MULTIPLY", axis, _wide(a, dtype), out, keepdims)
+
+
+@_named
+def mean(a, axis=None, dtype=None, out=None, keepdims=False):
+    """The mean over axes, as ``numpy.mean``, by DirectML's REDUCE. Integers are first converted to float64.
+
+    >>> import numpy as np, anydml
+    >>> anydml.mean(np.float32([[1, 2], [3, 4]]), axis=(0, 1), keepdims=True)
+    array([[2.5]], dtype=float32)
+    """
+    kind = _type_of(a)
+    if dtype is None and kind is not None and kind.kind in "biu":
+        dtype = _np.float64
+    return _reduced(a, "AVERAGE", axis, dtype, out, keepdims)
+
+
+@_named
+def max(a, axis=None, out=None, keepdims=False):
+    """The greatest element over axes, as ``numpy.max``, by DirectML's REDUCE; a NaN wins. `maximum` is of two arrays.
+
+    >>> import numpy as np, anydml
+    >>> anydml.max(np.float32([[1, 2], [3, 4]]), axis=1)
+    array([2., 4.], dtype=float32)
+    """
+    return _reduced(a, "MAX", axis, None, out, keepdims)
+
+
+@_named
+def min(a, axis=None, out=None, keepdims=False):
+    """The least element over axes, as ``numpy.min``, by DirectML's REDUCE; a NaN wins. `minimum` is of two arrays.
+
+    >>> import numpy as np, anydml
+    >>> anydml.min(np.float32([[1, 2], [3, 4]]), axis=1)
+    array([1., 3.], dtype=float32)
+    """
+    return _reduced(a, "MIN", axis, None, out, keepdims)
+
+
+def _running(operator, a, axis, dtype, out):
+    a = _np.asanyarray(a) if _is_numpys(a) or isinstance(a, str) else a
+    kind = _wide(a, dtype)
+    if kind is not None and a.dtype != kind:
+        a = _ops.cast(a, dtype=kind)
+    if a is not None and (axis is None or a.ndim == 0):
+        a, axis = (a if hasattr(a, "reshape") else _np.asarray(a)).reshape(-1), 0
+    return operator(a, axis=0 if axis is None else axis, out=out)
+
+
+@_named
+def cumsum(a, axis=None, dtype=None, out=None):
+    """The running sum along an axis, as ``numpy.cumsum``, by DirectML's CUMULATIVE_SUMMATION.
+
+    Without an axis it goes over all elements in a row.
+
+    >>> import numpy as np, anydml
+    >>> anydml.cumsum(np.float32([[1, 2], [3, 4]]))
+    array([ 1.,  3.,  6., 10.], dtype=float32)
+    """
+    return _running(_ops.cumulative_summation, a, axis, dtype, out)
+
+
+@_named
+def cumprod(a, axis=None, dtype=None, out=None):
+    """The running product along an axis, as ``numpy.cumprod``, by DirectML's CUMULATIVE_PRODUCT.
+
+    Without an axis it goes over all elements in a row.
+
+    >>> import numpy as np, anydml
+    >>> anydml.cumprod(np.float32([[1, 2], [3, 4]]), axis=1)
+    array([[ 1.,  2.],
+           [ 3., 12.]], dtype=float32)
+    """
+    return _running(_ops.cumulative_product, a, axis, dtype, out)
+
+
+@_named
+def maximum(a, b, /, out=None):
+    """The greater of two, element by element, as ``numpy.maximum``, by DirectML's ELEMENT_WISE_MAX; a NaN wins.
+
+    >>> import numpy as np, anydml
+    >>> anydml.maximum(np.float32([-1, 2]), 0)
+    array([0., 2.], dtype=float32)
+    """
+    return _number(_ops.element_wise_max(*_promoted(a, b), out=out))
+
+
+@_named
+def minimum(a, b, /, out=None):
+    """The lesser of two, element by element, as ``numpy.minimum``, by DirectML's ELEMENT_WISE_MIN; a NaN wins.
+
+    >>> import numpy as np, anydml
+    >>> anydml.minimum(np.float32([-1, 2]), 0)
+    array([-1.,  0.], dtype=float32)
+    """
+    return _number(_ops.element_wise_min(*_promoted(a, b), out=out))
+
+
+@_named
+def where(condition, x, y, /):
+    """The elements of x where the condition holds, those of y elsewhere, as ``numpy.where``, by DirectML's
+    ELEMENT_WISE_IF. The form with a condition alone is `nonzero_coordinates`.
+
+    >>> import numpy as np, anydml
+    >>> a = np.float32([-1, 2])
+    >>> anydml.where(a > 0, a, 0)
+    array([0., 2.], dtype=float32)
+    """
+    if _is_numpys(condition):
+        condition = _np.asanyarray(condition)
+        condition = condition if condition.dtype in (bool, _np.uint8) else condition != 0
+    return _ops.element_wise_if(condition, *_promoted(x, y))
+
+
+def _joined(arrays, axis, out):
+    arrays = _promoted(*arrays)
+    if axis is None:
+        arrays, axis = [(one if hasattr(one, "reshape") else _np.asarray(one)).reshape(-1) for one in arrays], 0
+    return _ops.join(arrays, axis=axis, out=out)
+
+
+@_named
+def concat(arrays, /, axis=0, out=None):
+    """Arrays one after the other along an axis, as ``numpy.concat``, by DirectML's JOIN. None joins them as one row.
+
+    >>> import numpy as np, anydml
+    >>> anydml.concat([np.float32([[1], [2]]), np.float32([[3], [4]])], axis=-1)
+    array([[1., 3.],
+           [2., 4.]], dtype=float32)
+    """
+    return _joined(arrays, axis, out)
+
+
+@_named
+def concatenate(arrays, /, axis=0, out=None):
+    """The same as `concat`.
+
+    >>> import numpy as np, anydml
+    >>> anydml.concatenate([np.int8([1]), np.int8([2, 3])])
+    array([1, 2, 3], dtype=int8)
+    """
+    return _joined(arrays, axis, out)
+
+
+def _compared(a, b, operator, out):
+    result = operator(*_promoted(a, b), out=out)
+    return result if out is not None else _truths(result)
+
+
+@_named
+def equal(a, b, /, out=None):
+    """a == b, element by element, as bool, as ``numpy.equal``, by DirectML's ELEMENT_WISE_LOGICAL_EQUALS.
+
+    >>> import numpy as np, anydml
+    >>> anydml.equal(np.float32([1, 2]), 2)
+    array([False,  True])
+    """
+    return _compared(a, b, _ops.logical_equals, out)
+
+
+@_named
+def not_equal(a, b, /, out=None):
+    """a != b, element by element, as bool, as ``numpy.not_equal``, by ELEMENT_WISE_LOGICAL_EQUALS and _NOT.
+
+    >>> import numpy as np, anydml
+    >>> anydml.not_equal(np.float32([1, 2]), 2)
+    array([ True, False])
+    """
+    result = _ops.logical_not(_ops.logical_equals(*_promoted(a, b)), out=out)
+    return result if out is not None else _truths(result)
+
+
+@_named
+def greater(a, b, /, out=None):
+    """a > b, element by element, as bool, as ``numpy.greater``, by DirectML's ELEMENT_WISE_LOGICAL_GREATER_THAN.
+
+    >>> import numpy as np, anydml
+    >>> anydml.greater(np.float32([1, 2]), 1)
+    array([False,  True])
+    """
+    return _compared(a, b, _ops.logical_greater_than, out)
+
+
+@_named
+def greater_equal(a, b, /, out=None):
+    """a >= b, element by element, as bool, as ``numpy.greater_equal``, by ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL.
+
+    >>> import numpy as np, anydml
+    >>> anydml.greater_equal(np.float32([1, 2]), 2)
+    array([False,  True])
+    """
+    return _compared(a, b, _ops.logical_greater_than_or_equal, out)
+
+
+@_named
+def less(a, b, /, out=None):
+    """a < b, element by element, as bool, as ``numpy.less``, by DirectML's ELEMENT_WISE_LOGICAL_LESS_THAN.
+
+    >>> import numpy as np, anydml
+    >>> anydml.less(np.float32([1, 2]), 2)
+    array([ True, False])
+    """
+    return _compared(a, b, _ops.logical_less_than, out)
+
+
+@_named
+def less_equal(a, b, /, out=None):
+    """a <= b, element by element, as bool, as ``numpy.less_equal``, by ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL.
+
+    >>> import numpy as np, anydml
+    >>> anydml.less_equal(np.float32([1, 2]), 1)
+    array([ True, False])
+    """
+    return _compared(a, b, _ops.logical_less_than_or_equal, out)
+
+
+def _tested(x, operator, out):
+    kind = _type_of(x)
+    if kind is not None and kind.kind in "biu" and _is_numpys(x):  # no integer is NaN or infinite
+        return _ops.logical_xor(x, x, out=out) if out is not None else _number(_np.zeros(_np.shape(x), bool))
+    return _truths(operator(x)) if out is None else operator(x, out=out)
+
+
+@_named
+def isnan(x, /, out=None):
+    """Whether elements are NaN, as bool, as ``numpy.isnan``, by DirectML's ELEMENT_WISE_IS_NAN.
+
+    >>> import numpy as np, anydml
+    >>> anydml.isnan(np.float32([1, np.nan]))
+    array([False,  True])
+    """
+    return _tested(x, _ops.is_nan, out)
+
+
+@_named
+def isinf(x, /, out=None):
+    """Whether elements are infinite, as bool, as ``numpy.isinf``, by DirectML's ELEMENT_WISE_IS_INFINITY.
+
+    >>> import numpy as np, anydml
+    >>> anydml.isinf(np.float32([1, -np.inf]))
+    array([False,  True])
+    """
+    return _tested(x, _ops.is_infinity, out)
