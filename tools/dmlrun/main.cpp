@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The command line: what can be asked for, and which command answers.
+#include <poll.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -133,11 +137,43 @@ void add_ignored_options(CLI::App& app) {
   }
 }
 
+void add_tolerance(CLI::App& app, Requests& requests) {
+  const char* values = "Values";
+  app.add_option("--atol", requests.tolerance.absolute, "--expect allows so much, in absolute terms [the same bits]")
+      ->check(number_in(0.0, 1e308))
+      ->type_name("X")
+      ->group(values);
+  app.add_option("--rtol", requests.tolerance.relative, "--expect allows so much times the expected value, besides")
+      ->check(number_in(0.0, 1e308))
+      ->type_name("X")
+      ->group(values);
+  app.add_option("--ulp", requests.tolerance.ulps, "--expect allows so many numbers of the type between")
+      ->check(number_in<std::uint64_t>(0, ~std::uint64_t{0}))
+      ->type_name("N")
+      ->group(values);
+  app.add_option("--seed", requests.seed, "Seed of random values")
+      ->check(number_in<std::uint64_t>(0, ~std::uint64_t{0}))
+      ->type_name("N")
+      ->group(values);
+}
+
 void add_run(CLI::App& app, RunArguments& arguments) {
   CLI::App& run = *app.add_subcommand("run", "Run a model (the default: dmlrun MODEL.json)");
   add_model_options(run, arguments.model, "--dml_feature_level,--feature-level");
   ExecutionOptions& execution = arguments.execution;
   run.add_flag("--print_commands,--print-commands", execution.print_commands, "Print each command before it runs");
+  const char* values = "Values";
+  Requests& requests = arguments.requests;
+  const auto add_named = [&](const char* option, std::vector<std::string>& list, const char* type, const char* help) {
+    run.add_option(option, list, help)->type_name(type)->allow_extra_args(false)->group(values);
+  };
+  add_named("--input", requests.inputs, "NAME=VALUES",
+            "Other values for a resource: FILE.npy, a raw FILE, zeros, ones, random[:LOW:HIGH], "
+            "normal[:MEAN:DEVIATION], sequence[:START:STEP], 1,2,3");
+  add_named("--expect", requests.expected, "NAME=VALUES",
+            "Compare a resource at the end; status 3 where it is not as expected");
+  add_named("--output", requests.outputs, "NAME=FILE", "Write a resource to a file at the end, .npy or raw");
+  add_tolerance(run, requests);
   const char* timing = "Timing";
   run.add_option("-i,--dispatch_iterations,--iterations", execution.iterations, "Iterations of each dispatch")
       ->capture_default_str()
@@ -154,12 +190,18 @@ void add_run(CLI::App& app, RunArguments& arguments) {
       ->check(number_in(0.0, 1e12))
       ->type_name("MS")
       ->group(timing);
+  run.add_option_function<double>(
+         "--duration", [&](double seconds) { execution.milliseconds_to_run = 1000 * seconds; }, "The same in seconds")
+      ->check(number_in(0.0, 1e9))
+      ->type_name("S")
+      ->group(timing);
   run.add_option("-I,--dispatch_interval,--interval", execution.minimum_interval,
                  "At least so much time from one iteration's start to the next")
       ->check(number_in(0.0, 1e12))
       ->type_name("MS")
       ->group(timing);
-  run.add_option("-w,--warmup_samples,--warm-up", execution.warm_up, "First iterations that the medians leave out")
+  run.add_option("-w,--warmup_samples,--warm-up,--warmup", execution.warm_up,
+                 "First iterations that the medians leave out")
       ->capture_default_str()
       ->check(number_in<std::uint64_t>(0, 4'000'000'000))
       ->type_name("N")
@@ -175,6 +217,8 @@ void add_run(CLI::App& app, RunArguments& arguments) {
       ->capture_default_str()
       ->check(number_in(0, 1'000'000))
       ->type_name("N")
+      ->group(timing);
+  run.add_flag("--profile", execution.profile, "Time each step of a dispatch by itself, after the dispatch")
       ->group(timing);
   const char* device = "Device";
   run.add_option("-a,--adapter", arguments.adapter, "Part of the name of the adapter to use")
@@ -336,6 +380,11 @@ void leave_errors_to_dmlrun() {
 }
 
 int main_of(std::vector<std::string> words) {
+  // A reader that has enough, such as head, is not a fault: what a run writes to files is still written. A program that
+  // is run has the signal as it was, and the benchmark ends with it.
+  if (words.empty() || (words[0] != "exec" && words[0] != "bench")) {
+    std::signal(SIGPIPE, SIG_IGN);
+  }
   CLI::App app;
   app.name("dmlrun");
   app.formatter(std::make_shared<Formatter>());
@@ -412,6 +461,10 @@ int main(int argc, char** argv) {
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     const int fault = errno;
+    pollfd reader{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+    if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) {
+      return status;  // the other end of a pipe is closed, and wants no more
+    }
     return complain(anydml::format_text("the output cannot be written{}{}", fault == 0 ? "" : ": ",
                                         fault == 0 ? "" : std::strerror(fault)),
                     status == kDone ? kFailed : status);
