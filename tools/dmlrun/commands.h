@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "executor.h"
+#include "operator_model.h"
 #include "requests.h"
 
 namespace anydml::dmlrun {
@@ -43,6 +44,11 @@ struct RunArguments {
   bool custom_heaps = true;
 };
 
+struct OperatorArguments {
+  OperatorRequest op;
+  RunArguments run;  // without a model
+};
+
 struct GraphArguments {
   ModelArguments model;
   bool dot = false;
@@ -66,6 +72,8 @@ struct ModulusArguments {
 };
 
 int run_model(const RunArguments& arguments);
+int run_operator(const OperatorArguments& arguments);
+int show_skeleton(const OperatorRequest& request);
 int check_models(const ModelArguments& arguments);
 int show_graphs(const GraphArguments& arguments);
 int show_adapters(bool json);
