@@ -21,7 +21,11 @@ HEAD = """// SPDX-License-Identifier: MIT
 def tensor_text(tensor, resource):
     text = f"{tensor['DataType']}:{'x'.join(map(str, tensor['Sizes']))}"
     values = resource["initialValues"]
-    return text if isinstance(values, dict) else text + ":" + ",".join(map(str, values))
+    return text if isinstance(values, dict) else text + ":" + ",".join(number(one, tensor["DataType"]) for one in values)
+
+
+def number(value, kind):
+    return value if isinstance(value, str) else examples._shortest(value, kind)
 
 
 def skeleton(model):

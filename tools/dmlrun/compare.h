@@ -17,9 +17,9 @@ namespace anydml::dmlrun {
 // the type away. Infinities must be the same, and a NaN is right only where one is expected; +0 and -0 differ by
 // nothing.
 struct Tolerance {
-  std::optional<double> absolute;
-  std::optional<double> relative;
-  std::optional<std::uint64_t> ulps;
+  std::optional<double> absolute = {};
+  std::optional<double> relative = {};
+  std::optional<std::uint64_t> ulps = {};
 
   [[nodiscard]] bool is_exact() const { return !absolute && !relative && !ulps; }
 };

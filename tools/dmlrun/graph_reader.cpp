@@ -226,8 +226,8 @@ class GraphReader {
       return;
     }
     if (source->kind != Kind::node) {
-      fail(at, format_text("is {} of the graph; expected an operator",
-                           source->kind == Kind::input ? "an input" : "a constant"));
+      fail(at, source->kind == Kind::input ? "is an input of the graph; expected a node"
+                                           : "is a constant; expected an operator");
       return;
     }
     std::uint32_t output = 0;

@@ -49,6 +49,19 @@ std::string on_one_line(const std::string& text) {
   return line;
 }
 
+// A value as a command line can have it: SUM for "SUM", and 1,2 for [1, 2].
+std::string short_form(std::string json) {
+  if (json.size() > 2 && (json.front() == '"' || (json.front() == '[' && json[1] != '{' && json[1] != '"'))) {
+    json = json.substr(1, json.size() - 2);
+    std::erase(json, ' ');
+  }
+  return json;
+}
+
+std::string shell_word(const std::string& text) {
+  return text.find_first_of(" \"[]{}") == std::string::npos ? text : "'" + text + "'";
+}
+
 // Without underlines and case, so that start_padding is StartPadding.
 std::string plain_name(std::string_view name) {
   std::string plain = to_upper(name);
@@ -286,7 +299,10 @@ class Builder {
       }
       if (field.kind == facts::FieldKind::attribute && attributes_[i].empty() && !facts::is_count(op_, i)) {
         const auto example = example_.find(i);
-        missing += format_text(" --attribute '{}={}'", field.name, example == example_.end() ? "..." : example->second);
+        missing +=
+            format_text(" --attribute {}",
+                        shell_word(format_text("{}={}", field.name,
+                                               example == example_.end() ? "..." : short_form(example->second))));
       }
     }
     if (!missing.empty()) {

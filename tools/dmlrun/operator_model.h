@@ -12,10 +12,10 @@
 namespace anydml::dmlrun {
 
 struct OperatorRequest {
-  std::string name;                     // as it was written
-  std::vector<std::string> inputs;      // [FIELD=]x.npy or [FIELD=]TYPE:SIZES[:VALUES]; none: the operator's example
-  std::vector<std::string> attributes;  // NAME=VALUE
-  std::vector<std::string> results;     // FIELD, or [FIELD=]TYPE:SIZES: outputs that are optional or do not follow
+  std::string name;                      // as it was written
+  std::vector<std::string> inputs = {};  // [FIELD=]x.npy or [FIELD=]TYPE:SIZES[:VALUES]; none: the operator's example
+  std::vector<std::string> attributes = {};  // NAME=VALUE
+  std::vector<std::string> results = {};     // FIELD, or [FIELD=]TYPE:SIZES: outputs that are optional or do not follow
   std::uint64_t seed = 0;
 };
 

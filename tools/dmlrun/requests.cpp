@@ -68,7 +68,8 @@ class Applier {
       problems_.add(named.option, std::move(reason));
       return std::nullopt;
     };
-    const auto values = initial_values(named.text, like.shown_elements(), requests_.seed);
+    // Each resource has random values of its own.
+    const auto values = initial_values(named.text, like.shown_elements(), requests_.seed + named.resource);
     if (!values) {
       return fail(values.error().message);
     }

@@ -11,10 +11,10 @@
 namespace anydml::dmlrun {
 
 struct Requests {
-  std::vector<std::string> inputs;    // NAME=VALUES: in place of the resource's own
-  std::vector<std::string> expected;  // NAME=VALUES: compared at the end
-  std::vector<std::string> outputs;   // NAME=FILE: written at the end
-  Tolerance tolerance;
+  std::vector<std::string> inputs = {};    // NAME=VALUES: in place of the resource's own
+  std::vector<std::string> expected = {};  // NAME=VALUES: compared at the end
+  std::vector<std::string> outputs = {};   // NAME=FILE: written at the end
+  Tolerance tolerance = {};
   std::uint64_t seed = 0;  // of random values
 };
 

@@ -185,7 +185,9 @@ int report_first(const ModelArguments& arguments, const Findings& findings, int 
   }
   const std::size_t others = findings.count() - 1;
   return complain(line_of(file, findings.first()) +
-                      (others == 0 ? std::string() : format_text(" (and {} more: dmlrun check lists them)", others)),
+                      (others == 0               ? std::string()
+                       : !arguments.text.empty() ? format_text(" (and {} more)", others)
+                                                 : format_text(" (and {} more: dmlrun check lists them)", others)),
                   status);
 }
 

@@ -92,7 +92,7 @@ Result<std::string> initial_values(std::string_view words, std::uint64_t count, 
       write_number(json, items[0]);
       json.end_object();
     } else {
-      json.begin_array();
+      json.one_line(true).begin_array();
       for (const std::string_view item : items) {
         write_number(json, item);
       }
