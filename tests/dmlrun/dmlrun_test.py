@@ -438,7 +438,7 @@ class Documents(unittest.TestCase):
 def commands():
     """dmlrun's own list of them."""
     listed = run("--help").stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
-    return re.findall(r"^  (\w+) ", listed, re.M)
+    return re.findall(r"^  ([\w-]+) ", listed, re.M)
 
 
 class CommandLine(unittest.TestCase):
