@@ -98,6 +98,9 @@ class Operators(unittest.TestCase):
                 shown = re.findall("^Resource .*", done.stdout, re.M)
                 self.assertEqual(re.findall("^Resource .*", run("run-operator", name).stdout, re.M), shown)
 
+    def test_an_operator_is_not_a_command(self):
+        self.assertIn("dmlrun run-operator SOFTMAX runs it", run("SOFTMAX", status=2).stderr)
+
     def test_faults(self):
         for arguments, sentence in (
                 (["SOFTMAXX"], "'SOFTMAXX' is not an operator of DirectML; did you mean 'SOFTMAX'?"),

@@ -482,6 +482,12 @@ int main_of(std::vector<std::string> words) {
       if (words[0][0] != '-' && words[0].find_first_of("./") == std::string::npos &&
           !std::filesystem::exists(words[0], ignored)) {
         const std::vector<std::string_view> all(commands.begin(), commands.end());
+        if (find_operator_by_part(words[0]) != nullptr) {
+          return complain(
+              format_text("{0} is an operator, neither a command nor a file; dmlrun run-operator {0} runs it",
+                          words[0]),
+              kWrong);
+        }
         return complain(format_text("{} is neither a command nor a file{} (dmlrun --help names the commands)",
                                     in_quotes(words[0]), suggestion(words[0], all)),
                         kWrong);
