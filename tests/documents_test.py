@@ -138,7 +138,7 @@ class Help:
         return self.known[command]
 
     def dmlrun_commands(self):
-        return re.findall(r"^  (\w+) ", self.of(self.dmlrun).partition("Subcommands:")[2].partition("\n\n")[0], re.MULTILINE)
+        return re.findall(r"^  ([\w-]+) ", self.of(self.dmlrun).partition("Subcommands:")[2].partition("\n\n")[0], re.MULTILINE)
 
     def of_words(self, words):
         """The text in which the options of a command must stand; None: not one of ours."""

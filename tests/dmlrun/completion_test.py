@@ -34,6 +34,11 @@ QUESTIONS = {
     "check an": ["an.npy"],
     "operators ELEMENT_WISE_MOD": ["ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE"],
     "operators --mis": ["--missing"],
+    "run-op": ["run-operator"],
+    "run-operator HARDM": ["HARDMAX", "HARDMAX1"],
+    "run-operator RELU --input an": ["an.npy"],
+    "skeleton --attr": ["--attribute"],
+    "model.json --inpu": ["--input", "--input-path", "--input_path"],
     "completion ": ["bash", "fish", "zsh"],
 }
 OF_BENCH = {

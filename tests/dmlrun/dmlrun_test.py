@@ -29,13 +29,16 @@ def masked(text):
     text = re.sub(r"Running on '.*'", "Running on '...'", text)
     text = re.sub(r"[0-9.]+ ms", "... ms", text)
     text = re.sub(r"[0-9.e+-]+ GB/s", "... GB/s", text)
+    text = re.sub(r"[0-9.e+]+ dispatches/s", "... dispatches/s", text)
+    text = re.sub(r"^step +ms .*", "steps", text, flags=re.M)
+    text = re.sub(r"^ +\d+ +[0-9.]+ +(once|[0-9.]+)  ", "step ", text, flags=re.M)
     text = re.sub(r"written to '.*/", "written to '.../", text)
     return re.sub(r"nan \(0x[0-9A-F]+\)", "nan (0x...)", text)
 
 
 def of_this_machine(text):
     """masked, and in JSON and tables too."""
-    text = re.sub(r'"(adapter|average|min|median|max|gigabytesPerSecond)": .*', r'"\1": ...', masked(text))
+    text = re.sub(r'"(adapter|average|min|median|p90|p99|max|gigabytesPerSecond|dispatchesPerSecond)": .*', r'"\1": ...', masked(text))
     return re.sub(r"^.*, \d+ threads  .*", "an adapter", re.sub(r"^adapter .*", "adapters", text, flags=re.M),
                   flags=re.M)
 
@@ -278,11 +281,11 @@ class Timing(unittest.TestCase):
         model = EXAMPLES / "add.json"
         lines = masked(run("-i", 5, "-w", 2, "-v", 1, model).stdout).splitlines()
         self.assertEqual(lines, [
-            "Running on '...'", "Initialize 'add': ... ms", "Dispatch 'add': 5 iterations, ... GB/s",
-            "CPU Timings (Cold) : 2 samples, ... ms average, ... ms min, ... ms median, ... ms max",
-            "device Timings (Cold) : 2 samples, ... ms average, ... ms min, ... ms median, ... ms max",
-            "CPU Timings (Hot)  : 3 samples, ... ms average, ... ms min, ... ms median, ... ms max",
-            "device Timings (Hot)  : 3 samples, ... ms average, ... ms min, ... ms median, ... ms max",
+            "Running on '...'", "Initialize 'add': ... ms", "Dispatch 'add': 5 iterations, ... GB/s, ... dispatches/s",
+            "CPU Timings (Cold) : 2 samples, ... ms average, ... ms min, ... ms median, ... ms max, ... ms p90, ... ms p99",
+            "device Timings (Cold) : 2 samples, ... ms average, ... ms min, ... ms median, ... ms max, ... ms p90, ... ms p99",
+            "CPU Timings (Hot)  : 3 samples, ... ms average, ... ms min, ... ms median, ... ms max, ... ms p90, ... ms p99",
+            "device Timings (Hot)  : 3 samples, ... ms average, ... ms min, ... ms median, ... ms max, ... ms p90, ... ms p99",
             "Resource 'Out': 6, 10, -2"])
         every = masked(run("-i", 3, "-v", 2, "--max_gpu_time_measurements", 2, model).stdout)
         self.assertIn("device samples buffer has 1 samples overwritten.\n", every)
@@ -435,7 +438,7 @@ class Documents(unittest.TestCase):
 def commands():
     """dmlrun's own list of them."""
     listed = run("--help").stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
-    return re.findall(r"^  (\w+) ", listed, re.M)
+    return re.findall(r"^  ([\w-]+) ", listed, re.M)
 
 
 class CommandLine(unittest.TestCase):

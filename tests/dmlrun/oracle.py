@@ -87,7 +87,7 @@ class Oracle:
     def run_graph(self, graph, bound):
         values = {name: self.values[bound[name]] for name in graph["inputs"]}
         for name, node in graph["nodes"].items():  # each after those that feed it
-            values[name] = self.run_node(node, values)
+            values[name] = node["initialValues"] if node["type"] == "constant" else self.run_node(node, values)
         for name, node in graph["outputs"].items():
             self.values[bound[name]] = values[node]
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tool's commands. Each returns the exit status: 0, 1 where the machine fails, 2 where what was asked for is wrong.
+// The tool's commands. Each returns the exit status: 0, 1 where the machine fails, 2 where what was asked for is wrong,
+// 3 where a result is not the expected one.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,19 @@
 #include <vector>
 
 #include "executor.h"
+#include "operator_model.h"
+#include "requests.h"
 
 namespace anydml::dmlrun {
 
 inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kWrong = 2;
+inline constexpr int kDifferent = 3;
 
 struct ModelArguments {
   std::vector<std::string> models;  // one, to be run; "-" is the standard input
+  std::string text;                 // the model itself, where it is not a file; its name is in `models`
   std::string input_path;
   std::string output_path;
   bool allow_outside = false;
@@ -28,6 +33,7 @@ struct ModelArguments {
 
 struct RunArguments {
   ModelArguments model;
+  Requests requests;
   ExecutionOptions execution;
   int verbosity = 0;
   std::string adapter;  // part of its name
@@ -36,6 +42,11 @@ struct RunArguments {
   bool show_dependencies = false;
   bool debug = false;
   bool custom_heaps = true;
+};
+
+struct OperatorArguments {
+  OperatorRequest op;
+  RunArguments run;  // without a model
 };
 
 struct GraphArguments {
@@ -61,6 +72,8 @@ struct ModulusArguments {
 };
 
 int run_model(const RunArguments& arguments);
+int run_operator(const OperatorArguments& arguments);
+int show_skeleton(const OperatorRequest& request);
 int check_models(const ModelArguments& arguments);
 int show_graphs(const GraphArguments& arguments);
 int show_adapters(bool json);

@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "fill.h"
 #include "operator_desc.h"
 
 namespace anydml::dmlrun {
@@ -14,8 +15,12 @@ using client::ComPtr;
 class GraphDesc {
  public:
   GraphDesc(const Dispatchable& dispatchable, client::Device& device) {
+    const auto operators = static_cast<UINT>(dispatchable.nodes.size());
     for (const NodeModel& node : dispatchable.nodes) {
-      add_node(node, device);
+      add_node(node, operators, device);
+    }
+    for (const Resource& constant : dispatchable.constants) {
+      add_constant(constant);
     }
     for (std::size_t i = 0; i < dispatchable.outputs.size(); ++i) {
       const EdgeSource& source = dispatchable.outputs[i];
@@ -35,7 +40,15 @@ class GraphDesc {
   [[nodiscard]] const DML_GRAPH_DESC& get() const { return desc_; }
 
  private:
-  void add_node(const NodeModel& node, client::Device& device) {
+  // Constants are nodes after the operators.
+  void add_constant(const Resource& constant) {
+    std::vector<std::byte>& bytes = constants_.emplace_back(constant.value_bytes);
+    fill_values(constant, bytes);
+    constant_descs_.push_back({bytes.data(), bytes.size(), constant.name.empty() ? nullptr : constant.name.c_str()});
+    nodes_.push_back({DML_GRAPH_NODE_TYPE_CONSTANT, &constant_descs_.back()});
+  }
+
+  void add_node(const NodeModel& node, UINT operators, client::Device& device) {
     const OperatorDesc desc(node.op);
     operators_.push_back(client::create_operator(device, desc.get()));
     const auto number = static_cast<UINT>(nodes_.size());
@@ -48,7 +61,10 @@ class GraphDesc {
       const EdgeSource& source = *node.sources[i];
       const auto from = static_cast<UINT>(source.index);
       const auto to = static_cast<UINT>(i);
-      if (source.is_node) {
+      if (source.kind == EdgeSource::Kind::constant) {
+        inner_descs_.push_back({operators + from, 0, number, to, nullptr});
+        inner_.push_back({DML_GRAPH_EDGE_TYPE_INTERMEDIATE, &inner_descs_.back()});
+      } else if (source.kind == EdgeSource::Kind::node) {
         inner_descs_.push_back({from, source.output, number, to, nullptr});
         inner_.push_back({DML_GRAPH_EDGE_TYPE_INTERMEDIATE, &inner_descs_.back()});
       } else {
@@ -60,6 +76,8 @@ class GraphDesc {
 
   std::vector<ComPtr<IDMLOperator>> operators_;
   std::deque<DML_OPERATOR_GRAPH_NODE_DESC> node_descs_;
+  std::deque<std::vector<std::byte>> constants_;
+  std::deque<DML_CONSTANT_DATA_GRAPH_NODE_DESC> constant_descs_;
   std::deque<DML_INPUT_GRAPH_EDGE_DESC> input_descs_;
   std::deque<DML_INTERMEDIATE_GRAPH_EDGE_DESC> inner_descs_;
   std::deque<DML_OUTPUT_GRAPH_EDGE_DESC> output_descs_;

@@ -62,8 +62,9 @@ Takes takes_of(const CLI::Option& option, const std::string& values) {
          : !values.empty() && option.get_delimiter() != 0 ? Takes::list
          : !values.empty()                                ? Takes::word
          : type == "FOLDER"                               ? Takes::folder
-         : type == "FILE" || type.find('.') != type.npos  ? Takes::file  // "OUT.npy"
-                                                          : Takes::text;
+         : type.ends_with("FILE") || type.ends_with("VALUES") || type.ends_with("TENSOR") || type.find('.') != type.npos
+             ? Takes::file  // "OUT.npy"
+             : Takes::text;
 }
 
 std::vector<OptionWords> options_of(const CLI::App& command) {
@@ -94,12 +95,13 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 std::string operator_names() {
   std::string text;
   for (const facts::Operator& op : facts::operators()) {
-    constexpr std::string_view kFamily = "ELEMENT_WISE_";
     text += text.empty() ? "" : " ";
     text += op.name;
-    if (op.name.starts_with(kFamily)) {
-      text += " ";
-      text += op.name.substr(kFamily.size());
+    for (const std::string_view family : {"ELEMENT_WISE_", "ACTIVATION_"}) {
+      if (op.name.starts_with(family)) {
+        text += " ";
+        text += op.name.substr(family.size());
+      }
     }
   }
   for (const facts::Alias& alias : facts::operator_aliases()) {
@@ -121,7 +123,9 @@ std::string names_of_commands(const CLI::App& app) {
 
 // What follows a command besides its options. Empty: files.
 std::string words_after(const std::string& command) {
-  return command == "operators" ? operator_names() : command == "completion" ? values_of("SHELL") : "";
+  return command == "operators" || command == "run-operator" || command == "skeleton" ? operator_names()
+         : command == "completion"                                                    ? values_of("SHELL")
+                                                                                      : "";
 }
 // A command that takes options alone, or numbers.
 bool takes_no_files(const std::string& command) { return command == "adapters" || command == "bench"; }

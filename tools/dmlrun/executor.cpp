@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <thread>
 
 #include "compile.h"
 #include "files.h"
+#include "fill.h"
 #include "npy.h"
 #include "ops/family.h"
+#include "profile.h"
 #include "progress.h"
 #include "text/format.h"
 
@@ -21,25 +24,6 @@ using client::ComPtr;
 // Only an invalid argument comes of what the model asks for; the rest is the machine's fault.
 [[noreturn]] void blame(const client::Failure& failure, std::string path) {
   throw ModelFailure{std::move(path), failure.what(), failure.result() == E_INVALIDARG};
-}
-
-void fill_buffer(const Resource& resource, std::span<std::byte> bytes) {
-  const std::span<std::byte> values = bytes.first(resource.value_bytes);
-  struct Filler {
-    std::span<std::byte> values;
-    const Resource& resource;
-    void operator()(const std::vector<std::byte>& list) const { std::ranges::copy(list, values.begin()); }
-    void operator()(const ConstantValues& constant) const { fill_constant(values, constant.value, resource.type); }
-    void operator()(const SequenceValues& sequence) const {
-      fill_sequence(values, sequence.first, sequence.step, resource.type);
-    }
-    void operator()(const FileValues& file) const {
-      if (const auto read = read_file(file.path, file.offset, values); !read) {
-        throw ModelFailure{"resources" + path_step(resource.name), read.error().message, false};
-      }
-    }
-  };
-  std::visit(Filler{values, resource}, resource.values);
 }
 
 // Readings of the device's clock before and after each iteration, in a ring.
@@ -135,7 +119,8 @@ class Executor {
            Output& output)
       : model_(model), options_(options), memory_(memory), device_(device), output_(output) {}
 
-  void run() {
+  // Whether everything that was compared is as expected.
+  bool run() {
     create_buffers();
     create_operations();
     for (std::size_t i = 0; i < model_.commands.size(); ++i) {
@@ -149,6 +134,7 @@ class Executor {
         blame(failure, command.path);
       }
     }
+    return as_expected_;
   }
 
  private:
@@ -158,7 +144,7 @@ class Executor {
       const Resource& resource = model_.resources[i];
       progress.show(static_cast<double>(i) / static_cast<double>(model_.resources.size()), in_quotes(resource.name));
       buffers_.push_back(device_.create_buffer(resource.bytes));
-      device_.write(buffers_.back().Get(), [&](std::span<std::byte> bytes) { fill_buffer(resource, bytes); });
+      device_.write(buffers_.back().Get(), [&](std::span<std::byte> bytes) { fill_values(resource, bytes); });
     }
   }
 
@@ -197,18 +183,21 @@ class Executor {
     timings.push_back(milliseconds);
   }
 
-  void run_command(const DispatchCommand& command, const std::string& path) {
-    const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
-    client::Operation& operation = *operations_[command.dispatchable];
-    const auto inputs = bindings_of(model_, buffers_, dispatchable, command.bindings, true);
-    const auto outputs = bindings_of(model_, buffers_, dispatchable, command.bindings, false);
+  struct Times {
+    std::vector<double> cpu;     // milliseconds of each iteration
+    std::vector<double> device;  // of the last ones
+  };
+
+  // Runs it as often as the options say.
+  Times measure(client::Operation& operation, std::span<const DML_BUFFER_BINDING> inputs,
+                std::span<const DML_BUFFER_BINDING> outputs, const std::string& title, const std::string& path) {
     const std::uint64_t most = options_.milliseconds_to_run ? ~std::uint64_t{0} : options_.iterations;
     DeviceClock clock(device_, most, options_.device_samples);
-    std::vector<double> cpu;
+    Times times;
     if (!options_.milliseconds_to_run) {
-      cpu.reserve(options_.iterations);
+      times.cpu.reserve(options_.iterations);
     }
-    Progress progress(format_text("Dispatch {}", in_quotes(dispatchable.name)));
+    Progress progress(title);
     const Stopwatch whole;
     for (std::uint64_t i = 0; i < most; ++i) {
       const Stopwatch iteration;
@@ -220,12 +209,12 @@ class Executor {
       device_.close();
       device_.execute();
       device_.wait();
-      keep_timing(cpu, dispatching.milliseconds() / static_cast<double>(options_.repeat), path);
+      keep_timing(times.cpu, dispatching.milliseconds() / static_cast<double>(options_.repeat), path);
       device_.reopen();
       const double elapsed = whole.milliseconds();
       progress.show(options_.milliseconds_to_run ? elapsed / *options_.milliseconds_to_run
                                                  : static_cast<double>(i + 1) / static_cast<double>(most),
-                    format_text("{} iterations, {:.3f} ms the last", i + 1, cpu.back()));
+                    format_text("{} iterations, {:.3f} ms the last", i + 1, times.cpu.back()));
       const double pause = std::max(0.0, options_.minimum_interval - iteration.milliseconds());
       if (options_.milliseconds_to_run && elapsed + pause >= *options_.milliseconds_to_run) {
         break;
@@ -235,17 +224,100 @@ class Executor {
       }
     }
     progress.clear();
-    auto device_times = clock.durations();
-    for (double& time : device_times) {
+    times.device = clock.durations();
+    for (double& time : times.device) {
       time /= static_cast<double>(options_.repeat);
     }
+    return times;
+  }
+
+  void run_command(const DispatchCommand& command, const std::string& path) {
+    const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
+    const auto inputs = bindings_of(model_, buffers_, dispatchable, command.bindings, true);
+    const auto outputs = bindings_of(model_, buffers_, dispatchable, command.bindings, false);
+    const Times times = measure(*operations_[command.dispatchable], inputs, outputs,
+                                format_text("Dispatch {}", in_quotes(dispatchable.name)), path);
     output_.dispatched({.name = dispatchable.name,
-                        .iterations = cpu.size(),
-                        .cpu = cpu,
-                        .device = device_times,
+                        .iterations = times.cpu.size(),
+                        .cpu = times.cpu,
+                        .device = times.device,
                         .warm_up = options_.warm_up,
                         .bytes = bytes_moved(dispatchable)});
+    if (options_.profile) {
+      profile(command, median_of(times), path);
+    }
   }
+
+  // By the device's clock where it was read.
+  [[nodiscard]] double median_of(const Times& times) const {
+    return split_samples(times.device.empty() ? times.cpu : times.device, options_.warm_up).hot.median;
+  }
+
+  // The inputs that are there, each bound by the command or when the operator is initialised.
+  [[nodiscard]] std::vector<DML_BUFFER_BINDING> inputs_there(const DispatchCommand& command) const {
+    const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
+    const auto given = bindings_of(model_, buffers_, dispatchable, command.bindings, true);
+    const auto owned = bindings_of(model_, buffers_, dispatchable, dispatchable.initial_bindings, true);
+    std::vector<DML_BUFFER_BINDING> there;
+    std::size_t next = 0;
+    for (const Port& port : dispatchable.ports) {
+      for (std::size_t i = 0; !port.is_output && i < std::max<std::size_t>(port.tensors.size(), 1); ++i, ++next) {
+        if (!port.tensors.empty()) {
+          there.push_back(given[next].Buffer != nullptr ? given[next] : owned[next]);
+        }
+      }
+    }
+    return there;
+  }
+
+  // Each step by itself, over the dispatch's inputs and over memory of its own for all that steps write.
+  void profile(const DispatchCommand& command, double whole, const std::string& path) {
+    const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
+    const auto steps = steps_of(dispatchable);
+    if (!steps) {
+      throw ModelFailure{path, steps.error().message, false};
+    }
+    const auto inputs = inputs_there(command);
+    std::map<StepValue, ComPtr<ID3D12Resource>> made;
+    MemoryBudget memory = memory_;
+    const auto take = [&](MemoryBudget::For what, std::uint64_t bytes) {
+      memory.take(what, MemoryBudget::of_buffer(bytes), [&](std::string sentence) {
+        throw ModelFailure{path, std::move(sentence), false};
+      });
+    };
+    std::vector<StepReport> reports;
+    for (const ProfileStep& step : steps.value()) {
+      std::vector<DML_BUFFER_BINDING> owned;
+      std::vector<DML_BUFFER_BINDING> read;
+      std::vector<DML_BUFFER_BINDING> written;
+      for (std::size_t i = 0; i < step.values.size(); ++i) {
+        const StepValue& value = step.values[i];
+        const Port& port = step.part.ports[i];
+        if (port.is_output) {
+          const std::uint64_t bytes = (value.bytes + 3) & ~std::uint64_t{3};
+          take(MemoryBudget::For::temporary, bytes);
+          ComPtr<ID3D12Resource>& buffer = made[value];
+          buffer = device_.create_buffer(bytes);
+          written.push_back({buffer.Get(), 0, bytes});
+          continue;
+        }
+        const DML_BUFFER_BINDING binding = value.is_input ? inputs[value.index] : binding_of(made.at(value).Get());
+        owned.push_back(port.tensors[0].owned ? binding : DML_BUFFER_BINDING{});
+        read.push_back(port.tensors[0].owned ? DML_BUFFER_BINDING{} : binding);
+      }
+      const bool has_owned = std::ranges::any_of(owned, [](const auto& one) { return one.Buffer != nullptr; });
+      const auto compiled = compile(step.part, device_);
+      const auto needs = client::needs_of(device_, compiled.Get());
+      take(MemoryBudget::For::temporary, needs.persistent + needs.temporary + needs.initial);
+      client::Operation operation(device_, compiled, has_owned ? owned : std::vector<DML_BUFFER_BINDING>());
+      const Times times = measure(operation, read, written,
+                                  format_text("Step {} of {}", reports.size() + 1, steps.value().size()), path);
+      reports.push_back({.nodes = step.nodes, .is_once = step.is_once, .milliseconds = median_of(times)});
+    }
+    output_.profiled({.name = dispatchable.name, .whole = whole, .steps = reports});
+  }
+
+  static DML_BUFFER_BINDING binding_of(ID3D12Resource* buffer) { return {buffer, 0, buffer->GetDesc().Width}; }
 
   void run_command(const PrintCommand& command, const std::string&) {
     device_.read(buffers_[command.resource].Get(), [&](std::span<const std::byte> bytes) {
@@ -273,6 +345,19 @@ class Executor {
     output_.written(resource.name, command.path.string());
   }
 
+  void run_command(const CompareCommand& command, const std::string&) {
+    const Resource& resource = model_.resources[command.resource];
+    device_.read(buffers_[command.resource].Get(), [&](std::span<const std::byte> values) {
+      device_.read(buffers_[command.expected].Get(), [&](std::span<const std::byte> expected) {
+        const auto comparison =
+            compare_elements(values.first(resource.value_bytes), expected.first(resource.value_bytes),
+                             resource.shown_type(), command.tolerance);
+        as_expected_ = as_expected_ && comparison.different == 0;
+        output_.compared(resource, comparison, command.tolerance);
+      });
+    });
+  }
+
   [[nodiscard]] std::string command_text(const Command& command) const {
     struct Text {
       const Model& model;
@@ -286,6 +371,10 @@ class Executor {
         return format_text("writeFile {} to {}", in_quotes(model.resources[what.resource].name),
                            in_quotes(what.target));
       }
+      std::string operator()(const CompareCommand& what) const {
+        return format_text("compare {} with {}", in_quotes(model.resources[what.resource].name),
+                           in_quotes(model.resources[what.expected].name));
+      }
     };
     return std::visit(Text{model_}, command.what);
   }
@@ -297,6 +386,7 @@ class Executor {
   Output& output_;
   Buffers buffers_;
   std::vector<std::unique_ptr<client::Operation>> operations_;
+  bool as_expected_ = true;
 };
 
 // What one dispatch command takes while it runs: the list that is recorded, and the timings.
@@ -322,14 +412,16 @@ std::uint64_t bytes_of_staging(const Model& model, const MemoryBudget& memory) {
   const std::uint64_t all =
       reached + memory.taken(MemoryBudget::For::kept) + memory.taken(MemoryBudget::For::temporary);
   std::uint64_t reading = 0;
-  const auto read = [&](std::size_t resource) {
-    reading = std::max(reading, MemoryBudget::of_buffer(model.resources[resource].bytes));
+  const auto read = [&](std::size_t resource, std::uint64_t times = 1) {
+    reading = std::max(reading, times * MemoryBudget::of_buffer(model.resources[resource].bytes));
   };
   for (const Command& command : model.commands) {
     if (const auto* print = std::get_if<PrintCommand>(&command.what)) {
       read(print->resource);
     } else if (const auto* write = std::get_if<WriteFileCommand>(&command.what)) {
       read(write->resource);
+    } else if (const auto* compare = std::get_if<CompareCommand>(&command.what)) {
+      read(compare->resource, 2);  // both are as long
     }
   }
   return std::max(reading, filling > all ? filling - all : 0);
@@ -417,9 +509,9 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
   return memory;
 }
 
-void execute_model(const Model& model, const ExecutionOptions& options, MemoryBudget& memory, client::Device& device,
+bool execute_model(const Model& model, const ExecutionOptions& options, MemoryBudget& memory, client::Device& device,
                    Output& output) {
-  Executor(model, options, memory, device, output).run();
+  return Executor(model, options, memory, device, output).run();
 }
 
 }  // namespace anydml::dmlrun

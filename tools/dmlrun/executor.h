@@ -7,6 +7,7 @@
 
 #include "client.h"
 #include "cursor.h"
+#include "fill.h"
 #include "model.h"
 #include "output.h"
 
@@ -20,13 +21,7 @@ struct ExecutionOptions {
   std::size_t warm_up = 1;
   std::size_t device_samples = 8192;  // the last ones are kept
   bool print_commands = false;
-};
-
-// A failure with its place in the model.
-struct ModelFailure {
-  std::string path;
-  std::string reason;
-  bool of_model;  // or of the machine
+  bool profile = false;  // each step of a dispatch by itself, after the dispatch
 };
 
 // What the library says beyond the rules that facts can state: of each operator when it is created and initialised, and
@@ -36,8 +31,9 @@ struct ModelFailure {
 [[nodiscard]] MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
                                           const client::DeviceOptions& device_options, Problems& problems);
 
-// Throws ModelFailure, or client::Failure where no place in the model has to do with it.
-void execute_model(const Model& model, const ExecutionOptions& options, MemoryBudget& memory, client::Device& device,
-                   Output& output);
+// Whether all comparisons found what was expected. Throws ModelFailure, or client::Failure where no place in the model
+// has to do with it.
+[[nodiscard]] bool execute_model(const Model& model, const ExecutionOptions& options, MemoryBudget& memory,
+                                 client::Device& device, Output& output);
 
 }  // namespace anydml::dmlrun

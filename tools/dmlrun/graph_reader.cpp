@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/ascii.h"
 #include "operator_reader.h"
+#include "resource_reader.h"
 #include "schema/described.h"
 #include "text/format.h"
 
@@ -12,12 +14,15 @@ namespace anydml::dmlrun {
 namespace {
 
 Port::Need need_of(const TensorValue& tensor) {
-  return {.bytes = tensor.total_bytes, .owned = (tensor.flags & schema::kOwnedByDml) != 0};
+  return {.bytes = tensor.total_bytes,
+          .owned = (tensor.flags & schema::kOwnedByDml) != 0,
+          .sizes = tensor.strides.empty() ? tensor.sizes : std::vector<std::uint32_t>()};
 }
 
 class GraphReader {
  public:
-  GraphReader(Members& members, Dispatchable& dispatchable) : members_(members), made_(dispatchable) {}
+  GraphReader(Members& members, Dispatchable& dispatchable, const Folders& folders)
+      : members_(members), made_(dispatchable), folders_(folders) {}
 
   // Whether all of it could be read.
   bool read() {
@@ -30,19 +35,27 @@ class GraphReader {
     }
     inputs->for_each_item("an array of names", [&](const Cursor& at) {
       if (const auto name = at.string("the name of an input of the graph")) {
-        add_name(at, *name, {.is_node = false, .index = made_.ports.size()});
+        add_name(at, *name, {.kind = Kind::input, .index = made_.ports.size()});
         made_.ports.push_back({.name = std::string(*name), .is_output = false, .tensors = {}});
       }
     });
     // Names first: nodes feed one another in any order.
     nodes->for_each_member("an object of nodes", [&](std::string_view name, const Cursor& at) {
-      add_name(at, name, {.is_node = true, .index = made_.nodes.size()});
-      good_ = read_operator(name, at) && good_;
+      if (is_constant(at)) {
+        add_name(at, name, {.kind = Kind::constant, .index = made_.constants.size()});
+        read_constant(name, at);
+      } else {
+        add_name(at, name, {.kind = Kind::node, .index = made_.nodes.size()});
+        good_ = read_operator(name, at) && good_;
+      }
     });
     if (good_) {
       std::size_t node = 0;
-      nodes->for_each_member("an object of nodes",
-                             [&](std::string_view, const Cursor& at) { read_node_inputs(at, made_.nodes[node++]); });
+      nodes->for_each_member("an object of nodes", [&](std::string_view, const Cursor& at) {
+        if (!is_constant(at)) {
+          read_node_inputs(at, made_.nodes[node++]);
+        }
+      });
     }
     for (std::size_t i = 0; i < made_.ports.size() && good_; ++i) {
       if (made_.ports[i].tensors.empty()) {
@@ -60,6 +73,27 @@ class GraphReader {
   }
 
  private:
+  using Kind = EdgeSource::Kind;
+
+  static bool is_constant(const Cursor& at) {
+    bool found = false;
+    if (at.json().is(JsonKind::object)) {
+      at.json().for_each_member([&](std::string_view name, Json value) {
+        found = found || (name == "type" && value.is(JsonKind::string) && same_in_any_case(value.text(), "constant"));
+      });
+    }
+    return found;
+  }
+
+  // Values as a resource has them.
+  void read_constant(std::string_view name, const Cursor& at) {
+    Members members(at, "an object with type and initialValues");
+    (void)members.required("type");
+    const bool clean = !at.problems().any_under(at.path());
+    made_.constants.push_back(read_resource(members, name, folders_));
+    good_ = good_ && clean && !at.problems().any_under(at.path());
+  }
+
   void fail(const Cursor& at, std::string reason) {
     at.fail(std::move(reason));
     good_ = false;
@@ -157,7 +191,7 @@ class GraphReader {
       }
       node.sources.resize(first + tensors->size());
       for (std::size_t k = 0; k < tensors->size(); ++k) {
-        take_input((*tensors)[k], node.sources[first + k]);
+        take_input(source_at ? *source_at : at, field.name, (*tensors)[k], node.sources[first + k]);
       }
     }
     if (inputs) {
@@ -165,9 +199,16 @@ class GraphReader {
     }
   }
 
-  // What an input of the graph must hold: enough for all that read it.
-  void take_input(const TensorValue& tensor, const std::optional<EdgeSource>& source) {
-    if (source && !source->is_node) {
+  // An input of the graph must hold enough for all that read it, and so must a constant.
+  void take_input(const Cursor& at, std::string_view field, const TensorValue& tensor,
+                  const std::optional<EdgeSource>& source) {
+    if (source && source->kind == Kind::constant) {
+      const Resource& constant = made_.constants[source->index];
+      if (constant.value_bytes < tensor.total_bytes) {
+        fail(at, format_text("the constant {} has {} bytes; {} needs {}", in_quotes(constant.name),
+                             constant.value_bytes, field, tensor.total_bytes));
+      }
+    } else if (source && source->kind == Kind::input) {
       auto& needs = made_.ports[source->index].tensors;
       needs.resize(1);
       const Port::Need need = need_of(tensor);
@@ -176,7 +217,7 @@ class GraphReader {
   }
 
   void read_output(std::string_view name, const Cursor& at) {
-    if (names_.contains(std::string(name)) && !names_.at(std::string(name)).is_node) {
+    if (names_.contains(std::string(name)) && names_.at(std::string(name)).kind == Kind::input) {
       fail(at, format_text("{} is an input of the graph; expected another name", in_quotes(name)));
       return;
     }
@@ -184,8 +225,9 @@ class GraphReader {
     if (!source) {
       return;
     }
-    if (!source->is_node) {
-      fail(at, "is an input of the graph; expected a node");
+    if (source->kind != Kind::node) {
+      fail(at, source->kind == Kind::input ? "is an input of the graph; expected a node"
+                                           : "is a constant; expected an operator");
       return;
     }
     std::uint32_t output = 0;
@@ -210,6 +252,7 @@ class GraphReader {
 
   Members& members_;
   Dispatchable& made_;
+  const Folders& folders_;
   std::map<std::string, EdgeSource> names_;
   bool good_ = true;
 };
@@ -261,10 +304,10 @@ void make_graph(Dispatchable& dispatchable) {
       if (!port.is_output) {
         auto& source = dispatchable.nodes.front().sources.emplace_back();
         if (!port.tensors.empty()) {
-          source = EdgeSource{.is_node = false, .index = input++};
+          source = EdgeSource{.kind = EdgeSource::Kind::input, .index = input++};
         }
       } else if (!port.tensors.empty()) {
-        dispatchable.outputs.push_back({.is_node = true, .index = 0, .output = output++});
+        dispatchable.outputs.push_back({.kind = EdgeSource::Kind::node, .index = 0, .output = output++});
       } else {
         ++output;
       }
@@ -273,8 +316,9 @@ void make_graph(Dispatchable& dispatchable) {
   std::erase_if(dispatchable.ports, [](const Port& port) { return port.tensors.empty(); });
 }
 
-void read_graph(Members& members, Dispatchable& dispatchable) {
-  if (!GraphReader(members, dispatchable).read()) {
+void read_graph(Members& members, Dispatchable& dispatchable, const Folders& folders) {
+  if (!GraphReader(members, dispatchable, folders).read()) {
+    dispatchable.constants.clear();
     dispatchable.nodes.clear();
     dispatchable.outputs.clear();
     dispatchable.ports.clear();

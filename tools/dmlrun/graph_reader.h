@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cursor.h"
+#include "files.h"
 #include "model.h"
 
 namespace anydml::dmlrun {
@@ -18,7 +19,8 @@ void add_ports(Dispatchable& dispatchable);
 // An operator, with its ports, as a graph of one node.
 void make_graph(Dispatchable& dispatchable);
 
-// "nodes", "inputs" and "outputs" of a dispatchable of type graph. Nothing of it is left where something is wrong.
-void read_graph(Members& members, Dispatchable& dispatchable);
+// "nodes" (operators and constants), "inputs" and "outputs" of a dispatchable of type graph. Nothing of it is left
+// where something is wrong.
+void read_graph(Members& members, Dispatchable& dispatchable, const Folders& folders);
 
 }  // namespace anydml::dmlrun

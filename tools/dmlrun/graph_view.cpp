@@ -15,10 +15,13 @@ Result<GraphNode> core_node(const NodeModel& node) {
   GraphNode made;
   made.name = node.name;
   for (const auto& source : node.sources) {
-    made.sources.push_back(!source ? GraphSource{}
-                                   : GraphSource{.kind = source->is_node ? SourceKind::node : SourceKind::input,
-                                                 .index = static_cast<std::uint32_t>(source->index),
-                                                 .output = source->output});
+    made.sources.push_back(!source
+                               ? GraphSource{}
+                               : GraphSource{.kind = source->kind == EdgeSource::Kind::node    ? SourceKind::node
+                                                     : source->kind == EdgeSource::Kind::input ? SourceKind::input
+                                                                                               : SourceKind::constant,
+                                             .index = static_cast<std::uint32_t>(source->index),
+                                             .output = source->output});
   }
   for (std::size_t i = 0; i < node.op.fields.size(); ++i) {
     if (!facts::is_output(node.op.facts->fields[i].kind)) {
@@ -45,6 +48,9 @@ Result<Graph> core_graph(const Dispatchable& dispatchable) {
         graph.inputs.push_back({.extent = {.bytes = need.bytes, .alignment = 1}, .owned = need.owned});
       }
     }
+  }
+  for (const Resource& constant : whole.constants) {
+    graph.constants.push_back({.bytes = constant.value_bytes, .alignment = 1});
   }
   for (const NodeModel& node : whole.nodes) {
     auto made = core_node(node);

@@ -48,6 +48,9 @@ class JsonWriter {
     return *this;
   }
 
+  // What is kept so far.
+  [[nodiscard]] const std::string& kept() const { return stream_.text; }
+
   // All of it, or what is not written yet, with a line's end.
   void print(std::FILE* to) {
     stream_.text.push_back('\n');

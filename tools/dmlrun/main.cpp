@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The command line: what can be asked for, and which command answers.
+#include <poll.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +34,8 @@ constexpr const char* kFooter =
     "\nExamples:\n"
     "  dmlrun model.json                        run a model\n"
     "  dmlrun -i 1000 -w 10 model.json          and time it\n"
+    "  dmlrun run-operator SOFTMAX --input x.npy  one operator\n"
+    "  dmlrun skeleton SOFTMAX                  a model to begin with\n"
     "  dmlrun check --feature-level 2_1 m.json  would it run on an older DirectML?\n"
     "  dmlrun graph m.json                      which operators run as one step\n"
     "  dmlrun operators MODULUS_FLOOR           what an operator takes\n"
@@ -37,7 +43,8 @@ constexpr const char* kFooter =
     "  dmlrun exec -- ./program                 a DirectML program, with these libraries\n"
     "\nA run's main options: -i iterations, -r repeat, -t milliseconds, -w warm-up, -v 0 to 2, -a adapter, --json;\n"
     "dmlrun run --help has all of them.\n"
-    "\nExit status: 0 done, 1 the machine failed, 2 something was asked for wrongly.\n"
+    "\nExit status: 0 done, 1 the machine failed, 2 something was asked for wrongly, 3 a result is not the expected "
+    "one.\n"
     "anydml is not affiliated with Microsoft.";
 
 // A number that is one, and in the range. CLI11's own lets NaN and negative sizes through.
@@ -78,6 +85,8 @@ std::string to_bytes(std::string& text) {
 
 struct Arguments {
   RunArguments run;
+  OperatorArguments op;
+  OperatorRequest skeleton;
   ModelArguments check;
   GraphArguments graph;
   OperatorsArguments operators;
@@ -133,11 +142,34 @@ void add_ignored_options(CLI::App& app) {
   }
 }
 
-void add_run(CLI::App& app, RunArguments& arguments) {
-  CLI::App& run = *app.add_subcommand("run", "Run a model (the default: dmlrun MODEL.json)");
-  add_model_options(run, arguments.model, "--dml_feature_level,--feature-level");
+// An option that may be given several times, with one value each.
+CLI::Option* add_each(CLI::App& app, const char* option, std::vector<std::string>& list, const char* type,
+                      const char* help) {
+  return app.add_option(option, list, help)->type_name(type)->allow_extra_args(false);
+}
+
+void add_tolerance(CLI::App& app, Requests& requests) {
+  const char* values = "Values";
+  app.add_option("--atol", requests.tolerance.absolute, "--expect allows so much, in absolute terms [the same bits]")
+      ->check(number_in(0.0, 1e308))
+      ->type_name("X")
+      ->group(values);
+  app.add_option("--rtol", requests.tolerance.relative, "--expect allows so much times the expected value, besides")
+      ->check(number_in(0.0, 1e308))
+      ->type_name("X")
+      ->group(values);
+  app.add_option("--ulp", requests.tolerance.ulps, "--expect allows so many numbers of the type between")
+      ->check(number_in<std::uint64_t>(0, ~std::uint64_t{0}))
+      ->type_name("N")
+      ->group(values);
+  app.add_option("--seed", requests.seed, "Seed of random values")
+      ->check(number_in<std::uint64_t>(0, ~std::uint64_t{0}))
+      ->type_name("N")
+      ->group(values);
+}
+
+void add_timing(CLI::App& run, RunArguments& arguments) {
   ExecutionOptions& execution = arguments.execution;
-  run.add_flag("--print_commands,--print-commands", execution.print_commands, "Print each command before it runs");
   const char* timing = "Timing";
   run.add_option("-i,--dispatch_iterations,--iterations", execution.iterations, "Iterations of each dispatch")
       ->capture_default_str()
@@ -154,12 +186,18 @@ void add_run(CLI::App& app, RunArguments& arguments) {
       ->check(number_in(0.0, 1e12))
       ->type_name("MS")
       ->group(timing);
+  run.add_option_function<double>(
+         "--duration", [&](double seconds) { execution.milliseconds_to_run = 1000 * seconds; }, "The same in seconds")
+      ->check(number_in(0.0, 1e9))
+      ->type_name("S")
+      ->group(timing);
   run.add_option("-I,--dispatch_interval,--interval", execution.minimum_interval,
                  "At least so much time from one iteration's start to the next")
       ->check(number_in(0.0, 1e12))
       ->type_name("MS")
       ->group(timing);
-  run.add_option("-w,--warmup_samples,--warm-up", execution.warm_up, "First iterations that the medians leave out")
+  run.add_option("-w,--warmup_samples,--warm-up,--warmup", execution.warm_up,
+                 "First iterations that the medians leave out")
       ->capture_default_str()
       ->check(number_in<std::uint64_t>(0, 4'000'000'000))
       ->type_name("N")
@@ -176,12 +214,13 @@ void add_run(CLI::App& app, RunArguments& arguments) {
       ->check(number_in(0, 1'000'000))
       ->type_name("N")
       ->group(timing);
+}
+
+void add_device(CLI::App& run, RunArguments& arguments) {
   const char* device = "Device";
   run.add_option("-a,--adapter", arguments.adapter, "Part of the name of the adapter to use")
       ->type_name("TEXT")
       ->group(device);
-  run.add_flag("-s,--show_adapters", arguments.show_adapters, "List the adapters instead")->group(device);
-  run.add_flag("-S,--show_dependencies", arguments.show_dependencies, "Show versions instead")->group(device);
   run.add_option("-q,--queue_type", arguments.queue, "Kind of command queue")
       ->capture_default_str()
       ->check(CLI::IsMember({"direct", "compute"}).description(""))
@@ -192,7 +231,63 @@ void add_run(CLI::App& app, RunArguments& arguments) {
          "--disable_custom_heaps", [&] { arguments.custom_heaps = false; },
          "Copy to and from the device even where it shares the CPU's memory")
       ->group(device);
+}
+
+void add_run(CLI::App& app, RunArguments& arguments) {
+  CLI::App& run = *app.add_subcommand("run", "Run a model (the default: dmlrun MODEL.json)");
+  add_model_options(run, arguments.model, "--dml_feature_level,--feature-level");
+  ExecutionOptions& execution = arguments.execution;
+  run.add_flag("--print_commands,--print-commands", execution.print_commands, "Print each command before it runs");
+  const char* values = "Values";
+  Requests& requests = arguments.requests;
+  add_each(run, "--input", requests.inputs, "NAME=VALUES",
+           "Other values for a resource: FILE.npy, a raw FILE, zeros, ones, random[:LOW:HIGH], "
+           "normal[:MEAN:DEVIATION], sequence[:START:STEP], 1,2,3")
+      ->group(values);
+  add_each(run, "--expect", requests.expected, "NAME=VALUES",
+           "Compare a resource at the end; status 3 where it is not as expected")
+      ->group(values);
+  add_each(run, "--output", requests.outputs, "NAME=FILE", "Write a resource to a file at the end, .npy or raw")
+      ->group(values);
+  add_tolerance(run, requests);
+  add_timing(run, arguments);
+  run.add_flag("--profile", execution.profile, "Time each step of a dispatch by itself, after the dispatch")
+      ->group("Timing");
+  add_device(run, arguments);
+  run.add_flag("-s,--show_adapters", arguments.show_adapters, "List the adapters instead")->group("Device");
+  run.add_flag("-S,--show_dependencies", arguments.show_dependencies, "Show versions instead")->group("Device");
   add_ignored_options(run);
+}
+
+void add_operator_options(CLI::App& app, OperatorRequest& op) {
+  app.add_option("name", op.name, "The operator; ELEMENT_WISE_ and ACTIVATION_ may be left out")
+      ->required()
+      ->type_name("NAME");
+  add_each(app, "--input", op.inputs, "[FIELD=]TENSOR",
+           "An input: FILE.npy, or TYPE:SIZES[:VALUES] such as float32:2x3:random:-1:1 [an example]");
+  add_each(app, "--attribute", op.attributes, "NAME=VALUE", "An attribute: Axes=1,2 or Function=SUM");
+  add_each(app, "--result", op.results, "[FIELD=]TENSOR",
+           "TYPE:SIZES of an output that does not follow from the inputs, or the name of an optional one");
+}
+
+void add_operator_commands(CLI::App& app, OperatorArguments& arguments, OperatorRequest& skeleton) {
+  CLI::App& run = *app.add_subcommand("run-operator", "Run one operator: dmlrun run-operator SOFTMAX --input x.npy");
+  add_operator_options(run, arguments.op);
+  Requests& requests = arguments.run.requests;
+  add_each(run, "-o,--output", requests.outputs, "[FIELD=]FILE", "Write an output to a file, .npy or raw");
+  add_each(run, "--expect", requests.expected, "[FIELD=]VALUES",
+           "Compare an output; status 3 where it is not as expected")
+      ->group("Values");
+  add_tolerance(run, requests);
+  run.add_option("--max-memory", arguments.run.model.max_memory,
+                 "What a run may take, with all copies, such as 512MiB [half of the machine's]")
+      ->transform(CLI::Validator(to_bytes, ""))
+      ->type_name("SIZE");
+  run.add_flag("--json", arguments.run.model.json, "Print JSON, for machines");
+  add_timing(run, arguments.run);
+  add_device(run, arguments.run);
+  CLI::App& print = *app.add_subcommand("skeleton", "Print a model of one operator that runs as it is");
+  add_operator_options(print, skeleton);
 }
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -200,6 +295,8 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "dmlrun " ANYDML_TOOL_VERSION);
   add_run(app, arguments.run);
+
+  add_operator_commands(app, arguments.op, arguments.skeleton);
 
   CLI::App& check = *app.add_subcommand("check", "Say whether a model would run, and everything that is wrong with it");
   add_model_options(check, arguments.check, "--feature-level,--dml_feature_level");
@@ -252,9 +349,16 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.footer(kFooter);  // last: commands take over what is there before them
 }
 
-int answer(const CLI::App& app, const Arguments& arguments) {
+int answer(const CLI::App& app, Arguments& arguments) {
   if (app.got_subcommand("run")) {
     return run_model(arguments.run);
+  }
+  if (app.got_subcommand("run-operator")) {
+    arguments.op.op.seed = arguments.op.run.requests.seed;
+    return run_operator(arguments.op);
+  }
+  if (app.got_subcommand("skeleton")) {
+    return show_skeleton(arguments.skeleton);
   }
   if (app.got_subcommand("check")) {
     return arguments.check.models.empty() ? complain("no model is given; expected paths of .json files", kWrong)
@@ -336,6 +440,11 @@ void leave_errors_to_dmlrun() {
 }
 
 int main_of(std::vector<std::string> words) {
+  // A reader that has enough, such as head, is not a fault: what a run writes to files is still written. A program that
+  // is run has the signal as it was, and the benchmark ends with it.
+  if (words.empty() || (words[0] != "exec" && words[0] != "bench")) {
+    std::signal(SIGPIPE, SIG_IGN);
+  }
   CLI::App app;
   app.name("dmlrun");
   app.formatter(std::make_shared<Formatter>());
@@ -373,6 +482,12 @@ int main_of(std::vector<std::string> words) {
       if (words[0][0] != '-' && words[0].find_first_of("./") == std::string::npos &&
           !std::filesystem::exists(words[0], ignored)) {
         const std::vector<std::string_view> all(commands.begin(), commands.end());
+        if (find_operator_by_part(words[0]) != nullptr) {
+          return complain(
+              format_text("{0} is an operator, neither a command nor a file; dmlrun run-operator {0} runs it",
+                          words[0]),
+              kWrong);
+        }
         return complain(format_text("{} is neither a command nor a file{} (dmlrun --help names the commands)",
                                     in_quotes(words[0]), suggestion(words[0], all)),
                         kWrong);
@@ -412,6 +527,10 @@ int main(int argc, char** argv) {
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     const int fault = errno;
+    pollfd reader{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+    if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) {
+      return status;  // the other end of a pipe is closed, and wants no more
+    }
     return complain(anydml::format_text("the output cannot be written{}{}", fault == 0 ? "" : ": ",
                                         fault == 0 ? "" : std::strerror(fault)),
                     status == kDone ? kFailed : status);

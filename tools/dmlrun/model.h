@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "base/element.h"
+#include "compare.h"
 #include "facts/facts.h"
 #include "memory_budget.h"
+#include "random_values.h"
 #include "values.h"
 
 namespace anydml::dmlrun {
@@ -30,7 +32,7 @@ struct FileValues {
   std::filesystem::path path;
   std::uint64_t offset;
 };
-using InitialValues = std::variant<std::vector<std::byte>, ConstantValues, SequenceValues, FileValues>;
+using InitialValues = std::variant<std::vector<std::byte>, ConstantValues, SequenceValues, RandomValues, FileValues>;
 
 struct Resource {
   std::string name;
@@ -81,9 +83,10 @@ struct Binding {
   std::vector<BindingSource> sources;  // one for each tensor of the port
 };
 
-// Where bytes within a graph come from: a port of it, or an output of a node.
+// Where bytes within a graph come from: a port of it, an output of a node, or a constant.
 struct EdgeSource {
-  bool is_node = false;
+  enum class Kind : std::uint8_t { input, node, constant };
+  Kind kind = Kind::input;
   std::size_t index = 0;
   std::uint32_t output = 0;  // of the node
 };
@@ -100,6 +103,7 @@ struct Port {
   struct Need {
     std::uint64_t bytes = 0;
     bool owned = false;
+    std::vector<std::uint32_t> sizes = {};  // empty where its elements are not packed
   };
   std::string name;
   bool is_output = false;
@@ -112,6 +116,7 @@ struct Dispatchable {
   std::string path;
   bool is_graph = false;
   std::vector<NodeModel> nodes;     // none where they could not be read
+  std::vector<Resource> constants;  // of a graph
   std::vector<EdgeSource> outputs;  // of a graph, in the order of its ports: nodes
   std::vector<Port> ports;
   std::uint32_t execution_flags = 0;
@@ -132,9 +137,14 @@ struct WriteFileCommand {
   std::string target;  // as the model writes it
   std::vector<std::uint64_t> dimensions;
 };
+struct CompareCommand {
+  std::size_t resource = 0;
+  std::size_t expected = 0;  // the resource with the right values
+  Tolerance tolerance;
+};
 struct Command {
   std::string path;
-  std::variant<DispatchCommand, PrintCommand, WriteFileCommand> what;
+  std::variant<DispatchCommand, PrintCommand, WriteFileCommand, CompareCommand> what;
 };
 
 struct Model {

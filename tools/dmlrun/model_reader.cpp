@@ -2,6 +2,8 @@
 #include "model_reader.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <map>
 #include <span>
 
@@ -9,6 +11,7 @@
 #include "base/checked.h"
 #include "described.h"
 #include "echo.h"
+#include "element_reader.h"
 #include "graph_reader.h"
 #include "npy.h"
 #include "operator_reader.h"
@@ -112,7 +115,10 @@ class ModelReader {
       }
     }
     if (same_in_any_case(*type, "graph")) {
-      read_graph(members, dispatchable);
+      read_graph(members, dispatchable, options_.folders);
+      for (const Resource& constant : dispatchable.constants) {
+        (void)take(at, MemoryBudget::For::values, constant.value_bytes);  // which CompileGraph is given
+      }
     } else if (const facts::Operator* op = read_operator_type(*type_at); op == nullptr) {
       return;
     } else if (auto node = read_node_desc(members, *op)) {
@@ -260,7 +266,7 @@ class ModelReader {
     (void)take(at, MemoryBudget::For::model, MemoryBudget::kPerCommand);
     Members members(at, "an object with type");
     const auto type_at = members.required("type");
-    const auto type = type_at ? type_at->string("dispatch, print or writeFile") : std::nullopt;
+    const auto type = type_at ? type_at->string("dispatch, print, writeFile or compare") : std::nullopt;
     if (!type) {
       return;
     }
@@ -278,8 +284,10 @@ class ModelReader {
       command.what = read_print(members);
     } else if (same_in_any_case(*type, "writeFile")) {
       command.what = read_write_file(members);
+    } else if (same_in_any_case(*type, "compare")) {
+      command.what = read_compare(members);
     } else {
-      constexpr std::string_view kCommands[] = {"dispatch", "print", "writeFile"};
+      constexpr std::string_view kCommands[] = {"dispatch", "print", "writeFile", "compare"};
       type_at->fail(format_text("{} is not a command{}", in_quotes(*type), suggestion(*type, kCommands)));
       return;
     }
@@ -354,6 +362,41 @@ class ModelReader {
     return command;
   }
 
+  CompareCommand read_compare(Members& members) {
+    CompareCommand command;
+    const auto find = [&](std::string_view member) {
+      const auto at = members.required(member);
+      return at ? resources_.find(*at, "resource") : std::nullopt;
+    };
+    const auto resource = find("resource");
+    const auto expected = find("expected");
+    command.resource = resource.value_or(0);
+    command.expected = expected.value_or(0);
+    const auto number = [&](std::string_view member) -> std::optional<double> {
+      const auto at = members.optional(member);
+      const auto element = at ? read_element(*at, DataType::FLOAT64) : std::nullopt;
+      if (!element) {
+        return std::nullopt;
+      }
+      const double value = std::bit_cast<double>(*element);
+      if (!(value >= 0) || value > std::numeric_limits<double>::max()) {
+        at->fail(format_text("is {}; expected 0 or more", value));
+      }
+      return value;
+    };
+    command.tolerance.absolute = number("atol");
+    command.tolerance.relative = number("rtol");
+    if (const auto at = members.optional("ulp")) {
+      command.tolerance.ulps = at->unsigned_integer();
+    }
+    if (resource && expected) {
+      if (const auto reason = why_not_compared(model_.resources[*resource], model_.resources[*expected])) {
+        members.at().fail(*reason);
+      }
+    }
+    return command;
+  }
+
   const ReadOptions& options_;
   Model& model_;
   Names resources_;
@@ -361,6 +404,20 @@ class ModelReader {
 };
 
 }  // namespace
+
+std::optional<std::string> why_not_compared(const Resource& resource, const Resource& expected) {
+  if (resource.bytes == 0 || expected.bytes == 0) {
+    return std::nullopt;  // one of them could not be read
+  }
+  if (resource.shown_type() == expected.shown_type() && resource.value_bytes == expected.value_bytes) {
+    return std::nullopt;
+  }
+  const auto text = [](const Resource& of) {
+    return format_text("{} elements of {}", of.shown_elements(), type_name(of.shown_type()));
+  };
+  return format_text("{} has {}; {} has {}", in_quotes(resource.name), text(resource), in_quotes(expected.name),
+                     text(expected));
+}
 
 Model read_model(const JsonDocument& document, const ReadOptions& options, Problems& problems) {
   Model model;
@@ -395,6 +452,9 @@ void check_level(const Model& model, facts::FeatureLevel level, Problems& proble
   for (const Dispatchable& dispatchable : model.dispatchables) {
     if (dispatchable.is_graph && level < facts::FeatureLevel::v2_1) {
       problems.add(dispatchable.path, "is a graph; expected an operator, since graphs came with feature level 2_1");
+    }
+    if (!dispatchable.constants.empty() && level < facts::FeatureLevel::v6_2) {
+      problems.add(dispatchable.path, "has constants; expected inputs instead, since constants came with level 6_2");
     }
     for (const NodeModel& node : dispatchable.nodes) {
       check_node(node, level, problems);

@@ -15,6 +15,9 @@ struct ReadOptions {
   std::uint64_t max_memory = 0;  // what a run may take: see memory_budget.h
 };
 
+// Why two resources cannot be compared element by element; nothing where they can.
+[[nodiscard]] std::optional<std::string> why_not_compared(const Resource& resource, const Resource& expected);
+
 // What is wrong is added to the problems; the model is to be run only where there are none.
 [[nodiscard]] Model read_model(const JsonDocument& document, const ReadOptions& options, Problems& problems);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ascii.h"
 #include "element_reader.h"
 #include "schema/tensor_rules.h"
 #include "text/format.h"
@@ -290,6 +291,20 @@ std::optional<Cursor> either(Members& members, std::string_view name, std::strin
   return found ? found : other;
 }
 
+std::string operator_suggestion(std::string_view name) {
+  if (const std::string_view nearest = facts::nearest_operator_name(name); !nearest.empty()) {
+    return format_text("; did you mean '{}'?", nearest);
+  }
+  constexpr std::string_view kPrefix = "ACTIVATION_";
+  std::vector<std::string_view> names;
+  for (const facts::Operator& op : facts::operators()) {
+    if (op.name.starts_with(kPrefix)) {
+      names.push_back(op.name.substr(kPrefix.size()));
+    }
+  }
+  return suggestion(to_upper(name), names);
+}
+
 const facts::Operator* read_operator_type(const Cursor& at) {
   const auto name = at.string("the name of an operator");
   if (!name) {
@@ -297,9 +312,7 @@ const facts::Operator* read_operator_type(const Cursor& at) {
   }
   const facts::Operator* op = facts::find_operator(*name);
   if (op == nullptr) {
-    const std::string_view nearest = facts::nearest_operator_name(*name);
-    at.fail(format_text("{} is not an operator of DirectML{}", in_quotes(*name),
-                        nearest.empty() ? std::string() : format_text("; did you mean '{}'?", nearest)));
+    at.fail(format_text("{} is not an operator of DirectML{}", in_quotes(*name), operator_suggestion(*name)));
   }
   return op;
 }

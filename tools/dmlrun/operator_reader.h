@@ -13,6 +13,9 @@ namespace anydml::dmlrun {
 // One of the two ways a model writes a name; both at once are reported.
 [[nodiscard]] std::optional<Cursor> either(Members& members, std::string_view name, std::string_view other_name);
 
+// "; did you mean 'X'?" for what is not an operator of DirectML, or nothing. Prefixes of names may be left out.
+[[nodiscard]] std::string operator_suggestion(std::string_view name);
+
 // The operator a model's type names; reported, with what was probably meant, where DirectML has none of that name.
 [[nodiscard]] const facts::Operator* read_operator_type(const Cursor& at);
 

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "cursor.h"
 #include "json_writer.h"
+#include "operator_reader.h"
 #include "ops/family.h"
 #include "table.h"
 #include "text/format.h"
@@ -269,9 +270,8 @@ int show_operators(const OperatorsArguments& arguments) {
     return kDone;
   }
   if (chosen.empty() && !any_named) {
-    const std::string_view nearest = facts::nearest_operator_name(arguments.name);
     return complain(format_text("{} is not an operator of DirectML{}", in_quotes(arguments.name),
-                                nearest.empty() ? std::string() : format_text("; did you mean '{}'?", nearest)),
+                                operator_suggestion(arguments.name)),
                     kWrong);
   }
   if (arguments.json) {

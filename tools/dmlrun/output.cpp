@@ -2,9 +2,11 @@
 #include "output.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "echo.h"
+#include "table.h"
 #include "text/format.h"
 
 namespace anydml::dmlrun {
@@ -28,7 +30,8 @@ double gigabytes_per_second(std::uint64_t bytes, double milliseconds) {
 struct ReportStatistics {
   ColdAndHot cpu;
   ColdAndHot device;
-  double rate;  // GB/s, by the device's clock where it was read
+  double rate;        // GB/s, by the device's clock where it was read
+  double throughput;  // dispatches in a second, by the CPU's clock
 };
 
 ReportStatistics statistics_of(const DispatchReport& report) {
@@ -38,7 +41,18 @@ ReportStatistics statistics_of(const DispatchReport& report) {
   const std::size_t dropped = report.device.empty() ? 0 : report.cpu.size() - report.device.size();
   all.device = split_samples(report.device, report.warm_up > dropped ? report.warm_up - dropped : 0);
   all.rate = gigabytes_per_second(report.bytes, report.device.empty() ? all.cpu.hot.median : all.device.hot.median);
+  all.throughput = all.cpu.hot.average > 0 ? 1000 / all.cpu.hot.average : 0;
   return all;
+}
+
+std::string difference_text(const Difference& of, DataType type) {
+  std::string text =
+      format_text("[{}] is {}, expected {}", of.index, element_text(of.value, type), element_text(of.expected, type));
+  if (!std::isfinite(of.distance)) {
+    return text;
+  }
+  text += format_text(", {:.6g} apart", of.distance);
+  return is_float_type(type) ? text + format_text(" ({} ULP)", of.ulps) : text;
 }
 
 // The type's own elements, without what the buffer is padded with.
@@ -78,7 +92,8 @@ class TextOutput final : public Output {
       put_line(line + format_text(", {:.3g} GB/s", all.rate));
       return;
     }
-    put_line(format_text("Dispatch '{}': {} iterations, {:.3g} GB/s", shown(report.name), report.iterations, all.rate));
+    put_line(format_text("Dispatch '{}': {} iterations, {:.3g} GB/s, {:.6g} dispatches/s", shown(report.name),
+                         report.iterations, all.rate, all.throughput));
     put_statistics("CPU", "(Cold)", all.cpu.cold);
     put_statistics(clock_, "(Cold)", all.device.cold);
     put_statistics("CPU", "(Hot) ", all.cpu.hot);
@@ -97,6 +112,39 @@ class TextOutput final : public Output {
         put_line(line);
       }
     }
+  }
+  void profiled(const ProfileReport& report) override {
+    double sum = 0;
+    for (const StepReport& step : report.steps) {
+      sum += step.is_once ? 0 : step.milliseconds;
+    }
+    Table table(
+        {{"step", Table::Align::right}, {"ms", Table::Align::right}, {"%", Table::Align::right}, {"operators"}});
+    for (std::size_t i = 0; i < report.steps.size(); ++i) {
+      const StepReport& step = report.steps[i];
+      table.add({format_text("{}", i), format_text("{:.4f}", step.milliseconds),
+                 step.is_once ? "once" : format_text("{:.1f}", sum > 0 ? 100 * step.milliseconds / sum : 0.0),
+                 shown(step.nodes)});
+    }
+    put_line(format_text("Profile '{}': each step by itself, {:.4f} ms in all; the dispatch as a whole {:.4f} ms ({})",
+                         shown(report.name), sum, report.whole, clock_));
+    table.print(stdout);
+    std::fflush(stdout);
+  }
+  void compared(const Resource& resource, const Comparison& of, const Tolerance& tolerance) override {
+    const DataType type = resource.shown_type();
+    std::string line = format_text("Compare '{}': ", shown(resource.name));
+    if (of.different == 0) {
+      line += format_text("all {} elements are as expected, {}", of.elements, tolerance_text(tolerance));
+      if (!tolerance.is_exact()) {
+        line += format_text("; {:.6g} apart at most", of.largest_distance);
+        line += is_float_type(type) ? format_text(" ({} ULP)", of.largest_ulps) : std::string();
+      }
+    } else {
+      line += format_text("{} of {} elements are not as expected, {}; first {}; worst {}", of.different, of.elements,
+                          tolerance_text(tolerance), difference_text(of.first, type), difference_text(of.worst, type));
+    }
+    put_line(line);
   }
   void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) override {
     put(format_text("Resource '{}':", shown(resource.name)));
@@ -120,8 +168,9 @@ class TextOutput final : public Output {
   static void put_statistics(std::string_view clock, std::string_view which, const Statistics& of) {
     if (of.count > 0) {
       put_line(
-          format_text("{} Timings {} : {} samples, {:.4f} ms average, {:.4f} ms min, {:.4f} ms median, {:.4f} ms max",
-                      clock, which, of.count, of.average, of.min, of.median, of.max));
+          format_text("{} Timings {} : {} samples, {:.4f} ms average, {:.4f} ms min, {:.4f} ms median, {:.4f} ms max, "
+                      "{:.4f} ms p90, {:.4f} ms p99",
+                      clock, which, of.count, of.average, of.min, of.median, of.max, of.p90, of.p99));
     }
   }
 
@@ -143,20 +192,43 @@ class JsonOutput final : public Output {
     json_.key("iterations").number(report.iterations);
     statistics("cpuMilliseconds", all.cpu.hot);
     statistics("deviceMilliseconds", all.device.hot);
-    json_.key("bytes").number(report.bytes).key("gigabytesPerSecond").real(all.rate).end_object();
+    json_.key("bytes").number(report.bytes).key("gigabytesPerSecond").real(all.rate);
+    json_.key("dispatchesPerSecond").real(all.throughput).end_object();
+  }
+  void profiled(const ProfileReport& report) override {
+    json_.begin_object().key("type").text("profile").key("dispatchable").text(report.name);
+    json_.key("deviceMilliseconds").real(report.whole).key("steps").begin_array();
+    for (const StepReport& step : report.steps) {
+      json_.begin_object().key("operators").text(step.nodes).key("once").boolean(step.is_once);
+      json_.key("deviceMilliseconds").real(step.milliseconds).end_object();
+    }
+    json_.end_array().end_object();
+  }
+  void compared(const Resource& resource, const Comparison& of, const Tolerance& tolerance) override {
+    const DataType type = resource.shown_type();
+    json_.begin_object().key("type").text("compare").key("resource").text(resource.name);
+    json_.key("tolerance").text(tolerance_text(tolerance)).key("elements").number(of.elements);
+    json_.key("different").number(of.different);
+    distance("largestDistance", of.largest_distance);
+    if (of.different > 0) {
+      for (const auto& [key, difference] : {std::pair{"first", &of.first}, std::pair{"worst", &of.worst}}) {
+        json_.key(key).begin_object().key("index").number(difference->index);
+        json_.key("value");
+        element(difference->value, type);
+        json_.key("expected");
+        element(difference->expected, type);
+        distance("distance", difference->distance);
+        json_.end_object();
+      }
+    }
+    json_.end_object();
   }
   void values(const Resource& resource, std::span<const std::byte> bytes, bool) override {
     json_.begin_object().key("type").text("print").key("resource").text(resource.name);
     json_.key("dataType").text(type_name(resource.shown_type()));
     json_.one_line(true).key("values").begin_array();
-    for_each_element(resource, bytes, [&](std::size_t, ElementBits element, DataType type) {
-      const std::string text = element_text(element, type);
-      if (text.find_first_of("ni") != std::string::npos) {  // nan and inf, which JSON has no numbers for
-        json_.text(text);
-      } else {
-        json_.digits(text == "-0" ? "-0.0" : text);  // readers take -0 for an integer
-      }
-    });
+    for_each_element(resource, bytes,
+                     [&](std::size_t, ElementBits element, DataType type) { this->element(element, type); });
     json_.end_array().one_line(false).end_object();
   }
   void written(std::string_view resource, std::string_view path) override {
@@ -172,6 +244,18 @@ class JsonOutput final : public Output {
   }
 
  private:
+  void element(ElementBits value, DataType type) {
+    const std::string text = element_text(value, type);
+    if (text.find_first_of("ni") != std::string::npos) {  // nan and inf, which JSON has no numbers for
+      json_.text(text);
+    } else {
+      json_.digits(text == "-0" ? "-0.0" : text);  // readers take -0 for an integer
+    }
+  }
+  void distance(std::string_view name, double value) {
+    json_.key(name);
+    std::isfinite(value) ? json_.real(value) : json_.text("inf");
+  }
   void statistics(std::string_view name, const Statistics& of) {
     json_.key(name);
     if (of.count == 0) {
@@ -179,7 +263,8 @@ class JsonOutput final : public Output {
       return;
     }
     json_.begin_object().key("samples").number(of.count).key("average").real(of.average).key("min").real(of.min);
-    json_.key("median").real(of.median).key("max").real(of.max).end_object();
+    json_.key("median").real(of.median).key("p90").real(of.p90).key("p99").real(of.p99).key("max").real(of.max);
+    json_.end_object();
   }
 
   JsonWriter json_{stdout};  // values are as many as the model likes: none is kept

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "compare.h"
 #include "json_writer.h"
 #include "model.h"
 #include "timing.h"
@@ -26,6 +27,18 @@ struct DispatchReport {
   std::uint64_t bytes = 0;  // of the tensors, in and out
 };
 
+struct StepReport {
+  std::string nodes;        // "ELEMENT_WISE_ADD 'shifted', ACTIVATION_RELU 'positive'"
+  bool is_once = false;     // when the graph is initialised
+  double milliseconds = 0;  // the median
+};
+
+struct ProfileReport {
+  std::string_view name;
+  double whole = 0;  // the median of the dispatch as it is, by the same clock
+  std::span<const StepReport> steps;
+};
+
 class Output {
  public:
   virtual ~Output() = default;
@@ -33,6 +46,8 @@ class Output {
   virtual void command(std::size_t index, std::string_view text) = 0;
   virtual void initialised(std::string_view dispatchable, double milliseconds) = 0;
   virtual void dispatched(const DispatchReport& report) = 0;
+  virtual void profiled(const ProfileReport& report) = 0;
+  virtual void compared(const Resource& resource, const Comparison& comparison, const Tolerance& tolerance) = 0;
   virtual void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) = 0;
   virtual void written(std::string_view resource, std::string_view path) = 0;
   // A run that failed adds members to what there is of the document.

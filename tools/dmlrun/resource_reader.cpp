@@ -2,6 +2,7 @@
 #include "resource_reader.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/checked.h"
 #include "element_reader.h"
@@ -76,16 +77,54 @@ void read_mixed_list(const Cursor& at, Resource& resource) {
   resource.values = std::move(bytes);
 }
 
+// "random": "uniform" with "low" and "high", or "normal" with "mean" and "deviation"; and "seed".
+void read_random(Members& members, Resource& resource) {
+  using Distribution = RandomValues::Distribution;
+  const auto at = members.required("random");
+  const auto name = at ? at->string("uniform or normal") : std::nullopt;
+  if (!name) {
+    return;
+  }
+  constexpr std::string_view kNames[] = {"uniform", "normal"};
+  const auto known = std::ranges::find(kNames, *name);
+  if (known == std::end(kNames)) {
+    const std::string meant = suggestion(*name, kNames);
+    at->fail(format_text("{} is not a distribution{}", in_quotes(*name),
+                         meant.empty() ? "; expected uniform or normal" : meant));
+    return;
+  }
+  const bool uniform = known == std::begin(kNames);
+  RandomValues random = default_random(uniform ? Distribution::uniform : Distribution::normal, resource.type);
+  const auto take = [&](std::string_view member, ElementBits& element) {
+    if (const auto value_at = members.optional(member)) {
+      element = read_element(*value_at, resource.type).value_or(element);
+    }
+  };
+  take(uniform ? "low" : "mean", random.first);
+  take(uniform ? "high" : "deviation", random.second);
+  if (const auto seed = members.optional("seed")) {
+    random.seed = seed->unsigned_integer().value_or(0);
+  }
+  if (const auto checked = check_random(random, resource.type); !checked) {
+    members.at().fail(checked.error().message);
+  }
+  resource.values = random;
+}
+
 void read_generator(Members& members, Resource& resource, const Cursor& at) {
   const bool constant = members.has("value");
-  if (constant && members.has("valueStart")) {
-    at.fail("has both 'value' and 'valueStart'; expected one of them");
+  const int given = int{constant} + int{members.has("valueStart")} + int{members.has("random")};
+  if (given > 1) {
+    at.fail(members.has("random") ? "has 'random' and a value besides; expected one of them"
+                                  : "has both 'value' and 'valueStart'; expected one of them");
   }
   const auto element = [&](std::string_view name) {
     const auto value_at = members.required(name);
     return value_at ? read_element(*value_at, resource.type).value_or(0) : 0;
   };
-  if (constant) {
+  if (members.has("random")) {
+    read_random(members, resource);
+  } else if (constant) {
     resource.values = ConstantValues{element("value")};
   } else {
     const ElementBits first = element("valueStart");
@@ -169,7 +208,7 @@ void read_initial_values(const Cursor& at, const Folders& folders, bool type_giv
   if (json.is(JsonKind::string)) {
     at.fail(json.text() == "deferred"
                 ? "is \"deferred\", a buffer that ONNX Runtime would allocate; that is not run here"
-                : "is a string; expected an array, or an object with value, valueStart or sourcePath");
+                : "is a string; expected an array, or an object with value, valueStart, random or sourcePath");
     return;
   }
   if (json.is(JsonKind::array)) {
@@ -182,24 +221,25 @@ void read_initial_values(const Cursor& at, const Folders& folders, bool type_giv
     }
     return;
   }
-  Members members(at, "an array, or an object with value, valueStart or sourcePath");
+  Members members(at, "an array, or an object with value, valueStart, random or sourcePath");
   if (!members.ok()) {
     return;
   }
+  const bool generated = members.has("value") || members.has("valueStart") || members.has("random");
   if (members.has("sourcePath")) {
-    if (members.has("value") || members.has("valueStart")) {
+    if (generated) {
       at.fail("has 'sourcePath' and a value besides; expected one of them");
     }
     read_source_file(members, folders, type_given, resource);
-  } else if (members.has("value") || members.has("valueStart")) {
+  } else if (generated) {
     if (!type_given) {
       at.fail("initialValuesDataType is missing; expected the type of the values");
       return;
     }
     read_generator(members, resource, at);
   } else {
-    at.fail("has none of 'value', 'valueStart' and 'sourcePath'; expected one of them");
-    for (const std::string_view name : {"value", "valueStart", "valueDelta", "valueCount", "sourcePath"}) {
+    at.fail("has none of 'value', 'valueStart', 'random' and 'sourcePath'; expected one of them");
+    for (const std::string_view name : {"value", "valueStart", "valueDelta", "valueCount", "random", "sourcePath"}) {
       (void)members.optional(name);
     }
   }
@@ -209,12 +249,19 @@ void read_initial_values(const Cursor& at, const Folders& folders, bool type_giv
 }  // namespace
 
 Resource read_resource(const Cursor& at, std::string_view name, const Folders& folders) {
+  Members members(at, "an object with initialValues");
+  if (members.ok()) {
+    return read_resource(members, name, folders);
+  }
+  Resource unread;
+  unread.name = name;
+  return unread;
+}
+
+Resource read_resource(Members& members, std::string_view name, const Folders& folders) {
+  const Cursor& at = members.at();
   Resource resource;
   resource.name = name;
-  Members members(at, "an object with initialValues");
-  if (!members.ok()) {
-    return resource;
-  }
   const auto type_at = members.optional("initialValuesDataType");
   const auto type = type_at ? read_type(*type_at) : DataType::unknown;
   resource.type = type.value_or(DataType::unknown);

@@ -48,8 +48,10 @@ constexpr std::string_view kStandardInput = "-";
 // A model's file, read: its problems are collected, not printed.
 class LoadedModel {
  public:
-  LoadedModel(const std::string& file, const ModelArguments& arguments, Problems& problems) {
+  LoadedModel(const std::string& file, const ModelArguments& arguments, Problems& problems,
+              const Requests& requests = {}) {
     load(file, arguments, problems);
+    apply_requests(requests, model_, problems);
 #if defined(__GLIBC__)
     ::malloc_trim(0);  // the document is gone: what it took is the buffers' now, not the allocator's
 #endif
@@ -76,7 +78,7 @@ class LoadedModel {
     }
     options.folders.allow_outside = arguments.allow_outside;
     const std::uint64_t most = options.max_memory / kJsonMemoryFactor;
-    if (file != kStandardInput) {
+    if (file != kStandardInput && arguments.text.empty()) {
       const auto bytes = file_bytes(path);
       if (bytes && bytes.value() > most) {
         problems.add("", format_text("has {}; --max-memory of {} allows a model of {}", bytes_text(bytes.value()),
@@ -84,7 +86,9 @@ class LoadedModel {
         return;
       }
     }
-    auto text = file == kStandardInput ? read_standard_input(most) : read_whole_file(path, most);
+    auto text = !arguments.text.empty()  ? Result<std::string>(arguments.text)
+                : file == kStandardInput ? read_standard_input(most)
+                                         : read_whole_file(path, most);
     if (!text) {
       problems.add("", text.error().message);
       return;
@@ -181,7 +185,9 @@ int report_first(const ModelArguments& arguments, const Findings& findings, int 
   }
   const std::size_t others = findings.count() - 1;
   return complain(line_of(file, findings.first()) +
-                      (others == 0 ? std::string() : format_text(" (and {} more: dmlrun check lists them)", others)),
+                      (others == 0               ? std::string()
+                       : !arguments.text.empty() ? format_text(" (and {} more)", others)
+                                                 : format_text(" (and {} more: dmlrun check lists them)", others)),
                   status);
 }
 
@@ -260,7 +266,7 @@ int run_model(const RunArguments& arguments) {
     return kWrong;
   }
   Findings findings;
-  const LoadedModel loaded(file, arguments.model, findings.problems);
+  const LoadedModel loaded(file, arguments.model, findings.problems, arguments.requests);
   std::unique_ptr<Output> output;
   const auto failed = [&](std::string path, std::string reason, int status) {
     findings.problems.add(std::move(path), std::move(reason));
@@ -285,8 +291,9 @@ int run_model(const RunArguments& arguments) {
     output = arguments.model.json ? json_output()
                                   : text_output(arguments.verbosity, adapter->is_integrated ? "device" : "GPU");
     output->running_on(file, adapter->description, facts::level_name(findings.level));
-    execute_model(loaded.get(), arguments.execution, findings.memory, device, *output);
+    const bool as_expected = execute_model(loaded.get(), arguments.execution, findings.memory, device, *output);
     output->finish();
+    return as_expected ? kDone : kDifferent;
   } catch (const ModelFailure& failure) {
     return failed(failure.path, failure.reason, failure.of_model ? kWrong : kFailed);
   } catch (const client::Failure& failure) {
@@ -294,7 +301,6 @@ int run_model(const RunArguments& arguments) {
   } catch (const std::bad_alloc&) {
     return failed({}, "the machine has not enough memory", kFailed);
   }
-  return kDone;
 }
 
 int check_models(const ModelArguments& arguments) {

@@ -12,11 +12,15 @@ Statistics summarise(std::span<const double> samples) {
   }
   std::vector<double> sorted(samples.begin(), samples.end());
   std::ranges::sort(sorted);
+  // The nearest rank: a sample that was measured, never a number between two.
+  const auto percentile = [&](std::size_t percent) { return sorted[(sorted.size() * percent + 99) / 100 - 1]; };
   const double sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
   return {.count = sorted.size(),
           .average = sum / static_cast<double>(sorted.size()),
           .min = sorted.front(),
           .median = sorted[sorted.size() / 2],
+          .p90 = percentile(90),
+          .p99 = percentile(99),
           .max = sorted.back()};
 }
 

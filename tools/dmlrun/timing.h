@@ -14,6 +14,8 @@ struct Statistics {
   double average = 0;
   double min = 0;
   double median = 0;
+  double p90 = 0;  // 90 of 100 samples take no longer
+  double p99 = 0;
   double max = 0;
 };
 
