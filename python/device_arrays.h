@@ -144,6 +144,27 @@ struct DeviceOperand {
     }
   }
 
+  // A tensor of PyTorch's own type that PyTorch shows as it lies in the CPU's memory is viewed then, and nothing else.
+  void locate_plain(nb::handle array) {
+    given = array;
+    library = library_of(array.ptr());
+    if (library == nullptr || !library->is_torch || library->is_subclass || library->exchange == nullptr) {
+      return;
+    }
+    const bool shown = in_python([&] { return library->exchange->view(array.ptr(), &view); }) == 0;
+    if (!shown) {
+      PyErr_Clear();
+      return;
+    }
+    device = view.device;
+    copy_layout();
+    viewed = device.type == dlpack::kCpu && is_plain_torch();
+  }
+
+  [[nodiscard]] void* memory() const {
+    return view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset;
+  }
+
   // A view says of pinned memory that it is the CPU's, and the array itself more.
   void locate_pinned() {
     if (library != nullptr && library->exchange != nullptr && device.type == dlpack::kCpu) {
@@ -176,7 +197,7 @@ struct DeviceOperand {
   // As the view shows it.
   void read_plain() {
     operand.tensor = {static_cast<anydml_type>(dlpack::type_of(view.type)), view.rank, operand.sizes, operand.strides,
-                      view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset};
+                      memory()};
   }
 
   // PyTorch's tensors may be other than the view says: those that need a gradient, and negated ones.

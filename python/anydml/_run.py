@@ -6,6 +6,7 @@ import numpy as _np
 
 from . import _core, _libraries
 from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, Call as _Call
+from ._specs import SPECS as _SPECS
 from ._symbols import Symbol as _Symbol, record as _record
 
 
@@ -69,6 +70,26 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
         return call.result(call.run_on_device(inputs, attributes, device))
     arrays, outs, give = _libraries.borrow(inputs, call.outs)
     return call.result(give(call.run(arrays, outs, attributes, device)))
+
+
+def function_of(op, required, optional, options):
+    """The body of an operator's function: it takes its inputs, attributes and options, all of them and in this order.
+
+    Calls of a form that was there before, that is with arrays of the same types, shapes and strides and with the same
+    attributes, run at once (short_call.h). All others go the long way, by `run`.
+    """
+    spec, fields, count = _SPECS[op], required + optional, len(required)
+    array, end = spec.array, spec.inputs + len(fields)
+
+    def long_way(*values):
+        inputs = values[:spec.inputs]
+        if array is not None:
+            inputs = (*inputs[:array], *inputs[array], *inputs[array + 1:])
+        given = {field: value for i, (field, value) in enumerate(zip(fields, values[spec.inputs:end]))
+                 if i < count or value is not None}
+        return run(op, *inputs, **given, **dict(zip(options, values[end:])))
+
+    return _core.make_short_call(op, spec.inputs, array, fields, count, len(options), spec.same, long_way)
 
 
 class Compiled:

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+// A function of one operator, and a graph, as Python calls them: known forms run at once, the others go the long way,
+// which is Python's.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <structmember.h>
+
+#include <anydml/anydml.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attributes.h"
+#include "call.h"
+#include "compiled.h"
+#include "facts/facts.h"
+#include "form.h"
+#include "layout.h"
+
+namespace anydml::python {
+
+inline constexpr std::int64_t kFewElements = 4096;      // from these on others may run Python meanwhile
+inline constexpr std::int64_t kFewOfOtherShapes = 512;  // where an element of the result may depend on many
+
+// All arguments of a function come in one order: the inputs, the attributes, the options.
+class ShortCall {
+ public:
+  // array: which input is a sequence of tensors, or None. fields: DirectML's names of the attributes, those that are
+  // optional last. options: of out, dtype, shape and device those that the function has, out first and device last.
+  // same: groups of inputs that have one type. long_way takes the same arguments.
+  ShortCall(std::string name, std::size_t inputs, nb::handle array, const nb::handle& fields, std::size_t required,
+            std::size_t options, const nb::handle& same, nb::object long_way)
+      : name_(std::move(name)),
+        known_(facts::find_operator(name_)),
+        inputs_(inputs),
+        array_(array.is_none() ? inputs : nb::cast<std::size_t>(array)),
+        required_(required),
+        options_(options),
+        long_way_(std::move(long_way)) {
+    for (const nb::handle field : fields) {
+      fields_.push_back(nb::borrow(field));
+    }
+    for (const nb::handle group : same) {
+      std::vector<std::size_t>& all = same_.emplace_back();
+      for (const nb::handle one : group) {
+        all.push_back(nb::cast<std::size_t>(one));
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t forms() const { return forms_.size(); }
+
+  nb::object call(PyObject* const* values, std::size_t count) {
+    if (count != inputs_ + fields_.size() + options_) {
+      raise(PyExc_TypeError, name_ + ": the number of arguments is " + std::to_string(count) + "; expected " +
+                                 std::to_string(inputs_ + fields_.size() + options_));
+    }
+    SeenCall seen;
+    const bool has_form = see(values, seen);
+    if (has_form) {
+      if (const Forms::Known form = forms_.find(seen.key)) {
+        if (nb::object result = form->run(seen); result.is_valid()) {
+          return result;
+        }
+        return call_long_way(values, count);
+      }
+    }
+    nb::object result = call_long_way(values, count);
+    if (has_form && forms_.is_repeated(seen.key)) {
+      try {
+        keep(values, seen.key, result);
+      } catch (nb::python_error&) {  // the call itself went well
+      } catch (const std::bad_alloc&) {
+      }
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] PyObject* option(PyObject* const* values, std::size_t i) const {
+    return values[inputs_ + fields_.size() + i];
+  }
+
+  [[nodiscard]] bool see(PyObject* const* values, SeenCall& seen) const {
+    if (option(values, options_ - 1) != Py_None) {  // the device
+      return false;
+    }
+    for (std::size_t i = 0; i < inputs_; ++i) {
+      if (i != array_) {
+        if (!seen.take_input(values[i])) {
+          return false;
+        }
+      } else if (!see_sequence(values[i], seen)) {
+        return false;
+      }
+    }
+    if (!seen.take_outs(option(values, 0))) {
+      return false;
+    }
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      if (!seen.key.add_value(values[inputs_ + i])) {
+        return false;
+      }
+    }
+    for (std::size_t i = 1; i + 1 < options_; ++i) {
+      if (!seen.key.add_value(option(values, i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static bool see_sequence(PyObject* all, SeenCall& seen) {
+    if (!PyList_CheckExact(all) && !PyTuple_CheckExact(all)) {
+      return false;
+    }
+    bool taken = seen.key.add(Tag::tuple, static_cast<std::uint64_t>(Py_SIZE(all)));
+    for (Py_ssize_t i = 0; i < Py_SIZE(all) && taken; ++i) {
+      taken = seen.take_input(PySequence_Fast_GET_ITEM(all, i));
+    }
+    return taken;
+  }
+
+  [[nodiscard]] nb::object call_long_way(PyObject* const* values, std::size_t count) const {
+    PyObject* const result = in_python([&] { return PyObject_Vectorcall(long_way_.ptr(), values, count, nullptr); });
+    if (result == nullptr) {
+      throw nb::python_error();
+    }
+    return nb::steal(result);
+  }
+
+  // Compiles the call that just went the long way, for the next one. The arrays may have changed meanwhile.
+  [[gnu::noinline]] void keep(PyObject* const* values, const FormKey& key, nb::handle result) {
+    SeenCall seen;
+    if (!see(values, seen) || !is_same(seen.key, key)) {
+      PyErr_Clear();
+      return;
+    }
+    auto form = std::make_shared<Form>();
+    form->library = seen.library;
+    form->inputs = seen.inputs;
+    if (!form->take_result(seen, result)) {
+      return;
+    }
+    std::vector<Operand> operands(seen.inputs + form->outputs.size());
+    std::vector<anydml_tensor> tensors;
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (i < seen.inputs ? !read_input(seen, i, operands[i], *form)
+                          : !read_output(seen, form->outputs[i - seen.inputs], i, operands[i])) {
+        return;
+      }
+      tensors.push_back(operands[i].tensor);
+      most = std::max(most, element_count(tensors.back()));
+    }
+    nb::dict given;
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      PyObject* const value = values[inputs_ + i];
+      if (i < required_ || value != Py_None) {
+        given[fields_[i]] = nb::borrow(value);
+      }
+    }
+    const Attributes attributes(known_, given);
+    anydml_compiled* compiled = nullptr;
+    if (is_too_large(most) ||
+        anydml_compile(nullptr, name_.c_str(), tensors.data(), seen.inputs, tensors.data() + seen.inputs,
+                       form->outputs.size(), attributes.data(), attributes.size(), &compiled) != ANYDML_OK) {
+      return;
+    }
+    form->compiled = {compiled,
+                      [](const anydml_compiled* one) { anydml_compiled_release(const_cast<anydml_compiled*>(one)); }};
+    form->releases = most >= (has_one_shape(known_) ? kFewElements : kFewOfOtherShapes);
+    forms_.add(key, std::move(form));
+  }
+
+  static bool is_same(const FormKey& a, const FormKey& b) {
+    return a.size() == b.size() && std::equal(a.words(), a.words() + a.size(), b.words());
+  }
+
+  // Its tensor; a number is one of the type of the arrays beside it.
+  bool read_input(const SeenCall& seen, std::size_t i, Operand& operand, Form& form) const {
+    switch (tag_of(seen, i)) {
+      case Tag::nothing:
+        return true;
+      case Tag::number: {
+        const DataType type = type_beside(seen, i);
+        form.numbers.resize(seen.inputs, DataType::unknown);
+        form.numbers[i] = type;
+        return type != DataType::unknown && operand.take_number(seen.given[i], type);
+      }
+      default:
+        seen.key.read(seen.at[i], operand);
+        return true;
+    }
+  }
+
+  [[nodiscard]] DataType type_beside(const SeenCall& seen, std::size_t number) const {
+    for (const std::vector<std::size_t>& group : same_) {
+      if (array_ == inputs_ && std::ranges::find(group, number) != group.end()) {
+        for (const std::size_t i : group) {
+          if (i < seen.inputs && (tag_of(seen, i) == Tag::array || tag_of(seen, i) == Tag::tensor)) {
+            Operand beside;
+            seen.key.read(seen.at[i], beside);
+            return static_cast<DataType>(beside.tensor.type);
+          }
+        }
+      }
+    }
+    return DataType::unknown;
+  }
+
+  static Tag tag_of(const SeenCall& seen, std::size_t i) {
+    return static_cast<Tag>(seen.key.words()[seen.at[i]] & 0xff);
+  }
+
+  static bool read_output(const SeenCall& seen, const Form::Output& output, std::size_t i, Operand& operand) {
+    if (output.kind == Form::Kind::given) {
+      seen.key.read(seen.at[i], operand);
+    } else if (output.kind == Form::Kind::made) {
+      const DataType type =
+          seen.library != nullptr ? static_cast<DataType>(output.numpy_type) : type_of(output.numpy_type);
+      std::copy_n(output.sizes, output.rank, operand.sizes);
+      operand.tensor = {static_cast<anydml_type>(type), output.rank, operand.sizes, nullptr, nullptr};
+      return type != DataType::unknown;
+    }
+    return true;
+  }
+
+  std::string name_;
+  const facts::Operator* known_;
+  std::size_t inputs_;
+  std::size_t array_;  // inputs_ where there is none
+  std::size_t required_;
+  std::size_t options_;
+  std::vector<nb::object> fields_;
+  std::vector<std::vector<std::size_t>> same_;
+  nb::object long_way_;
+  Forms forms_;
+};
+
+// ---- Graphs ---------------------------------------------------------------------------------------------------------
+
+class ShortGraph {
+ public:
+  // The result; NotImplemented where the form is not known.
+  nb::object call(const nb::tuple& arguments, nb::handle out) {
+    SeenCall seen;
+    if (see(arguments, out, seen)) {
+      if (const Forms::Known form = forms_.find(seen.key)) {
+        if (nb::object result = form->run(seen); result.is_valid()) {
+          return result;
+        }
+      }
+    }
+    return nb::borrow(Py_NotImplemented);
+  }
+
+  // After a call that went the long way, over arrays as they are.
+  void keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result) {
+    SeenCall seen;
+    const auto& graph = nb::cast<const Compiled&>(compiled);
+    auto form = std::make_shared<Form>();
+    if (!see(arguments, out, seen) ||
+        (form->library = seen.library, form->inputs = seen.inputs, !form->take_result(seen, result))) {
+      PyErr_Clear();
+      return;
+    }
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < seen.inputs + form->outputs.size(); ++i) {
+      if (i < seen.inputs || form->outputs[i - seen.inputs].kind == Form::Kind::given) {
+        Operand operand;
+        seen.key.read(seen.at[i], operand);
+        if (!graph.takes(i, operand)) {
+          return;
+        }
+      }
+      most = std::max(most, element_count(graph.expected(i).tensor));
+    }
+    form->compiled = std::shared_ptr<const anydml_compiled>(graph.get(), [](const anydml_compiled*) {});
+    form->owner = nb::borrow(compiled);
+    form->releases = most >= kFewOfOtherShapes;
+    forms_.add(seen.key, std::move(form));
+  }
+
+ private:
+  static bool see(const nb::tuple& arguments, nb::handle out, SeenCall& seen) {
+    const Py_ssize_t count = PyTuple_GET_SIZE(arguments.ptr());
+    bool taken = seen.key.add(Tag::tuple, static_cast<std::uint64_t>(count));
+    for (Py_ssize_t i = 0; i < count && taken; ++i) {
+      taken = seen.take_argument(PyTuple_GET_ITEM(arguments.ptr(), i));
+    }
+    return taken && seen.take_outs(out.ptr());
+  }
+
+  Forms forms_;
+};
+
+// ---- The type -------------------------------------------------------------------------------------------------------
+
+// A type of Python's own making, since only that can be called without a tuple of its arguments.
+struct ShortCallObject {
+  PyObject_HEAD vectorcallfunc entry;
+  ShortCall* call;
+};
+
+inline PyObject* call_short(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) noexcept {
+  try {
+    if (names != nullptr && PyTuple_GET_SIZE(names) > 0) {
+      raise(PyExc_TypeError, "arguments are given by name; expected none");
+    }
+    return reinterpret_cast<ShortCallObject*>(self)
+        ->call->call(values, static_cast<std::size_t>(PyVectorcall_NARGS(count)))
+        .release()
+        .ptr();
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+inline nb::object make_short_call(std::string name, std::size_t inputs, nb::handle array, nb::handle fields,
+                                  std::size_t required, std::size_t options, nb::handle same, nb::object long_way) {
+  static PyTypeObject* const type = [] {
+    static PyMemberDef members[] = {
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(ShortCallObject, entry), READONLY, nullptr}, {}};
+    const auto release = [](PyObject* self) {
+      PyTypeObject* const kind = Py_TYPE(self);
+      delete reinterpret_cast<ShortCallObject*>(self)->call;
+      kind->tp_free(self);
+      Py_DECREF(kind);
+    };
+    static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(static_cast<destructor>(release))},
+                                  {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                  {Py_tp_members, members},
+                                  {0, nullptr}};
+    static PyType_Spec spec = {"anydml._core.ShortCall", sizeof(ShortCallObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  }();
+  if (type == nullptr) {
+    throw nb::python_error();
+  }
+  auto made =
+      std::make_unique<ShortCall>(std::move(name), inputs, array, fields, required, options, same, std::move(long_way));
+  PyObject* const object = type->tp_alloc(type, 0);
+  if (object == nullptr) {
+    throw nb::python_error();
+  }
+  auto* const self = reinterpret_cast<ShortCallObject*>(object);
+  self->entry = call_short;
+  self->call = made.release();
+  return nb::steal(object);
+}
+
+}  // namespace anydml::python
