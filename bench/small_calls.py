@@ -130,23 +130,30 @@ def to_torch(one):
     return [to_torch(each) for each in one] if isinstance(one, list) else one if one is None else torch.from_numpy(one)
 
 
+def call_of(function, inputs, given):
+    """A call as it is written in a program: with the names of its arguments, not with a dict of them."""
+    names = {f"input_{i}": one for i, one in enumerate(inputs)} | {f"its_{name}": value for name, value in given.items()}
+    text = ", ".join([*(f"input_{i}" for i in range(len(inputs))), *(f"{name}=its_{name}" for name in given)])
+    return eval(f"lambda: function({text})", {"function": function, **names})
+
+
 def contenders_of(op, others):
     """The calls of a function, by what they are: anydml's first."""
     function, (inputs, given) = getattr(anydml, op.python), arguments_of(op)
     if op.name in python_rule.UFUNCS | python_rule.HAND_WRITTEN:
         given = {}
-    calls = {"NumPy": lambda: function(*inputs, **given)}
+    calls = {"NumPy": call_of(function, inputs, given)}
     result = calls["NumPy"]()
     rest = {name: value for name, value in given.items() if name not in ("dtype", "shape")}
-    calls["out"] = lambda: function(*inputs, **rest, out=result)
+    calls["out"] = call_of(function, inputs, {**rest, "out": result})
     plain = {name: value for name, value in given.items() if name not in ("dtype", "shape") or not inputs or op.python == "cast"}
     if op.python in NUMPY:
-        calls["numpy's own"] = lambda: NUMPY[op.python](*inputs, **plain)
+        calls["numpy's own"] = call_of(NUMPY[op.python], inputs, plain)
     if torch is not None and inputs:
         tensors = [to_torch(one) for one in inputs]
-        calls["PyTorch"] = lambda: function(*tensors, **given)
+        calls["PyTorch"] = call_of(function, tensors, given)
         if op.python in others:
-            calls["torch's own"] = lambda: others[op.python](*tensors, **plain)
+            calls["torch's own"] = call_of(others[op.python], tensors, plain)
     return calls
 
 

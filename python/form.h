@@ -13,9 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "attributes.h"
+#include "call.h"
+#include "compiled.h"
 #include "device_arrays.h"
+#include "facts/facts.h"
 #include "form_key.h"
 #include "gil.h"
+#include "layout.h"
 #include "operand.h"
 
 namespace anydml::python {
@@ -32,6 +37,7 @@ struct SeenCall {
   std::uint16_t at[kMost];           // its place in the key
   const Library* library = nullptr;  // where they are PyTorch's tensors
   bool has_arrays = false;           // where they are NumPy's
+  nb::object held[2];                // copies of lists
 
   // An operand of an operator. Numbers take the type of the arrays beside them; None is absent.
   [[nodiscard]] bool take_input(PyObject* one) {
@@ -73,12 +79,28 @@ struct SeenCall {
     if (!PyList_CheckExact(out) && !PyTuple_CheckExact(out)) {
       return take_out(out);
     }
-    bool taken = key.add(Tag::tuple, static_cast<std::uint64_t>(Py_SIZE(out)));
-    for (Py_ssize_t i = 0; i < Py_SIZE(out) && taken; ++i) {
-      taken = take_out(PySequence_Fast_GET_ITEM(out, i));
+    return take_each(out, [&](PyObject* one) { return take_out(one); });
+  }
+
+  // The items of a list or tuple. A list may change while others run Python: its items are held.
+  template <class Take>
+  [[nodiscard]] bool take_each(PyObject* all, Take take) {
+    if (PyList_CheckExact(all)) {
+      nb::object& items = held[held[0].is_valid() ? 1 : 0];
+      items = nb::steal(PyList_AsTuple(all));
+      if (!items.is_valid()) {
+        throw nb::python_error();
+      }
+      all = items.ptr();
+    }
+    bool taken = key.add(Tag::tuple, static_cast<std::uint64_t>(PyTuple_GET_SIZE(all)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all) && taken; ++i) {
+      taken = take(PyTuple_GET_ITEM(all, i));
     }
     return taken;
   }
+
+  [[nodiscard]] Tag tag(std::size_t i) const { return static_cast<Tag>(key.words()[at[i]] & 0xff); }
 
  private:
   [[nodiscard]] bool add(PyObject* one, void* its_memory) {
@@ -113,12 +135,15 @@ struct SeenCall {
   }
 };
 
+inline constexpr std::int64_t kFewElements = 4096;      // from these on others may run Python meanwhile
+inline constexpr std::int64_t kFewOfOtherShapes = 512;  // where an element of the result may depend on many
+
 // What is known of a form: what was compiled for it, and what it returns.
 struct Form {
   enum class Kind { absent, given, made };
   struct Output {
     Kind kind = Kind::absent;
-    int numpy_type = NPY_VOID;
+    int number = NPY_VOID;  // of its type: NumPy's, or ours where it is a tensor
     int rank = 0;
     npy_intp sizes[kMostDimensions] = {};
     nb::object like;  // a tensor, where the output is one
@@ -132,12 +157,44 @@ struct Form {
   std::vector<DataType> numbers;  // of the inputs: the types that numbers take. Empty where there are none
   std::size_t inputs = 0;
   std::vector<Output> outputs;
-  bool several = false;   // it returns a tuple
-  bool releases = false;  // others may run Python meanwhile
+  std::vector<Operand> operands;  // of an operator: the inputs, then the outputs, without their memory
+  bool several = false;           // it returns a tuple
+  bool releases = false;          // others may run Python meanwhile
   const Library* library = nullptr;
+
+  // Compiles the operator for calls like one that gave a result. type_beside(input): the type that a number takes.
+  // False where such calls have to go the long way.
+  template <class TypeBeside>
+  [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const SeenCall& seen, nb::handle result,
+                             TypeBeside type_beside) {
+    if (!take_result(seen, result)) {
+      return false;
+    }
+    operands.resize(inputs + outputs.size());
+    std::vector<anydml_tensor> tensors;
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (i < inputs ? !read_input(seen, i, type_beside) : !read_output(seen, i)) {
+        return false;
+      }
+      tensors.push_back(operands[i].tensor);
+      most = std::max(most, element_count(tensors.back()));
+    }
+    anydml_compiled* made = nullptr;
+    if (is_too_large(most) ||
+        anydml_compile(nullptr, op, tensors.data(), inputs, tensors.data() + inputs, outputs.size(), attributes.data(),
+                       attributes.size(), &made) != ANYDML_OK) {
+      return false;
+    }
+    compiled = {made, [](const anydml_compiled* one) { anydml_compiled_release(const_cast<anydml_compiled*>(one)); }};
+    releases = most >= (has_one_shape(facts::find_operator(op)) ? kFewElements : kFewOfOtherShapes);
+    return true;
+  }
 
   // Says of each output where it comes from. False where another call may not do it again.
   [[nodiscard]] bool take_result(const SeenCall& seen, nb::handle result) {
+    library = seen.library;
+    inputs = seen.inputs;
     several = PyTuple_CheckExact(result.ptr());
     const std::size_t count = several ? static_cast<std::size_t>(PyTuple_GET_SIZE(result.ptr())) : 1;
     if (seen.inputs + count > SeenCall::kMost) {
@@ -165,6 +222,23 @@ struct Form {
 
   // The result; none where the long way has to say what is wrong.
   [[nodiscard]] nb::object run(const SeenCall& seen) const {
+    return run_by(seen, [this](void* const* memory) {
+      if (releases) {
+        const GilReleased released;
+        return execute(memory);
+      }
+      return execute(memory);
+    });
+  }
+
+  // The addresses are those of the inputs, then of the outputs.
+  [[nodiscard]] int execute(void* const* memory) const {
+    return anydml_compiled_run(compiled.get(), memory, inputs, memory + inputs, outputs.size());
+  }
+
+  // The same, where run(addresses) gives the code.
+  template <class Run>
+  [[nodiscard]] nb::object run_by(const SeenCall& seen, Run run) const {
     void* memory[2 * SeenCall::kMost];
     alignas(8) char scalars[SeenCall::kMost][8];
     std::copy_n(seen.memory, inputs, memory);
@@ -185,7 +259,7 @@ struct Form {
       } else if (output.kind == Kind::absent) {
         one = nb::none();
       } else if (library == nullptr) {
-        one = checked(PyArray_EMPTY(output.rank, output.sizes, output.numpy_type, 0));
+        one = checked(PyArray_EMPTY(output.rank, output.sizes, output.number, 0));
         memory[inputs + i] = PyArray_DATA(as_array(one.ptr()));
       } else {
         one = in_python([&] { return library->empty_like(output.like); });
@@ -202,7 +276,7 @@ struct Form {
         result = std::move(one);
       }
     }
-    const int code = execute(memory);
+    const int code = run(static_cast<void* const*>(memory));
     if (code == ANYDML_INVALID_ARGUMENT) {  // which is found out before anything is written
       return {};
     }
@@ -220,17 +294,6 @@ struct Form {
     return nb::steal(made);
   }
 
-  [[nodiscard]] int execute(void* const* memory) const {
-    const auto run = [&] {
-      return anydml_compiled_run(compiled.get(), memory, inputs, memory + inputs, outputs.size());
-    };
-    if (releases) {
-      const GilReleased released;
-      return run();
-    }
-    return run();
-  }
-
   [[nodiscard]] bool read_numbers(const SeenCall& seen, void** memory, char (*scalars)[8]) const {
     for (std::size_t i = 0; i < inputs; ++i) {
       if (numbers[i] != DataType::unknown) {
@@ -245,18 +308,51 @@ struct Form {
     return true;
   }
 
+  template <class TypeBeside>
+  [[nodiscard]] bool read_input(const SeenCall& seen, std::size_t i, TypeBeside type_beside) {
+    if (seen.tag(i) == Tag::number) {
+      const DataType type = type_beside(i);
+      numbers.resize(inputs, DataType::unknown);
+      numbers[i] = type;
+      return type != DataType::unknown && operands[i].take_number(seen.given[i], type);
+    }
+    if (seen.tag(i) != Tag::nothing) {
+      seen.key.read(seen.at[i], operands[i]);
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool read_output(const SeenCall& seen, std::size_t i) {
+    const Output& output = outputs[i - inputs];
+    if (output.kind == Kind::given) {
+      seen.key.read(seen.at[i], operands[i]);
+    } else if (output.kind == Kind::made) {
+      const DataType type = library != nullptr ? static_cast<DataType>(output.number) : type_of(output.number);
+      std::int64_t packed = 1;
+      for (int j = output.rank - 1; j >= 0; --j) {
+        operands[i].sizes[j] = output.sizes[j];
+        operands[i].strides[j] = packed;
+        packed *= output.sizes[j];
+      }
+      operands[i].tensor = {static_cast<anydml_type>(type), output.rank, operands[i].sizes, operands[i].strides,
+                            nullptr};
+      return type != DataType::unknown;
+    }
+    return true;
+  }
+
   // A new array is packed; a tensor is remembered by another one.
   [[nodiscard]] bool take_made(Output& output, PyObject* one) const {
     output.kind = Kind::made;
     if (PyArray_CheckExact(one)) {
       PyArrayObject* const array = as_array(one);
-      output.numpy_type = PyArray_TYPE(array);
+      output.number = PyArray_TYPE(array);
       output.rank = PyArray_NDIM(array);
       if (library != nullptr || output.rank > kMostDimensions || !PyArray_IS_C_CONTIGUOUS(array)) {
         return false;
       }
       std::copy_n(PyArray_DIMS(array), output.rank, output.sizes);
-      const nb::object plain = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(output.numpy_type)));
+      const nb::object plain = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(output.number)));
       return plain.ptr() == reinterpret_cast<PyObject*>(PyArray_DESCR(array));
     }
     DeviceOperand operand;
@@ -265,14 +361,17 @@ struct Form {
         dlpack::type_of(operand.view.type) == DataType::unknown || operand.view.rank > kMostDimensions) {
       return false;
     }
-    std::int64_t bytes = operand.view.type.bits / 8;
+    std::int64_t packed = 1;
     for (int i = operand.view.rank - 1; i >= 0; --i) {
       output.sizes[i] = operand.operand.sizes[i];
-      bytes *= operand.operand.sizes[i];
+      if (output.sizes[i] > 1 && operand.operand.strides[i] != packed) {
+        return false;
+      }
+      packed *= output.sizes[i];
     }
     output.rank = operand.view.rank;
-    output.numpy_type = static_cast<int>(dlpack::type_of(operand.view.type));
-    if (bytes > kMostKept) {
+    output.number = static_cast<int>(dlpack::type_of(operand.view.type));
+    if (packed * (operand.view.type.bits / 8) > kMostKept) {
       return false;
     }
     output.like = in_python([&] { return library->empty_like(nb::handle(one)); });

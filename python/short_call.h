@@ -25,9 +25,6 @@
 
 namespace anydml::python {
 
-inline constexpr std::int64_t kFewElements = 4096;      // from these on others may run Python meanwhile
-inline constexpr std::int64_t kFewOfOtherShapes = 512;  // where an element of the result may depend on many
-
 // All arguments of a function come in one order: the inputs, the attributes, the options.
 class ShortCall {
  public:
@@ -120,11 +117,7 @@ class ShortCall {
     if (!PyList_CheckExact(all) && !PyTuple_CheckExact(all)) {
       return false;
     }
-    bool taken = seen.key.add(Tag::tuple, static_cast<std::uint64_t>(Py_SIZE(all)));
-    for (Py_ssize_t i = 0; i < Py_SIZE(all) && taken; ++i) {
-      taken = seen.take_input(PySequence_Fast_GET_ITEM(all, i));
-    }
-    return taken;
+    return seen.take_each(all, [&](PyObject* one) { return seen.take_input(one); });
   }
 
   [[nodiscard]] nb::object call_long_way(PyObject* const* values, std::size_t count) const {
@@ -142,23 +135,6 @@ class ShortCall {
       PyErr_Clear();
       return;
     }
-    auto form = std::make_shared<Form>();
-    form->library = seen.library;
-    form->inputs = seen.inputs;
-    if (!form->take_result(seen, result)) {
-      return;
-    }
-    std::vector<Operand> operands(seen.inputs + form->outputs.size());
-    std::vector<anydml_tensor> tensors;
-    std::int64_t most = 0;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      if (i < seen.inputs ? !read_input(seen, i, operands[i], *form)
-                          : !read_output(seen, form->outputs[i - seen.inputs], i, operands[i])) {
-        return;
-      }
-      tensors.push_back(operands[i].tensor);
-      most = std::max(most, element_count(tensors.back()));
-    }
     nb::dict given;
     for (std::size_t i = 0; i < fields_.size(); ++i) {
       PyObject* const value = values[inputs_ + i];
@@ -167,44 +143,22 @@ class ShortCall {
       }
     }
     const Attributes attributes(known_, given);
-    anydml_compiled* compiled = nullptr;
-    if (is_too_large(most) ||
-        anydml_compile(nullptr, name_.c_str(), tensors.data(), seen.inputs, tensors.data() + seen.inputs,
-                       form->outputs.size(), attributes.data(), attributes.size(), &compiled) != ANYDML_OK) {
-      return;
+    auto form = std::make_shared<Form>();
+    if (form->compile(name_.c_str(), attributes, seen, result, [&](std::size_t i) { return type_beside(seen, i); })) {
+      forms_.add(key, std::move(form));
     }
-    form->compiled = {compiled,
-                      [](const anydml_compiled* one) { anydml_compiled_release(const_cast<anydml_compiled*>(one)); }};
-    form->releases = most >= (has_one_shape(known_) ? kFewElements : kFewOfOtherShapes);
-    forms_.add(key, std::move(form));
   }
 
   static bool is_same(const FormKey& a, const FormKey& b) {
     return a.size() == b.size() && std::equal(a.words(), a.words() + a.size(), b.words());
   }
 
-  // Its tensor; a number is one of the type of the arrays beside it.
-  bool read_input(const SeenCall& seen, std::size_t i, Operand& operand, Form& form) const {
-    switch (tag_of(seen, i)) {
-      case Tag::nothing:
-        return true;
-      case Tag::number: {
-        const DataType type = type_beside(seen, i);
-        form.numbers.resize(seen.inputs, DataType::unknown);
-        form.numbers[i] = type;
-        return type != DataType::unknown && operand.take_number(seen.given[i], type);
-      }
-      default:
-        seen.key.read(seen.at[i], operand);
-        return true;
-    }
-  }
-
+  // Of the arrays that a number stands beside.
   [[nodiscard]] DataType type_beside(const SeenCall& seen, std::size_t number) const {
     for (const std::vector<std::size_t>& group : same_) {
       if (array_ == inputs_ && std::ranges::find(group, number) != group.end()) {
         for (const std::size_t i : group) {
-          if (i < seen.inputs && (tag_of(seen, i) == Tag::array || tag_of(seen, i) == Tag::tensor)) {
+          if (i < seen.inputs && (seen.tag(i) == Tag::array || seen.tag(i) == Tag::tensor)) {
             Operand beside;
             seen.key.read(seen.at[i], beside);
             return static_cast<DataType>(beside.tensor.type);
@@ -213,23 +167,6 @@ class ShortCall {
       }
     }
     return DataType::unknown;
-  }
-
-  static Tag tag_of(const SeenCall& seen, std::size_t i) {
-    return static_cast<Tag>(seen.key.words()[seen.at[i]] & 0xff);
-  }
-
-  static bool read_output(const SeenCall& seen, const Form::Output& output, std::size_t i, Operand& operand) {
-    if (output.kind == Form::Kind::given) {
-      seen.key.read(seen.at[i], operand);
-    } else if (output.kind == Form::Kind::made) {
-      const DataType type =
-          seen.library != nullptr ? static_cast<DataType>(output.numpy_type) : type_of(output.numpy_type);
-      std::copy_n(output.sizes, output.rank, operand.sizes);
-      operand.tensor = {static_cast<anydml_type>(type), output.rank, operand.sizes, nullptr, nullptr};
-      return type != DataType::unknown;
-    }
-    return true;
   }
 
   std::string name_;

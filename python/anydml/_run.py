@@ -73,23 +73,30 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
 
 
 def function_of(op, required, optional, options):
-    """The body of an operator's function: it takes its inputs, attributes and options, all of them and in this order.
+    """The body of an operator's function: it takes the inputs, attributes and options, all of them and in this order.
 
     Calls of a form that was there before, that is with arrays of the same types, shapes and strides and with the same
-    attributes, run at once (short_call.h). All others go the long way, by `run`.
+    attributes, run at once (short_call.h). All others go the long way.
     """
-    spec, fields, count = _SPECS[op], required + optional, len(required)
-    array, end = spec.array, spec.inputs + len(fields)
+    spec = _SPECS[op]
+    return _core.make_short_call(op, spec.inputs, spec.array, required + optional, len(required), len(options),
+                                 spec.same, long_way(run, op, spec, required, optional, options))
 
-    def long_way(*values):
+
+def long_way(run, op, spec, required, optional, options):
+    """A function of the same arguments that calls `run`."""
+    fields, array = required + optional, spec.array
+    count, end = spec.inputs + len(required), spec.inputs + len(fields)
+
+    def call(*values):
         inputs = values[:spec.inputs]
         if array is not None:
             inputs = (*inputs[:array], *inputs[array], *inputs[array + 1:])
-        given = {field: value for i, (field, value) in enumerate(zip(fields, values[spec.inputs:end]))
-                 if i < count or value is not None}
-        return run(op, *inputs, **given, **dict(zip(options, values[end:])))
+        attributes = dict(zip(fields, values[spec.inputs:count]))
+        attributes |= given(**dict(zip(optional, values[count:end])))
+        return run(op, *inputs, **attributes, **dict(zip(options, values[end:])))
 
-    return _core.make_short_call(op, spec.inputs, array, fields, count, len(options), spec.same, long_way)
+    return call
 
 
 class Compiled:
