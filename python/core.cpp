@@ -271,25 +271,23 @@ NB_MODULE(_core, module) {
       .def_ro("op", &Ufunc::op)
       .def_ro("inputs", &Ufunc::inputs)
       .def_ro("ufunc", &Ufunc::ufunc)
-      .def(
-          "try_one",
-          [](const Ufunc& of, nb::handle x, nb::handle out) {
-            return of.inputs == 1 ? try_short(of, &x, out) : not_here();
-          },
-          nb::arg().none(), nb::arg().none())
-      .def(
-          "try_two",
-          [](const Ufunc& of, nb::handle a, nb::handle b, nb::handle out) {
-            const nb::handle inputs[] = {a, b};
-            return of.inputs == 2 ? try_short(of, inputs, out) : not_here();
-          },
-          nb::arg().none(), nb::arg().none(), nb::arg().none());
+      .def("short_way", [](const Ufunc& of, nb::object casting, nb::object order, nb::object long_way) {
+        return make_callable(
+            std::make_unique<ShortUfunc>(of, std::move(casting), std::move(order), std::move(long_way)));
+      });
   module.def(
       "make_ufunc",
       [](const std::string& name, const std::string& op, int inputs) { return new Ufunc(name, op, inputs); },
       nb::rv_policy::reference);
-  module.def("make_short_call", make_short_call, nb::arg("name"), nb::arg("inputs"), nb::arg("array").none(),
-             nb::arg("fields"), nb::arg("required"), nb::arg("options"), nb::arg("same"), nb::arg("long_way"));
+  module.def(
+      "make_short_call",
+      [](std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
+         nb::handle options, nb::handle same, nb::object long_way) {
+        return make_callable(std::make_unique<ShortCall>(std::move(name), inputs, array, fields, required, options,
+                                                         same, std::move(long_way)));
+      },
+      nb::arg("name"), nb::arg("inputs"), nb::arg("array").none(), nb::arg("fields"), nb::arg("required"),
+      nb::arg("options"), nb::arg("same"), nb::arg("long_way"));
   nb::class_<ShortGraph>(module, "ShortGraph")
       .def(nb::init<>())
       .def("call", &ShortGraph::call, nb::arg(), nb::arg().none())

@@ -327,7 +327,9 @@ struct Form {
     if (output.kind == Kind::given) {
       seen.key.read(seen.at[i], operands[i]);
     } else if (output.kind == Kind::made) {
-      const DataType type = library != nullptr ? static_cast<DataType>(output.number) : type_of(output.number);
+      const DataType type = library != nullptr          ? static_cast<DataType>(output.number)
+                            : output.number == NPY_BOOL ? DataType::UINT8  // which holds 0 and 1
+                                                        : type_of(output.number);
       std::int64_t packed = 1;
       for (int j = output.rank - 1; j >= 0; --j) {
         operands[i].sizes[j] = output.sizes[j];

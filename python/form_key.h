@@ -10,6 +10,8 @@
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
 
+#include <structmember.h>
+
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -209,36 +211,53 @@ class FormKey {
 
   // anydml.Operator: its name and what it says by name.
   [[nodiscard]] bool add_operator(PyObject* value, int depth) {
-    static PyObject* const name = PyUnicode_InternFromString("name");
-    static PyObject* const attributes = PyUnicode_InternFromString("attributes");
-    if (Py_TYPE(value) != operator_type()) {
+    const OperatorType& type = operator_type();
+    if (Py_TYPE(value) != type.type) {
       return false;
     }
-    const nb::object own_name = nb::steal(PyObject_GetAttr(value, name));
-    const nb::object all = nb::steal(PyObject_GetAttr(value, attributes));
-    if (!own_name.is_valid() || !all.is_valid() || !PyUnicode_CheckExact(own_name.ptr()) ||
-        !PyDict_CheckExact(all.ptr())) {
-      PyErr_Clear();
+    const auto slot = [&](Py_ssize_t offset) {
+      return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(value) + offset);
+    };
+    PyObject* const name = slot(type.name);
+    PyObject* const all = slot(type.attributes);
+    if (name == nullptr || all == nullptr || !PyUnicode_CheckExact(name) || !PyDict_CheckExact(all)) {
       return false;
     }
-    bool taken =
-        add(Tag::nested_operator, static_cast<std::uint64_t>(PyDict_GET_SIZE(all.ptr()))) && add_text(own_name.ptr());
+    bool taken = add(Tag::nested_operator, static_cast<std::uint64_t>(PyDict_GET_SIZE(all))) && add_text(name);
     PyObject* key = nullptr;
     PyObject* one = nullptr;
-    for (Py_ssize_t place = 0; taken && PyDict_Next(all.ptr(), &place, &key, &one) != 0;) {
+    for (Py_ssize_t place = 0; taken && PyDict_Next(all, &place, &key, &one) != 0;) {
       taken = PyUnicode_CheckExact(key) && add_text(key) && add_value(one, depth + 1);
     }
     return taken;
   }
 
-  // Null before the package has made it. Kept for ever.
-  static PyTypeObject* operator_type() {
-    static PyObject* known = nullptr;
-    if (known == nullptr) {
-      known = in_python(
-          [] { return nb::getattr(nb::module_::import_("anydml._core"), "Operator", nb::none()).release().ptr(); });
+  // Its objects have two slots, which are read where they lie.
+  struct OperatorType {
+    PyTypeObject* type = nullptr;
+    Py_ssize_t name = 0;
+    Py_ssize_t attributes = 0;
+  };
+
+  // Kept for ever. Without a type before the package has made it.
+  static const OperatorType& operator_type() {
+    static OperatorType known;
+    if (known.type == nullptr) {
+      nb::object found =
+          in_python([] { return nb::getattr(nb::module_::import_("anydml._core"), "Operator", nb::none()); });
+      const auto offset = [&](const char* name) {
+        const nb::object member = nb::getattr(found, name, nb::none());
+        return Py_TYPE(member.ptr()) == &PyMemberDescr_Type
+                   ? reinterpret_cast<PyMemberDescrObject*>(member.ptr())->d_member->offset
+                   : Py_ssize_t{0};
+      };
+      known.name = offset("name");
+      known.attributes = offset("attributes");
+      if (known.name > 0 && known.attributes > 0) {
+        known.type = reinterpret_cast<PyTypeObject*>(found.release().ptr());
+      }
     }
-    return reinterpret_cast<PyTypeObject*>(known);
+    return known;
   }
 
   std::size_t count_ = 0;

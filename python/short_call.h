@@ -22,24 +22,88 @@
 #include "facts/facts.h"
 #include "form.h"
 #include "layout.h"
+#include "short_way.h"
+#include "ufunc.h"
 
 namespace anydml::python {
 
+// What a function of Python's hands its arguments to, in one order and without names.
+class ShortFunction {
+ public:
+  ShortFunction() = default;
+  virtual ~ShortFunction() = default;
+  ShortFunction(const ShortFunction&) = delete;
+  ShortFunction& operator=(const ShortFunction&) = delete;
+
+  virtual nb::object call(PyObject* const* values, std::size_t count) = 0;
+
+ protected:
+  static void check_count(const std::string& name, std::size_t count, std::size_t expected) {
+    if (count != expected) {
+      raise(PyExc_TypeError,
+            name + ": the number of arguments is " + std::to_string(count) + "; expected " + std::to_string(expected));
+    }
+  }
+  static nb::object call_python(nb::handle function, PyObject* const* values, std::size_t count) {
+    PyObject* const result = in_python([&] { return PyObject_Vectorcall(function.ptr(), values, count, nullptr); });
+    if (result == nullptr) {
+      throw nb::python_error();
+    }
+    return nb::steal(result);
+  }
+};
+
+// ---- Ufuncs ---------------------------------------------------------------------------------------------------------
+
+// The inputs, out, and the options of a ufunc: where, casting, order, dtype, subok, signature, device. Those that are
+// left as they are leave NumPy nothing to see to.
+class ShortUfunc final : public ShortFunction {
+ public:
+  ShortUfunc(const Ufunc& of, nb::object casting, nb::object order, nb::object long_way)
+      : of_(of), casting_(std::move(casting)), order_(std::move(order)), long_way_(std::move(long_way)) {}
+
+  nb::object call(PyObject* const* values, std::size_t count) override {
+    constexpr std::size_t kOptions = 7;
+    const auto inputs = static_cast<std::size_t>(of_.inputs);
+    check_count(of_.name, count, inputs + 1 + kOptions);
+    PyObject* const* const options = values + inputs + 1;
+    PyObject* const usual[kOptions] = {Py_True, casting_.ptr(), order_.ptr(), Py_None, Py_True, Py_None, Py_None};
+    if (std::equal(usual, usual + kOptions, options)) {
+      const nb::handle given[kMostOperands] = {values[0], values[inputs - 1]};
+      if (nb::object result = try_short(of_, given, values[inputs]); result.ptr() != Py_NotImplemented) {
+        return result;
+      }
+    }
+    return call_python(long_way_, values, count);
+  }
+
+ private:
+  const Ufunc& of_;
+  nb::object casting_;
+  nb::object order_;
+  nb::object long_way_;
+};
+
+// ---- Operators ------------------------------------------------------------------------------------------------------
+
 // All arguments of a function come in one order: the inputs, the attributes, the options.
-class ShortCall {
+class ShortCall final : public ShortFunction {
  public:
   // array: which input is a sequence of tensors, or None. fields: DirectML's names of the attributes, those that are
-  // optional last. options: of out, dtype, shape and device those that the function has, out first and device last.
-  // same: groups of inputs that have one type. long_way takes the same arguments.
-  ShortCall(std::string name, std::size_t inputs, nb::handle array, const nb::handle& fields, std::size_t required,
-            std::size_t options, const nb::handle& same, nb::object long_way)
+  // optional last. options: of out, dtype, shape and device those that the function has, out first and device last;
+  // others among them are the long way's. same: groups of inputs that have one type. long_way takes the same arguments.
+  ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
+            nb::handle options, nb::handle same, nb::object long_way)
       : name_(std::move(name)),
         known_(facts::find_operator(name_)),
         inputs_(inputs),
         array_(array.is_none() ? inputs : nb::cast<std::size_t>(array)),
         required_(required),
-        options_(options),
         long_way_(std::move(long_way)) {
+    for (const nb::handle option : options) {
+      const auto text = nb::cast<std::string>(option);
+      is_ours_.push_back(text == "dtype" || text == "shape");
+    }
     for (const nb::handle field : fields) {
       fields_.push_back(nb::borrow(field));
     }
@@ -51,13 +115,8 @@ class ShortCall {
     }
   }
 
-  [[nodiscard]] std::size_t forms() const { return forms_.size(); }
-
-  nb::object call(PyObject* const* values, std::size_t count) {
-    if (count != inputs_ + fields_.size() + options_) {
-      raise(PyExc_TypeError, name_ + ": the number of arguments is " + std::to_string(count) + "; expected " +
-                                 std::to_string(inputs_ + fields_.size() + options_));
-    }
+  nb::object call(PyObject* const* values, std::size_t count) override {
+    check_count(name_, count, inputs_ + fields_.size() + is_ours_.size());
     SeenCall seen;
     const bool has_form = see(values, seen);
     if (has_form) {
@@ -65,10 +124,10 @@ class ShortCall {
         if (nb::object result = form->run(seen); result.is_valid()) {
           return result;
         }
-        return call_long_way(values, count);
+        return call_python(long_way_, values, count);
       }
     }
-    nb::object result = call_long_way(values, count);
+    nb::object result = call_python(long_way_, values, count);
     if (has_form && forms_.is_repeated(seen.key)) {
       try {
         keep(values, seen.key, result);
@@ -85,7 +144,7 @@ class ShortCall {
   }
 
   [[nodiscard]] bool see(PyObject* const* values, SeenCall& seen) const {
-    if (option(values, options_ - 1) != Py_None) {  // the device
+    if (option(values, is_ours_.size() - 1) != Py_None) {  // the device
       return false;
     }
     for (std::size_t i = 0; i < inputs_; ++i) {
@@ -105,8 +164,8 @@ class ShortCall {
         return false;
       }
     }
-    for (std::size_t i = 1; i + 1 < options_; ++i) {
-      if (!seen.key.add_value(option(values, i))) {
+    for (std::size_t i = 1; i + 1 < is_ours_.size(); ++i) {
+      if (is_ours_[i] ? !seen.key.add_value(option(values, i)) : option(values, i) != Py_None) {
         return false;
       }
     }
@@ -118,14 +177,6 @@ class ShortCall {
       return false;
     }
     return seen.take_each(all, [&](PyObject* one) { return seen.take_input(one); });
-  }
-
-  [[nodiscard]] nb::object call_long_way(PyObject* const* values, std::size_t count) const {
-    PyObject* const result = in_python([&] { return PyObject_Vectorcall(long_way_.ptr(), values, count, nullptr); });
-    if (result == nullptr) {
-      throw nb::python_error();
-    }
-    return nb::steal(result);
   }
 
   // Compiles the call that just went the long way, for the next one. The arrays may have changed meanwhile.
@@ -174,7 +225,7 @@ class ShortCall {
   std::size_t inputs_;
   std::size_t array_;  // inputs_ where there is none
   std::size_t required_;
-  std::size_t options_;
+  std::vector<bool> is_ours_;  // of each option: whether it is part of the form
   std::vector<nb::object> fields_;
   std::vector<std::vector<std::size_t>> same_;
   nb::object long_way_;
@@ -241,9 +292,10 @@ class ShortGraph {
 // ---- The type -------------------------------------------------------------------------------------------------------
 
 // A type of Python's own making, since only that can be called without a tuple of its arguments.
-struct ShortCallObject {
-  PyObject_HEAD vectorcallfunc entry;
-  ShortCall* call;
+struct ShortFunctionObject {
+  PyObject base;
+  vectorcallfunc entry;
+  ShortFunction* function;
 };
 
 inline PyObject* call_short(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) noexcept {
@@ -251,8 +303,8 @@ inline PyObject* call_short(PyObject* self, PyObject* const* values, std::size_t
     if (names != nullptr && PyTuple_GET_SIZE(names) > 0) {
       raise(PyExc_TypeError, "arguments are given by name; expected none");
     }
-    return reinterpret_cast<ShortCallObject*>(self)
-        ->call->call(values, static_cast<std::size_t>(PyVectorcall_NARGS(count)))
+    return reinterpret_cast<ShortFunctionObject*>(self)
+        ->function->call(values, static_cast<std::size_t>(PyVectorcall_NARGS(count)))
         .release()
         .ptr();
   } catch (nb::python_error& error) {
@@ -265,14 +317,13 @@ inline PyObject* call_short(PyObject* self, PyObject* const* values, std::size_t
   return nullptr;
 }
 
-inline nb::object make_short_call(std::string name, std::size_t inputs, nb::handle array, nb::handle fields,
-                                  std::size_t required, std::size_t options, nb::handle same, nb::object long_way) {
+inline nb::object make_callable(std::unique_ptr<ShortFunction> function) {
   static PyTypeObject* const type = [] {
     static PyMemberDef members[] = {
-        {"__vectorcalloffset__", T_PYSSIZET, offsetof(ShortCallObject, entry), READONLY, nullptr}, {}};
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(ShortFunctionObject, entry), READONLY, nullptr}, {}};
     const auto release = [](PyObject* self) {
       PyTypeObject* const kind = Py_TYPE(self);
-      delete reinterpret_cast<ShortCallObject*>(self)->call;
+      delete reinterpret_cast<ShortFunctionObject*>(self)->function;
       kind->tp_free(self);
       Py_DECREF(kind);
     };
@@ -280,22 +331,20 @@ inline nb::object make_short_call(std::string name, std::size_t inputs, nb::hand
                                   {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                                   {Py_tp_members, members},
                                   {0, nullptr}};
-    static PyType_Spec spec = {"anydml._core.ShortCall", sizeof(ShortCallObject), 0,
+    static PyType_Spec spec = {"anydml._core.ShortFunction", sizeof(ShortFunctionObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   }();
   if (type == nullptr) {
     throw nb::python_error();
   }
-  auto made =
-      std::make_unique<ShortCall>(std::move(name), inputs, array, fields, required, options, same, std::move(long_way));
   PyObject* const object = type->tp_alloc(type, 0);
   if (object == nullptr) {
     throw nb::python_error();
   }
-  auto* const self = reinterpret_cast<ShortCallObject*>(object);
+  auto* const self = reinterpret_cast<ShortFunctionObject*>(object);
   self->entry = call_short;
-  self->call = made.release();
+  self->function = function.release();
   return nb::steal(object);
 }
 

@@ -79,7 +79,7 @@ def function_of(op, required, optional, options):
     attributes, run at once (short_call.h). All others go the long way.
     """
     spec = _SPECS[op]
-    return _core.make_short_call(op, spec.inputs, spec.array, required + optional, len(required), len(options),
+    return _core.make_short_call(op, spec.inputs, spec.array, required + optional, len(required), options,
                                  spec.same, long_way(run, op, spec, required, optional, options))
 
 
