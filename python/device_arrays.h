@@ -23,6 +23,18 @@ inline constexpr std::int64_t kDefaultOrder = 1;
 
 // ---- The libraries that arrays are of ------------------------------------------------------------------------------
 
+// Names as Python looks them up. Never released: Python may be gone before the module is.
+struct Names {
+  PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
+  PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
+  PyObject* is_neg = PyUnicode_InternFromString("is_neg");
+  PyObject* current_level = PyUnicode_InternFromString("_current_level");
+};
+inline const Names& names() {
+  static const Names all;
+  return all;
+}
+
 // Arrays of one type. The functions are those of _libraries.py.
 struct Library {
   PyTypeObject* type;
@@ -34,18 +46,20 @@ struct Library {
   bool tells_stream;
   nb::object capsule, empty_like, empty, number, stream, adopt;
   const dlpack::Exchange* exchange = nullptr;  // null: by capsules
-};
+  nb::object modes;                            // of PyTorch: a function that counts the modes that see every operator
+  nb::object forward;                          // likewise: the dict of the module that carries derivatives along
 
-// Names as Python looks them up. Never released: Python may be gone before the module is.
-struct Names {
-  PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
-  PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
-  PyObject* is_neg = PyUnicode_InternFromString("is_neg");
+  // Whether PyTorch wants to see what is done with its tensors, whatever they are.
+  [[nodiscard]] bool is_watched() const {
+    const nb::object count =
+        modes.is_valid() ? nb::steal(in_python([&] { return PyObject_CallNoArgs(modes.ptr()); })) : nb::object();
+    PyObject* const level = forward.is_valid() ? PyDict_GetItem(forward.ptr(), names().current_level) : nullptr;
+    const bool watched = (count.is_valid() && PyLong_AsLong(count.ptr()) != 0) ||
+                         (level != nullptr && PyLong_Check(level) && PyLong_AsLong(level) >= 0);
+    PyErr_Clear();
+    return watched;
+  }
 };
-inline const Names& names() {
-  static const Names all;
-  return all;
-}
 
 inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   const nb::object found = in_python(
@@ -66,6 +80,12 @@ inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   made->number = self.attr("number");
   made->stream = self.attr("stream");
   made->adopt = self.attr("adopt");
+  if (made->is_torch && !made->is_subclass) {
+    const nb::object modules = nb::module_::import_("sys").attr("modules");
+    const nb::object forward = modules.attr("get")("torch.autograd.forward_ad");
+    made->modes = nb::getattr(nb::module_::import_("torch").attr("_C"), "_len_torch_dispatch_stack", nb::object());
+    made->forward = forward.is_none() ? nb::object() : nb::object(forward.attr("__dict__"));
+  }
   constexpr const char* kExchange = "dlpack_exchange_api";
   if (PyCapsule_IsValid(exchange.ptr(), kExchange) != 0) {
     const auto* offered = static_cast<const dlpack::Exchange*>(PyCapsule_GetPointer(exchange.ptr(), kExchange));

@@ -126,7 +126,7 @@ struct SeenCall {
     }
     DeviceOperand operand;
     operand.locate_plain(one);
-    if (!operand.viewed) {
+    if (!operand.viewed || (library == nullptr && operand.library->is_watched())) {
       return false;
     }
     library = operand.library;
@@ -146,7 +146,7 @@ struct Form {
     int number = NPY_VOID;  // of its type: NumPy's, or ours where it is a tensor
     int rank = 0;
     npy_intp sizes[kMostDimensions] = {};
-    nb::object like;  // a tensor, where the output is one
+    nb::object like;  // its dtype; a tensor, where the output is one
   };
   static constexpr std::int64_t kMostKept = 1 << 16;  // bytes of a tensor that is kept to make others like it
 
@@ -259,7 +259,9 @@ struct Form {
       } else if (output.kind == Kind::absent) {
         one = nb::none();
       } else if (library == nullptr) {
-        one = checked(PyArray_EMPTY(output.rank, output.sizes, output.number, 0));
+        auto* const dtype = reinterpret_cast<PyArray_Descr*>(nb::object(output.like).release().ptr());
+        one = checked(
+            PyArray_NewFromDescr(&PyArray_Type, dtype, output.rank, output.sizes, nullptr, nullptr, 0, nullptr));
         memory[inputs + i] = PyArray_DATA(as_array(one.ptr()));
       } else {
         one = in_python([&] { return library->empty_like(output.like); });
@@ -354,8 +356,8 @@ struct Form {
         return false;
       }
       std::copy_n(PyArray_DIMS(array), output.rank, output.sizes);
-      const nb::object plain = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(output.number)));
-      return plain.ptr() == reinterpret_cast<PyObject*>(PyArray_DESCR(array));
+      output.like = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(output.number)));
+      return output.like.ptr() == reinterpret_cast<PyObject*>(PyArray_DESCR(array));
     }
     DeviceOperand operand;
     operand.locate_plain(one);
