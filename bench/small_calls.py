@@ -187,6 +187,17 @@ def least(calls, seconds):
     return times
 
 
+def matmul_calls():
+    x = np.linspace(-4, 4, ELEMENTS, dtype=np.float32).reshape(4, 4)
+    out = np.empty_like(x)
+    calls = {"NumPy": lambda: anydml.matmul(x, x), "out": lambda: anydml.matmul(x, x, out),
+             "numpy's own": lambda: np.matmul(x, x)}
+    if torch is not None:
+        t = torch.from_numpy(x)
+        calls |= {"PyTorch": lambda: anydml.matmul(t, t), "torch's own": lambda: torch.matmul(t, t)}
+    return calls
+
+
 def graph_calls():
     x = np.linspace(-4, 4, ELEMENTS, dtype=np.float32)
     out, network = np.empty_like(x), anydml.graph(lambda a, b: anydml.relu(a + b) * b)
@@ -225,6 +236,8 @@ def main():
     for op in python_rule.read_operators():
         if op.name in EXAMPLES and (not only or op.python in only):
             rows[op.python] = least(contenders_of(op, others), options.seconds)
+    if not only or "matmul" in only:
+        rows["matmul"] = least(matmul_calls(), options.seconds)
     if not only or "graph" in only:
         rows["graph"] = least(graph_calls(), options.seconds)
     for name, row in rows.items():

@@ -403,14 +403,17 @@ class Forms {
     return nullptr;
   }
 
-  // Whether it was asked before, lately: a form that comes once is not worth compiling.
-  [[nodiscard]] bool is_repeated(const FormKey& key) {
+  // Whether it was asked once before, lately: a form that comes once is not worth compiling, and what could not be kept
+  // is not tried again.
+  [[nodiscard]] bool is_second(const FormKey& key) {
     const std::uint64_t hash = hash_of(key);
-    const bool known = std::ranges::find(asked_, hash) != asked_.end();
-    if (!known) {
-      asked_[next_asked_++ % asked_.size()] = hash;
+    for (Asked& one : asked_) {
+      if (one.hash == hash) {
+        return one.times++ == 1;
+      }
     }
-    return known;
+    asked_[next_asked_++ % asked_.size()] = {hash, 1};
+    return false;
   }
 
   void add(const FormKey& key, std::shared_ptr<Form> form) {
@@ -427,6 +430,11 @@ class Forms {
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
  private:
+  struct Asked {
+    std::uint64_t hash;
+    std::uint64_t times;
+  };
+
   static bool is(const Form& form, const FormKey& key) {
     return form.key.size() == key.size() &&
            std::memcmp(form.key.data(), key.words(), key.size() * sizeof(std::uint64_t)) == 0;
@@ -443,7 +451,7 @@ class Forms {
   std::vector<Known> all_;
   std::size_t last_ = 0;
   std::size_t oldest_ = 0;
-  std::array<std::uint64_t, kMost> asked_{};
+  std::array<Asked, kMost> asked_{};
   std::size_t next_asked_ = 0;
 };
 

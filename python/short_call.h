@@ -91,14 +91,16 @@ class ShortCall final : public ShortFunction {
  public:
   // array: which input is a sequence of tensors, or None. fields: DirectML's names of the attributes, those that are
   // optional last. options: of out, dtype, shape and device those that the function has, out first and device last;
-  // others among them are the long way's. same: groups of inputs that have one type. long_way takes the same arguments.
+  // others among them are the long way's. same: groups of inputs that have one type. fixed: attributes
+  // that are the same in every call. long_way takes the same arguments.
   ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
-            nb::handle options, nb::handle same, nb::object long_way)
+            nb::handle options, nb::handle same, nb::dict fixed, nb::object long_way)
       : name_(std::move(name)),
         known_(facts::find_operator(name_)),
         inputs_(inputs),
         array_(array.is_none() ? inputs : nb::cast<std::size_t>(array)),
         required_(required),
+        fixed_(std::move(fixed)),
         long_way_(std::move(long_way)) {
     for (const nb::handle option : options) {
       const auto text = nb::cast<std::string>(option);
@@ -128,7 +130,7 @@ class ShortCall final : public ShortFunction {
       }
     }
     nb::object result = call_python(long_way_, values, count);
-    if (has_form && forms_.is_repeated(seen.key)) {
+    if (has_form && forms_.is_second(seen.key)) {
       try {
         keep(values, seen.key, result);
       } catch (nb::python_error&) {  // the call itself went well
@@ -186,7 +188,10 @@ class ShortCall final : public ShortFunction {
       PyErr_Clear();
       return;
     }
-    nb::dict given;
+    nb::dict given = nb::steal<nb::dict>(PyDict_Copy(fixed_.ptr()));
+    if (!given.is_valid()) {
+      throw nb::python_error();
+    }
     for (std::size_t i = 0; i < fields_.size(); ++i) {
       PyObject* const value = values[inputs_ + i];
       if (i < required_ || value != Py_None) {
@@ -228,6 +233,7 @@ class ShortCall final : public ShortFunction {
   std::vector<bool> is_ours_;  // of each option: whether it is part of the form
   std::vector<nb::object> fields_;
   std::vector<std::vector<std::size_t>> same_;
+  nb::dict fixed_;
   nb::object long_way_;
   Forms forms_;
 };

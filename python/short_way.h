@@ -312,7 +312,7 @@ inline nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handl
     }
   }
   nb::object result = try_unknown(of, inputs, out);
-  if (has_form && result.ptr() != Py_NotImplemented && of.forms.is_repeated(seen.key)) {
+  if (has_form && result.ptr() != Py_NotImplemented && of.forms.is_second(seen.key)) {
     try {
       keep_form(of, seen, result);
     } catch (nb::python_error&) {  // the call itself went well

@@ -2,6 +2,7 @@
 """`matmul`: GEMM under NumPy's name."""
 import numpy as _np
 
+from . import _core
 from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
 from ._run import run as _run
 
@@ -20,6 +21,10 @@ def matmul(a, b, /, out=None, *, device=None):
     >>> anydml.matmul(a, np.ones((5, 2, 3), np.float32)).shape
     (5, 2, 3)
     """
+    return _matmul(a, b, out, device)
+
+
+def _long_way(a, b, out, device):
     a, b = (x if hasattr(x, "ndim") else _np.asarray(x) for x in (a, b))
     _check_floats(a, b)
     if out is None:
@@ -35,3 +40,7 @@ def matmul(a, b, /, out=None, *, device=None):
 
     _multiplied(a, b, multiply)
     return out
+
+
+# Products of two matrices are GEMM itself: those that were there before run at once.
+_matmul = _core.make_short_call("GEMM", 2, None, (), 0, ("out", "device"), [], _long_way, _PLAIN)
