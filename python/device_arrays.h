@@ -23,6 +23,18 @@ inline constexpr std::int64_t kDefaultOrder = 1;
 
 // ---- The libraries that arrays are of ------------------------------------------------------------------------------
 
+// Names as Python looks them up. Never released: Python may be gone before the module is.
+struct Names {
+  PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
+  PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
+  PyObject* is_neg = PyUnicode_InternFromString("is_neg");
+  PyObject* current_level = PyUnicode_InternFromString("_current_level");
+};
+inline const Names& names() {
+  static const Names all;
+  return all;
+}
+
 // Arrays of one type. The functions are those of _libraries.py.
 struct Library {
   PyTypeObject* type;
@@ -34,18 +46,20 @@ struct Library {
   bool tells_stream;
   nb::object capsule, empty_like, empty, number, stream, adopt;
   const dlpack::Exchange* exchange = nullptr;  // null: by capsules
-};
+  nb::object modes;                            // of PyTorch: a function that counts the modes that see every operator
+  nb::object forward;                          // likewise: the dict of the module that carries derivatives along
 
-// Names as Python looks them up. Never released: Python may be gone before the module is.
-struct Names {
-  PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
-  PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
-  PyObject* is_neg = PyUnicode_InternFromString("is_neg");
+  // Whether PyTorch wants to see what is done with its tensors, whatever they are.
+  [[nodiscard]] bool is_watched() const {
+    const nb::object count =
+        modes.is_valid() ? nb::steal(in_python([&] { return PyObject_CallNoArgs(modes.ptr()); })) : nb::object();
+    PyObject* const level = forward.is_valid() ? PyDict_GetItem(forward.ptr(), names().current_level) : nullptr;
+    const bool watched = (count.is_valid() && PyLong_AsLong(count.ptr()) != 0) ||
+                         (level != nullptr && PyLong_Check(level) && PyLong_AsLong(level) >= 0);
+    PyErr_Clear();
+    return watched;
+  }
 };
-inline const Names& names() {
-  static const Names all;
-  return all;
-}
 
 inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   const nb::object found = in_python(
@@ -66,6 +80,12 @@ inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   made->number = self.attr("number");
   made->stream = self.attr("stream");
   made->adopt = self.attr("adopt");
+  if (made->is_torch && !made->is_subclass) {
+    const nb::object modules = nb::module_::import_("sys").attr("modules");
+    const nb::object forward = modules.attr("get")("torch.autograd.forward_ad");
+    made->modes = nb::getattr(nb::module_::import_("torch").attr("_C"), "_len_torch_dispatch_stack", nb::object());
+    made->forward = forward.is_none() ? nb::object() : nb::object(forward.attr("__dict__"));
+  }
   constexpr const char* kExchange = "dlpack_exchange_api";
   if (PyCapsule_IsValid(exchange.ptr(), kExchange) != 0) {
     const auto* offered = static_cast<const dlpack::Exchange*>(PyCapsule_GetPointer(exchange.ptr(), kExchange));
@@ -144,6 +164,27 @@ struct DeviceOperand {
     }
   }
 
+  // A tensor of PyTorch's own type that PyTorch shows as it lies in the CPU's memory is viewed then, and nothing else.
+  void locate_plain(nb::handle array) {
+    given = array;
+    library = library_of(array.ptr());
+    if (library == nullptr || !library->is_torch || library->is_subclass || library->exchange == nullptr) {
+      return;
+    }
+    const bool shown = in_python([&] { return library->exchange->view(array.ptr(), &view); }) == 0;
+    if (!shown) {
+      PyErr_Clear();
+      return;
+    }
+    device = view.device;
+    copy_layout();
+    viewed = device.type == dlpack::kCpu && is_plain_torch();
+  }
+
+  [[nodiscard]] void* memory() const {
+    return view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset;
+  }
+
   // A view says of pinned memory that it is the CPU's, and the array itself more.
   void locate_pinned() {
     if (library != nullptr && library->exchange != nullptr && device.type == dlpack::kCpu) {
@@ -176,7 +217,7 @@ struct DeviceOperand {
   // As the view shows it.
   void read_plain() {
     operand.tensor = {static_cast<anydml_type>(dlpack::type_of(view.type)), view.rank, operand.sizes, operand.strides,
-                      view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset};
+                      memory()};
   }
 
   // PyTorch's tensors may be other than the view says: those that need a gradient, and negated ones.

@@ -46,7 +46,7 @@ class Recording:
         self._outs = [(like.shape, kind) for like, kind in outputs]
         self.no_outs = (None,) * len(outputs)
         outs = [_np.empty(like.shape, like.dtype) for like, _ in outputs]  # which can be written
-        self._compiled = _core.Compiled(recorder.graph, likes, outs, device)
+        self.compiled = _core.Compiled(recorder.graph, likes, outs, device)
 
     def run(self, arrays, outs):
         """Over arrays as it was recorded for; None among the outs is a new one. Compiled graphs write packed results:
@@ -64,7 +64,7 @@ class Recording:
                 copies.append((_core.Compiled("ELEMENT_WISE_IDENTITY", [made], [strided], {}, None), made, strided))
         if copies:
             _check_apart(outs)
-        self._compiled.run([_plain(one) for one in arrays], [_plain(one) for one in packed])
+        self.compiled.run([_plain(one) for one in arrays], [_plain(one) for one in packed])
         for copy, made, strided in copies:
             copy.run([made], [strided])
         return [made if one is None else one for one, made in zip(outs, packed)]
@@ -186,6 +186,7 @@ class Graph:
         functools.update_wrapper(self, function)
         self._function, self._device = function, device
         self._kept = _OrderedDict()
+        self._short = _core.ShortGraph()
         self._owner = None  # the class that it is a method of
 
     def __set_name__(self, owner, name):
@@ -196,10 +197,9 @@ class Graph:
 
     def __call__(self, *arguments, out=None):
         """Runs it. Arguments that are not arrays (numbers, strings, None) are constants of the recorded graph."""
-        if out is None and all(type(one) is _np.ndarray for one in arguments):
-            known = self._kept.get(tuple([(one.dtype, one.shape, one.strides) for one in arguments]))
-            if known is not None:
-                return known.result(known.run(arguments, known.no_outs))
+        result = self._short.call(arguments, out)  # of a form that was there before
+        if result is not NotImplemented:
+            return result
         outs = list(out) if isinstance(out, (tuple, list)) else None if out is None else [out]
         if any(type(one) is Symbol for one in (*arguments, *(outs or ()))):  # within another graph
             if outs is not None:
@@ -217,7 +217,9 @@ class Graph:
             results = _libraries.borrow(arguments, [None] * len(results))[2](results)
         elif outs is not None:
             results = give(results)
-        return recording.result(results)
+        result = recording.result(results)
+        self._short.keep(arguments, out, recording.compiled, result)
+        return result
 
     def _recording(self, given):
         key = []

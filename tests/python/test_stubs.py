@@ -26,7 +26,7 @@ needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # are besides, objects with the attributes of a ufunc: test_ufuncs_are_described looks at those.
 ALLOWED = r"""anydml\.(_arguments|_call|_dispatch|_four_bits|_habits|_libraries|_messages|_pipes|_suggest|_words|compare)(\..*)?
 anydml\._specs\.(Output|SPECS|Spec)
-anydml\._run\.given
+anydml\._run\.(function_of|given|long_way)
 anydml\._graphs\.(Recorder|Recording|regular)
 anydml\._symbols\.(ElementsNeeded|FixedArrays|Recorder|plain|record)
 anydml\.(_symbols\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
