@@ -13,8 +13,8 @@ import sys
 import textwrap
 
 from examples import EXAMPLES, python_session
-from python_rule import (EXTRAS, HAND_WRITTEN, ROOT, UFUNCS, built_names, exported_names, list_text, notes, options,
-                         read_operators, signature, types_text, ufunc_inputs, ufunc_signature, wrapped)
+from python_rule import (EXTRAS, HAND_WRITTEN, NUMPYS_TYPES, ROOT, UFUNCS, built_names, exported_names, list_text, notes,
+                         options, read_operators, signature, types_text, ufunc_inputs, ufunc_signature, wrapped)
 from python_stubs import spec_stub_text, stub_module_text
 
 
@@ -81,13 +81,18 @@ def function_text(op):
     made, head = f"{body} = _function_of(", f"def {op.python}("
     parts = [f'"{op.name}"', *(_tuple_text(one) for one in (required, optional, tuple(options(op))))]
     call, arguments = f"    return {body}(", [*(one.name for one in (*op.inputs, *op.attributes)), *options(op)]
-    if op.name in EXTRAS:
-        named = [*EXTRAS[op.name], *options(op)]
-        call, arguments = "    return _over_axes(", [
-            body, f'"{op.name}"', *(one.name for one in op.inputs), *(f"{one.field}={one.name}" for one in op.attributes),
-            *(f"{one}={one}" for one in named)]
+    text = wrapped(call, arguments, ")\n", len(call))
+    if op.name in EXTRAS:  # without them it goes straight to its body
+        usual = [f"{one} is None" for one in EXTRAS[op.name]]
+        usual += [f"{one} is not None" for one in ("axes", *(["dtype"] if op.name in NUMPYS_TYPES else []))
+                  if "keepdims" in EXTRAS[op.name]]
+        arguments = [body, f'"{op.name}"', *(one.name for one in op.inputs),
+                     *(f"{one.field}={one.name}" for one in op.attributes),
+                     *(f"{one}={one}" for one in (*EXTRAS[op.name], *options(op)))]
+        text = (f"    if {' and '.join(usual)}:\n" + textwrap.indent(text, "    ") +
+                wrapped("    return _over_axes(", arguments, ")\n", 22))
     return (wrapped(made, parts, ")\n", len(made)) + "\n\n" + wrapped(head, signature(op), "):\n", len(head)) +
-            docstring(op) + wrapped(call, arguments, ")\n", len(call)))
+            docstring(op) + text)
 
 
 def _tuple_text(names):

@@ -762,6 +762,8 @@ def hardmax(input, /, *, axis=None, out=None, device=None):
     >>> anydml.hardmax(x).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
+    if axis is None:
+        return _hardmax(input, out, device)
     return _over_axes(_hardmax, "ACTIVATION_HARDMAX", input, axis=axis, out=out, device=device)
 
 
@@ -859,6 +861,8 @@ def log_softmax(input, /, *, axis=None, out=None, device=None):
     >>> anydml.log_softmax(x).tolist()
     [[-1.3862943649291992, -1.3862943649291992, -0.6931471824645996], [0.0, -200.0, -200.0]]
     """
+    if axis is None:
+        return _log_softmax(input, out, device)
     return _over_axes(_log_softmax, "ACTIVATION_LOG_SOFTMAX", input, axis=axis, out=out, device=device)
 
 
@@ -995,6 +999,8 @@ def softmax(input, /, *, axis=None, out=None, device=None):
     >>> anydml.softmax(x).tolist()
     [[0.25, 0.25, 0.5], [1.0, 0.0, 0.0]]
     """
+    if axis is None:
+        return _softmax(input, out, device)
     return _over_axes(_softmax, "ACTIVATION_SOFTMAX", input, axis=axis, out=out, device=device)
 
 
@@ -1155,6 +1161,8 @@ def reduce(input, /, *, function, axes=None, axis=None, keepdims=None, out=None,
     >>> anydml.reduce(x, function="SUM", axes=[1]).tolist()
     [[9.0], [13.0]]
     """
+    if axis is None and keepdims is None and axes is not None:
+        return _reduce(input, function, axes, out, dtype, shape, device)
     return _over_axes(_reduce, "REDUCE", input, Function=function, Axes=axes, axis=axis, keepdims=keepdims, out=out,
                       dtype=dtype, shape=shape, device=device)
 
@@ -3000,6 +3008,8 @@ def argmin(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[0], [0]]
     """
+    if axis is None and keepdims is None and axes is not None and dtype is not None:
+        return _argmin(input, axes, axis_direction, out, dtype, shape, device)
     return _over_axes(_argmin, "ARGMIN", input, Axes=axes, AxisDirection=axis_direction, axis=axis, keepdims=keepdims,
                       out=out, dtype=dtype, shape=shape, device=device)
 
@@ -3024,6 +3034,8 @@ def argmax(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[1], [2]]
     """
+    if axis is None and keepdims is None and axes is not None and dtype is not None:
+        return _argmax(input, axes, axis_direction, out, dtype, shape, device)
     return _over_axes(_argmax, "ARGMAX", input, Axes=axes, AxisDirection=axis_direction, axis=axis, keepdims=keepdims,
                       out=out, dtype=dtype, shape=shape, device=device)
 

@@ -70,7 +70,7 @@ def test_changed_attributes_are_another_call():
 
 def test_changed_arrays_are_another_call():
     for x in (X, X[::-1], X[::2], X.reshape(2, 2), X.reshape(2, 2).T, X.astype("f8"), X.astype("i4"), X[:0], X[1],
-              X.astype(">f4"), np.ma.array(X, mask=[0, 1, 0, 0]), X.tolist()):
+              np.ma.array(X, mask=[0, 1, 0, 0]), X.tolist()):
         for _ in range(3):
             try:
                 found = anydml.abs(x)
@@ -154,7 +154,7 @@ def test_everything_odd_goes_the_long_way():
     with pytest.raises(TypeError, match="inputs|complex"):
         anydml.add(X.astype(complex), Y)
     with pytest.raises(TypeError):
-        anydml.clip(X, min=None, max=1)
+        anydml.threshold(X, min=None)
     graph = anydml.graph(lambda x: anydml.add(x, Y))
     assert graph(X).tolist() == (X + Y).tolist()
 
@@ -221,7 +221,7 @@ def test_nothing_leaks():
     before = sys.getrefcount(X), sys.getrefcount(Y), sys.getrefcount(None)
     tracemalloc.start()
     try:
-        work(20)
+        work(400)  # until the caches of regular expressions and types are full
         gc.collect()
         first = tracemalloc.get_traced_memory()[0]
         work(400)
