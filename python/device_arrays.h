@@ -28,6 +28,7 @@ struct Names {
   PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
   PyObject* is_neg = PyUnicode_InternFromString("is_neg");
+  PyObject* is_mode = PyUnicode_InternFromString("_is_in_torch_dispatch_mode");
   PyObject* current_level = PyUnicode_InternFromString("_current_level");
 };
 inline const Names& names() {
@@ -46,18 +47,15 @@ struct Library {
   bool tells_stream;
   nb::object capsule, empty_like, empty, number, stream, adopt;
   const dlpack::Exchange* exchange = nullptr;  // null: by capsules
-  nb::object modes;                            // of PyTorch: a function that counts the modes that see every operator
-  nb::object forward;                          // likewise: the dict of the module that carries derivatives along
+  nb::object modes;    // of PyTorch: the dict of the module that says whether a mode sees every operator
+  nb::object forward;  // likewise of the one that carries derivatives along
 
   // Whether PyTorch wants to see what is done with its tensors, whatever they are.
   [[nodiscard]] bool is_watched() const {
-    const nb::object count =
-        modes.is_valid() ? nb::steal(in_python([&] { return PyObject_CallNoArgs(modes.ptr()); })) : nb::object();
+    PyObject* const is_mode = modes.is_valid() ? PyDict_GetItem(modes.ptr(), names().is_mode) : nullptr;
     PyObject* const level = forward.is_valid() ? PyDict_GetItem(forward.ptr(), names().current_level) : nullptr;
-    const bool watched = (count.is_valid() && PyLong_AsLong(count.ptr()) != 0) ||
-                         (level != nullptr && PyLong_Check(level) && PyLong_AsLong(level) >= 0);
-    PyErr_Clear();
-    return watched;
+    return (is_mode != nullptr && is_mode != Py_False) ||
+           (level != nullptr && PyLong_CheckExact(level) && PyLong_AsLong(level) >= 0);
   }
 };
 
@@ -82,9 +80,12 @@ inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   made->adopt = self.attr("adopt");
   if (made->is_torch && !made->is_subclass) {
     const nb::object modules = nb::module_::import_("sys").attr("modules");
-    const nb::object forward = modules.attr("get")("torch.autograd.forward_ad");
-    made->modes = nb::getattr(nb::module_::import_("torch").attr("_C"), "_len_torch_dispatch_stack", nb::object());
-    made->forward = forward.is_none() ? nb::object() : nb::object(forward.attr("__dict__"));
+    const auto dict_of = [&](const char* name) {
+      const nb::object module = modules.attr("get")(name);
+      return module.is_none() ? nb::object() : nb::object(module.attr("__dict__"));
+    };
+    made->modes = dict_of("torch.utils._python_dispatch");
+    made->forward = dict_of("torch.autograd.forward_ad");
   }
   constexpr const char* kExchange = "dlpack_exchange_api";
   if (PyCapsule_IsValid(exchange.ptr(), kExchange) != 0) {

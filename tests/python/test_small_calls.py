@@ -267,3 +267,29 @@ def test_the_bodies_of_all_functions_are_short():
         if name not in python_rule.UFUNCS | python_rule.HAND_WRITTEN:
             function = getattr(anydml, test_operators.ALL[name].python)
             assert f"_{function.__name__}" in function.__code__.co_names
+
+
+def test_tensors_that_pytorch_watches_go_the_long_way():
+    torch = pytest.importorskip("torch")
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    x, ways = torch.from_numpy(X.copy()), []
+    own = anydml._run.run
+    body = anydml._run.long_way(lambda *inputs, **options: ways.append(inputs[0]) or own(*inputs, **options),
+                                "ACTIVATION_RELU", anydml._specs.SPECS["ACTIVATION_RELU"], (), (), ("out", "device"))
+    short = anydml._core.make_short_call("ACTIVATION_RELU", 1, None, (), 0, ("out", "device"), [], body)
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            return function(*args, **(kwargs or {}))
+
+    for _ in range(4):
+        short(x, None, None)
+    assert len(ways) == 2
+    with Mode():
+        short(x, None, None)
+    with torch.autograd.forward_ad.dual_level():
+        short(x, None, None)
+    assert len(ways) == 4
+    short(x, None, None)
+    assert len(ways) == 4
