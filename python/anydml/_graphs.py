@@ -15,6 +15,7 @@ import numpy as _np
 
 from . import _core, _libraries
 from ._call import ON_GPU as _ON_GPU
+from ._dispatch import refuse_masks as _refuse_masks
 from ._symbols import Recorder, Symbol, plain as _plain
 
 _MOST_KEPT = 32  # forms of arguments that a graph stays compiled for
@@ -208,6 +209,7 @@ class Graph:
             return tuple(results) if isinstance(results, list) else results
         if _core.place_of(*arguments) == _ON_GPU:
             raise TypeError("a graph takes arrays in the CPU's memory; with device it runs on a GPU and copies them")
+        _refuse_masks("graph", *arguments)
         given, taken, give = _libraries.borrow(arguments, outs or [])
         given = [regular(one) if isinstance(one, (_np.ndarray, _np.generic)) else one for one in given]
         recording = self._recording(given)

@@ -329,8 +329,9 @@ def test_masks_of_reductions():
     assert np.array_equal(anydml.concat([masked, X]).mask, np.ma.concatenate([masked, X]).mask)
     rows = anydml.softmax(masked)
     assert np.allclose(rows.sum(1), 1) and np.array_equal(rows.mask, masked.mask)
-    for call in (lambda: anydml.matmul(masked, masked.T), lambda: anydml.mean_variance_normalization1(
-            masked, None, None, axes=1, normalize_variance=True, epsilon=1e-5)):
+    for call in (lambda: anydml.matmul(masked, masked.T), lambda: anydml.graph(anydml.relu)(masked),
+                 lambda: anydml.mean_variance_normalization1(masked, None, None, axes=1, normalize_variance=True,
+                                                             epsilon=1e-5)):
         with pytest.raises(TypeError, match="an array is masked, and there is no rule for masks here"):
             call()
     assert anydml.matmul(np.ma.array(X), X.T).shape == (2, 2)  # nothing is masked
