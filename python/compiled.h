@@ -13,6 +13,7 @@
 
 #include "attributes.h"
 #include "call.h"
+#include "device_call.h"
 #include "facts/facts.h"
 #include "gil.h"
 #include "graph.h"
@@ -148,6 +149,8 @@ class Compiled {
   Compiled& operator=(const Compiled&) = delete;
 
   [[nodiscard]] const anydml_compiled* get() const { return compiled_; }
+  [[nodiscard]] std::size_t inputs() const { return call_.inputs; }
+  [[nodiscard]] std::size_t outputs() const { return call_.outputs(); }
   // An array as it was compiled for, the inputs before the outputs.
   [[nodiscard]] const Operand& expected(std::size_t which) const { return call_.operands[which]; }
   [[nodiscard]] bool takes(std::size_t which, const Operand& operand) const {
@@ -175,6 +178,31 @@ class Compiled {
     if (code != ANYDML_OK) {
       raise_last(code);
     }
+  }
+
+  // Over arrays on a GPU; None among the outs is a new one, of bool where `truths` says so.
+  [[nodiscard]] nb::list run_on_device(nb::handle inputs, nb::handle outs, const nb::list& truths,
+                                       nb::handle device) const {
+    const std::vector<nb::object> given = list_of(inputs);
+    const std::vector<nb::object> targets = list_of(outs);
+    check_count(given.size(), call_.inputs, "inputs");
+    check_count(targets.size(), call_.outputs(), "outputs");
+    check_count(nb::len(truths), call_.outputs(), "truths");
+    const std::vector<nb::handle> sources(given.begin(), given.end());
+    const std::vector<nb::handle> places(targets.begin(), targets.end());
+    std::vector<bool> of_truths;
+    for (const nb::handle one : truths) {
+      of_truths.push_back(nb::cast<bool>(one));
+    }
+    DeviceCall call;
+    if (!call.locate(sources.data(), sources.size(), places.data(), places.size())) {
+      raise(PyExc_TypeError, "no array is on a GPU");
+    }
+    nb::list results;
+    for (const nb::object& result : call.run(compiled_, call_.operands, of_truths, device)) {
+      results.append(result);
+    }
+    return results;
   }
 
  private:

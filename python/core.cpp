@@ -207,6 +207,17 @@ int place_of(const nb::args& arrays) {
   return place;
 }
 
+// Of arrays on a GPU: see DeviceCall::layouts.
+nb::tuple device_layouts(nb::handle arrays) {
+  const std::vector<nb::object> given = list_of(arrays);
+  const std::vector<nb::handle> sources(given.begin(), given.end());
+  DeviceCall call;
+  if (!call.locate(sources.data(), sources.size(), nullptr, 0)) {
+    raise(PyExc_TypeError, "no array is on a GPU");
+  }
+  return call.layouts();
+}
+
 nb::list list_adapters() {
   nb::list all;
   for (std::size_t i = 0; i < anydml_device_count(); ++i) {
@@ -300,6 +311,7 @@ NB_MODULE(_core, module) {
   module.def("run_on_device", run_on_device, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"),
              nb::arg("attributes"), nb::arg("device").none(), nb::arg("same"), nb::arg("rules"));
   module.def("place_of", place_of);
+  module.def("device_layouts", device_layouts, nb::arg("arrays"));
   module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
   module.def("set_most_elements",
              [](std::int64_t count) { most_elements = std::clamp<std::int64_t>(count, 1, kMostElements); });
@@ -324,5 +336,7 @@ NB_MODULE(_core, module) {
            nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"), nb::arg("device").none())
       .def(nb::init<const Graph&, nb::handle, nb::handle, nb::handle>(), nb::arg("graph"), nb::arg("inputs"),
            nb::arg("outs"), nb::arg("device").none())
-      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("outs"));
+      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("outs"))
+      .def("run_on_device", &Compiled::run_on_device, nb::arg("inputs"), nb::arg("outs"), nb::arg("truths"),
+           nb::arg("device").none());
 }

@@ -424,6 +424,9 @@ class Forms {
       all_.push_back(std::move(gone));
     } else {
       all_[oldest_++ % kMost].swap(gone);
+      for (Asked& one : asked_) {
+        one.times = one.hash == gone->hash ? 1 : one.times;  // it may come back
+      }
     }
   }
 

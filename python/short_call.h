@@ -265,6 +265,9 @@ class ShortGraph {
       PyErr_Clear();
       return;
     }
+    if (seen.inputs != graph.inputs() || form->outputs.size() != graph.outputs()) {
+      return;
+    }
     std::int64_t most = 0;
     for (std::size_t i = 0; i < seen.inputs + form->outputs.size(); ++i) {
       if (i < seen.inputs || form->outputs[i - seen.inputs].kind == Form::Kind::given) {
