@@ -13,8 +13,8 @@ import sys
 import textwrap
 
 from examples import EXAMPLES, python_session
-from python_rule import (EXTRAS, HAND_WRITTEN, ROOT, UFUNCS, built_names, exported_names, list_text, notes, options,
-                         read_operators, signature, types_text, ufunc_inputs, ufunc_signature, wrapped)
+from python_rule import (EXTRAS, HAND_WRITTEN, NUMPYS_TYPES, ROOT, UFUNCS, built_names, exported_names, list_text, notes,
+                         options, read_operators, signature, types_text, ufunc_inputs, ufunc_signature, wrapped)
 from python_stubs import spec_stub_text, stub_module_text
 
 
@@ -75,16 +75,28 @@ def function_text(op):
         head = f"def {op.python}("
         parts = [part.replace("'same_kind'", "_CASTING").replace("'K'", "_ORDER") for part in ufunc_signature(op)]
         return f'@_ufunc("{op.name}")\n' + wrapped(head, parts, "):\n", len(head)) + docstring(op)
-    inputs = ", ".join(f"*{one.name}" if one.array else one.name for one in op.inputs)
-    required = [f"{one.field}={one.name}" for one in op.attributes if not one.optional]
-    optional = [f"{one.field}={one.name}" for one in op.attributes if one.optional]
-    parts = [f'"{op.name}"', *([inputs] if inputs else []), *required,
-             *([f"**_given({', '.join(optional)})"] if optional else []), *(f"{one}={one}" for one in options(op))]
-    head = f"def {op.python}("
-    extras = EXTRAS.get(op.name, ())
-    call = "    return _over_axes(" if extras else "    return _run("
-    return (wrapped(head, signature(op), "):\n", len(head)) + docstring(op) +
-            wrapped(call, [*parts, *(f"{one}={one}" for one in extras)], ")\n", len(call)))
+    body = f"_{op.python}"
+    required = tuple(one.field for one in op.attributes if not one.optional)
+    optional = tuple(one.field for one in op.attributes if one.optional)
+    made, head = f"{body} = _function_of(", f"def {op.python}("
+    parts = [f'"{op.name}"', *(_tuple_text(one) for one in (required, optional, tuple(options(op))))]
+    call, arguments = f"    return {body}(", [*(one.name for one in (*op.inputs, *op.attributes)), *options(op)]
+    text = wrapped(call, arguments, ")\n", len(call))
+    if op.name in EXTRAS:  # without them it goes straight to its body
+        usual = [f"{one} is None" for one in EXTRAS[op.name]]
+        usual += [f"{one} is not None" for one in ("axes", *(["dtype"] if op.name in NUMPYS_TYPES else []))
+                  if "keepdims" in EXTRAS[op.name]]
+        arguments = [body, f'"{op.name}"', *(one.name for one in op.inputs),
+                     *(f"{one.field}={one.name}" for one in op.attributes),
+                     *(f"{one}={one}" for one in (*EXTRAS[op.name], *options(op)))]
+        text = (f"    if {' and '.join(usual)}:\n" + textwrap.indent(text, "    ") +
+                wrapped("    return _over_axes(", arguments, ")\n", 22))
+    return (wrapped(made, parts, ")\n", len(made)) + "\n\n" + wrapped(head, signature(op), "):\n", len(head)) +
+            docstring(op) + text)
+
+
+def _tuple_text(names):
+    return "(" + ", ".join(f'"{name}"' for name in names) + ("," if len(names) == 1 else "") + ")"
 
 
 def spec_text(op):
@@ -147,8 +159,7 @@ def module_text(operators):
     lines = ["# SPDX-License-Identifier: MIT\n",
              '"""A function for each operator that is built. Made by data/generate_python.py from the facts in data/ '
              'and the entries\nin src/ops: edit those.\n"""\n',
-             "from ._habits import over_axes as _over_axes, run as _run\n",
-             "from ._run import given as _given\n",
+             "from ._habits import function_of as _function_of, over_axes as _over_axes\n",
              "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
              list_text("__all__", exported), "# Python's own names: never by import *\n",
              list_text("SHADOWING", shadowing)]

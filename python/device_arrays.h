@@ -23,6 +23,19 @@ inline constexpr std::int64_t kDefaultOrder = 1;
 
 // ---- The libraries that arrays are of ------------------------------------------------------------------------------
 
+// Names as Python looks them up. Never released: Python may be gone before the module is.
+struct Names {
+  PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
+  PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
+  PyObject* is_neg = PyUnicode_InternFromString("is_neg");
+  PyObject* is_mode = PyUnicode_InternFromString("_is_in_torch_dispatch_mode");
+  PyObject* current_level = PyUnicode_InternFromString("_current_level");
+};
+inline const Names& names() {
+  static const Names all;
+  return all;
+}
+
 // Arrays of one type. The functions are those of _libraries.py.
 struct Library {
   PyTypeObject* type;
@@ -34,18 +47,17 @@ struct Library {
   bool tells_stream;
   nb::object capsule, empty_like, empty, number, stream, adopt;
   const dlpack::Exchange* exchange = nullptr;  // null: by capsules
-};
+  nb::object modes;    // of PyTorch: the dict of the module that says whether a mode sees every operator
+  nb::object forward;  // likewise of the one that carries derivatives along
 
-// Names as Python looks them up. Never released: Python may be gone before the module is.
-struct Names {
-  PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
-  PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
-  PyObject* is_neg = PyUnicode_InternFromString("is_neg");
+  // Whether PyTorch wants to see what is done with its tensors, whatever they are.
+  [[nodiscard]] bool is_watched() const {
+    PyObject* const is_mode = modes.is_valid() ? PyDict_GetItem(modes.ptr(), names().is_mode) : nullptr;
+    PyObject* const level = forward.is_valid() ? PyDict_GetItem(forward.ptr(), names().current_level) : nullptr;
+    return (is_mode != nullptr && is_mode != Py_False) ||
+           (level != nullptr && PyLong_CheckExact(level) && PyLong_AsLong(level) >= 0);
+  }
 };
-inline const Names& names() {
-  static const Names all;
-  return all;
-}
 
 inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   const nb::object found = in_python(
@@ -66,6 +78,15 @@ inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   made->number = self.attr("number");
   made->stream = self.attr("stream");
   made->adopt = self.attr("adopt");
+  if (made->is_torch && !made->is_subclass) {
+    const nb::object modules = nb::module_::import_("sys").attr("modules");
+    const auto dict_of = [&](const char* name) {
+      const nb::object module = modules.attr("get")(name);
+      return module.is_none() ? nb::object() : nb::object(module.attr("__dict__"));
+    };
+    made->modes = dict_of("torch.utils._python_dispatch");
+    made->forward = dict_of("torch.autograd.forward_ad");
+  }
   constexpr const char* kExchange = "dlpack_exchange_api";
   if (PyCapsule_IsValid(exchange.ptr(), kExchange) != 0) {
     const auto* offered = static_cast<const dlpack::Exchange*>(PyCapsule_GetPointer(exchange.ptr(), kExchange));
@@ -145,6 +166,27 @@ struct DeviceOperand {
     }
   }
 
+  // A tensor of PyTorch's own type that PyTorch shows as it lies in the CPU's memory is viewed then, and nothing else.
+  void locate_plain(nb::handle array) {
+    given = array;
+    library = library_of(array.ptr());
+    if (library == nullptr || !library->is_torch || library->is_subclass || library->exchange == nullptr) {
+      return;
+    }
+    const bool shown = in_python([&] { return library->exchange->view(array.ptr(), &view); }) == 0;
+    if (!shown) {
+      PyErr_Clear();
+      return;
+    }
+    device = view.device;
+    copy_layout();
+    viewed = device.type == dlpack::kCpu && is_plain_torch();
+  }
+
+  [[nodiscard]] void* memory() const {
+    return view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset;
+  }
+
   // A view says of pinned memory that it is the CPU's, and the array itself more.
   void locate_pinned() {
     if (library != nullptr && library->exchange != nullptr && device.type == dlpack::kCpu) {
@@ -176,8 +218,7 @@ struct DeviceOperand {
 
   // As the view shows it.
   void read_plain() {
-    operand.tensor = {static_cast<anydml_type>(element_type()), view.rank, operand.sizes, operand.strides,
-                      view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset};
+    operand.tensor = {static_cast<anydml_type>(element_type()), view.rank, operand.sizes, operand.strides, memory()};
   }
 
   [[nodiscard]] bool is_of_truths() const {

@@ -10,6 +10,7 @@
 
 #include "device_arrays.h"
 #include "device_call.h"
+#include "form.h"
 #include "gil.h"
 #include "layout.h"
 #include "operand.h"
@@ -234,8 +235,95 @@ inline nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   return run_whole(of, operands, count, result, given);
 }
 
+// The result of a call whose form is known; none where the way below has to see to it.
+inline nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& seen) {
+  int faults = 0;
+  const nb::object result = form.run_by(seen, [&](void* const* memory) -> int {
+    Operand operands[kMostOperands + 1];
+    for (int i = 0; i <= of.inputs; ++i) {
+      operands[i] = form.operands[static_cast<std::size_t>(i)];
+      operands[i].tensor.sizes = operands[i].sizes;
+      operands[i].tensor.strides = operands[i].strides;
+      operands[i].tensor.data = memory[i];
+    }
+    const bool is_float = is_float_type(static_cast<DataType>(operands[of.inputs].tensor.type));
+    const auto over = [&](const Operand& one) { return share_memory(operands[of.inputs], one); };
+    if (is_float && form.outputs[0].kind == Form::Kind::given && std::any_of(operands, operands + of.inputs, over)) {
+      return ANYDML_INVALID_ARGUMENT;  // which of the NaNs were there before could not be told
+    }
+    const auto run = [&] {
+      if (of.faults == Faults::modulus && !is_float && any_zero(operands[1])) {
+        faults = FE_DIVBYZERO;
+      }
+      const int code = form.execute(memory);
+      if (code == ANYDML_OK && is_float) {
+        faults = faults_of(of.faults, operands, of.inputs);
+      }
+      return code;
+    };
+    if (form.releases) {
+      const GilReleased released;
+      return run();
+    }
+    return run();
+  });
+  if (result.is_valid()) {
+    of.warn(faults);
+  }
+  return result;
+}
+
+// Compiles for calls like one that gave a result.
+[[gnu::noinline]] inline void keep_form(const Ufunc& of, const SeenCall& seen, nb::handle result) {
+  const auto type_beside = [&](std::size_t) {
+    for (std::size_t i = 0; i < seen.inputs; ++i) {
+      if (seen.tag(i) == Tag::array || seen.tag(i) == Tag::tensor) {
+        Operand beside;
+        seen.key.read(seen.at[i], beside);
+        return static_cast<DataType>(beside.tensor.type);
+      }
+    }
+    return DataType::unknown;
+  };
+  auto form = std::make_shared<Form>();
+  if (form->compile(of.op.c_str(), Attributes(), seen, result, type_beside) && !form->several &&
+      std::ranges::all_of(form->operands, [](const Operand& one) {
+        return one.tensor.rank > 0 ? element_count(one.tensor) > 0 : true;
+      })) {
+    of.forms.add(seen.key, std::move(form));
+  }
+}
+
+inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out);
+
 // The result; NotImplemented where the ufunc has to see to it.
 inline nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
+  SeenCall seen;
+  const bool has_form =
+      std::all_of(inputs, inputs + of.inputs,
+                  [&](nb::handle one) { return one.ptr() != Py_None && seen.take_input(one.ptr()); }) &&
+      seen.take_outs(out.ptr()) && seen.count == static_cast<std::size_t>(of.inputs) + 1;
+  if (has_form) {
+    if (const Forms::Known form = of.forms.find(seen.key)) {
+      if (nb::object result = run_known(of, *form, seen); result.is_valid()) {
+        return result;
+      }
+      return try_unknown(of, inputs, out);
+    }
+  }
+  nb::object result = try_unknown(of, inputs, out);
+  if (has_form && result.ptr() != Py_NotImplemented && of.forms.is_second(seen.key)) {
+    try {
+      keep_form(of, seen, result);
+    } catch (nb::python_error&) {  // the call itself went well
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  return result;
+}
+
+// Where the form is not known.
+inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   const nb::handle* const end = inputs + of.inputs;
   if (std::any_of(inputs, end, [](nb::handle one) { return PyArray_CheckExact(one.ptr()); })) {
     return try_numpy(of, inputs, out);

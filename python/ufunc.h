@@ -23,6 +23,7 @@
 #include "base/element.h"
 #include "call.h"
 #include "faults.h"
+#include "form.h"
 #include "gil.h"
 #include "layout.h"
 #include "operand.h"
@@ -49,7 +50,8 @@ struct Ufunc {
   std::vector<void*> data;
   std::vector<char> types;
   nb::object ufunc;
-  nb::object warner;  // a ufunc of the same name over masks of faults, which it raises: NumPy says the rest
+  mutable Forms forms;  // of whole arrays
+  nb::object warner;    // a ufunc of the same name over masks of faults, which it raises: NumPy says the rest
 
   Ufunc(std::string python, std::string directml, int input_count);
   Ufunc(const Ufunc&) = delete;

@@ -53,7 +53,7 @@ class Recording:
         self._outs = [(like.shape, kind) for like, kind in outputs]
         self.no_outs, self._guard = (None,) * len(outputs), None
         outs = [_np.empty(like.shape, like.dtype) for like, _ in outputs]  # which can be written
-        self._compiled = _core.Compiled(recorder.graph, likes, outs, device)
+        self.compiled = _core.Compiled(recorder.graph, likes, outs, device)
 
     def run(self, arrays, outs):
         """Over arrays as it was recorded for; None among the outs is a new one. Compiled graphs write packed results:
@@ -71,7 +71,7 @@ class Recording:
                 copies.append((_core.Compiled("ELEMENT_WISE_IDENTITY", [made], [strided], {}, None), made, strided))
         if copies:
             _check_apart(outs)
-        self._compiled.run([_plain(one) for one in arrays], [_plain(one) for one in packed])
+        self.compiled.run([_plain(one) for one in arrays], [_plain(one) for one in packed])
         for copy, made, strided in copies:
             copy.run([made], [strided])
         return [made if one is None else one for one, made in zip(outs, packed)]
@@ -83,11 +83,11 @@ class Recording:
         if self._guard is None:  # runs go on after the call, and read what was compiled
             library = _libraries.library_of(type(arrays[0]))[0]
             self._guard = weakref.finalize(self, _release_later, library, _core.device_layouts(arrays[:1])[0],
-                                           self._compiled)
+                                           self.compiled)
             self._guard.atexit = False
         targets = [one if one is None or _is_packed_on_device(one, f"out[{i}]", *like) else None
                    for i, (one, like) in enumerate(zip(outs, self._outs))]
-        results = self._compiled.run_on_device(arrays, targets, [kind == bool for _, kind in self._outs], device)
+        results = self.compiled.run_on_device(arrays, targets, [kind == bool for _, kind in self._outs], device)
         for one, target, made in zip(outs, targets, results):
             if one is not target:
                 _core.run_on_device("ELEMENT_WISE_IDENTITY", [made], [one], {}, None, [[0]], [(True, "", None)])
@@ -250,6 +250,7 @@ class Graph:
         functools.update_wrapper(self, function)
         self._function, self._device = function, device
         self._kept = _OrderedDict()
+        self._short = _core.ShortGraph()
         self._owner = None  # the class that it is a method of
         self._signature = None  # of the function, once it is needed
 
@@ -261,10 +262,9 @@ class Graph:
 
     def __call__(self, *arguments, out=None, **named):
         """Runs it. Arguments that are not arrays (numbers, strings, None) are constants of the recorded graph."""
-        if out is None and not named and all(type(one) is _np.ndarray for one in arguments):
-            known = self._kept.get(tuple([(one.dtype, one.shape, one.strides) for one in arguments]))
-            if known is not None:
-                return known.result(known.run(arguments, known.no_outs))
+        result = NotImplemented if named else self._short.call(arguments, out)  # of a form that was there before
+        if result is not NotImplemented:
+            return result
         outs = list(out) if isinstance(out, (tuple, list)) else None if out is None else [out]
         arguments, named = self._by_place(arguments, named) if named else (arguments, named)
         leaves = []
@@ -287,7 +287,10 @@ class Graph:
             results = _libraries.borrow(leaves, [None] * len(results))[2](results)
         elif outs is not None:
             results = give(results)
-        return recording.result(results)
+        result = recording.result(results)
+        if not named:
+            self._short.keep(arguments, out, recording.compiled, result)
+        return result
 
     def _by_place(self, arguments, named):
         """Arguments that are given by name, at their places where they have one: f(x, k=2) is f(x, 2)."""

@@ -2,13 +2,13 @@
 """`matmul`: GEMM under NumPy's name."""
 import numpy as _np
 
+from . import _core
 from ._dispatch import refuse_masks as _refuse_masks
 from ._habits import run as _run
 from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
 from ._messages import named as _named
 
 
-@_named
 def matmul(a, b, /, out=None, *, device=None):
     """The matrix product of ``a`` and ``b``, with the shapes of ``numpy.matmul``, by DirectML's GEMM.
 
@@ -23,6 +23,11 @@ def matmul(a, b, /, out=None, *, device=None):
     >>> anydml.matmul(a, np.ones((5, 2, 3), np.float32)).shape
     (5, 2, 3)
     """
+    return _matmul(a, b, out, device)
+
+
+@_named("matmul")
+def _long_way(a, b, out, device):
     for name, x in (("a", a), ("b", b)):
         if x is None:
             raise TypeError(f"matmul: {name} is None; expected an array")
@@ -43,3 +48,7 @@ def matmul(a, b, /, out=None, *, device=None):
 
     _multiplied(a, b, multiply)
     return out
+
+
+# Products of two matrices are GEMM itself: those that were there before run at once.
+_matmul = _core.make_short_call("GEMM", 2, None, (), 0, ("out", "device"), [], _long_way, _PLAIN)

@@ -15,8 +15,10 @@ def function_of(op):
     return _words.FUNCTIONS.get(op, op.lower())
 
 
-def named(function):
+def named(function, own=None):
     """A function whose messages have its own name, and not that of the operator's function that it calls."""
+    if isinstance(function, str):
+        return functools.partial(named, own=function)
 
     @functools.wraps(function)
     def call(*arguments, **options):
@@ -26,7 +28,7 @@ def named(function):
             name, _, text = str(error).partition(": ")
             if type(error) not in (TypeError, ValueError) or name not in _NAMES:
                 raise
-            failed = type(error)(f"{function.__name__}: {text}")
+            failed = type(error)(f"{own or function.__name__}: {text}")
         raise failed from None
 
     return call

@@ -2,8 +2,7 @@
 """A function for each operator that is built. Made by data/generate_python.py from the facts in data/ and the entries
 in src/ops: edit those.
 """
-from ._habits import over_axes as _over_axes, run as _run
-from ._run import given as _given
+from ._habits import function_of as _function_of, over_axes as _over_axes
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_optimizer", "add", "add1", "argmax",
@@ -38,6 +37,9 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_opti
 SHADOWING = ["abs", "pow"]
 
 
+_element_wise_identity = _function_of("ELEMENT_WISE_IDENTITY", (), ("Scale", "Bias"), ("out", "device"))
+
+
 def element_wise_identity(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_IDENTITY: input, element by element.
 
@@ -51,7 +53,10 @@ def element_wise_identity(input, /, *, scale=None, bias=None, out=None, device=N
     >>> anydml.element_wise_identity(x).tolist()
     [-2.5, -0.5, 1.5, 3.0]
     """
-    return _run("ELEMENT_WISE_IDENTITY", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
+    return _element_wise_identity(input, scale, bias, out, device)
+
+
+_abs = _function_of("ELEMENT_WISE_ABS", (), ("Scale", "Bias"), ("out", "device"))
 
 
 def abs(input, /, *, scale=None, bias=None, out=None, device=None):
@@ -68,7 +73,7 @@ def abs(input, /, *, scale=None, bias=None, out=None, device=None):
     >>> anydml.abs(x).tolist()
     [2.5, 0.5, 1.5, 3.0]
     """
-    return _run("ELEMENT_WISE_ABS", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
+    return _abs(input, scale, bias, out, device)
 
 
 @_ufunc("ELEMENT_WISE_ACOS")
@@ -89,6 +94,9 @@ def acos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """
 
 
+_add = _function_of("ELEMENT_WISE_ADD", (), (), ("out", "device"))
+
+
 def add(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_ADD: a + b, element by element.
 
@@ -105,7 +113,7 @@ def add(a, b, /, *, out=None, device=None):
     >>> anydml.add(a, b).tolist()
     [10.0, -4.0, 4.0, -10.0]
     """
-    return _run("ELEMENT_WISE_ADD", a, b, out=out, device=device)
+    return _add(a, b, out, device)
 
 
 @_ufunc("ELEMENT_WISE_ASIN")
@@ -144,6 +152,9 @@ def atan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """
 
 
+_ceil = _function_of("ELEMENT_WISE_CEIL", (), ("Scale", "Bias"), ("out", "device"))
+
+
 def ceil(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_CEIL: ceil(input), element by element.
 
@@ -158,7 +169,10 @@ def ceil(input, /, *, scale=None, bias=None, out=None, device=None):
     >>> anydml.ceil(x).tolist()
     [-2.0, -0.0, 2.0, 3.0]
     """
-    return _run("ELEMENT_WISE_CEIL", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
+    return _ceil(input, scale, bias, out, device)
+
+
+_clip = _function_of("ELEMENT_WISE_CLIP", ("Min", "Max"), ("Scale", "Bias"), ("out", "device"))
 
 
 def clip(input, /, min=None, max=None, *, scale=None, bias=None, out=None, device=None):
@@ -178,7 +192,7 @@ def clip(input, /, min=None, max=None, *, scale=None, bias=None, out=None, devic
     >>> anydml.clip(x, min=-1, max=2).tolist()
     [-1.0, -0.5, 1.5, 2.0]
     """
-    return _run("ELEMENT_WISE_CLIP", input, Min=min, Max=max, **_given(Scale=scale, Bias=bias), out=out, device=device)
+    return _clip(input, min, max, scale, bias, out, device)
 
 
 @_ufunc("ELEMENT_WISE_COS")
@@ -199,6 +213,9 @@ def cos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """
 
 
+_divide = _function_of("ELEMENT_WISE_DIVIDE", (), (), ("out", "device"))
+
+
 def divide(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_DIVIDE: a / b, element by element.
 
@@ -215,7 +232,7 @@ def divide(a, b, /, *, out=None, device=None):
     >>> anydml.divide(a, b).tolist()
     [3.5, -3.5, -0.25]
     """
-    return _run("ELEMENT_WISE_DIVIDE", a, b, out=out, device=device)
+    return _divide(a, b, out, device)
 
 
 @_ufunc("ELEMENT_WISE_EXP")
@@ -236,6 +253,9 @@ def exp(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """
 
 
+_floor = _function_of("ELEMENT_WISE_FLOOR", (), ("Scale", "Bias"), ("out", "device"))
+
+
 def floor(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_FLOOR: floor(input), element by element.
 
@@ -250,7 +270,7 @@ def floor(input, /, *, scale=None, bias=None, out=None, device=None):
     >>> anydml.floor(x).tolist()
     [-3.0, -1.0, 1.0, 3.0]
     """
-    return _run("ELEMENT_WISE_FLOOR", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
+    return _floor(input, scale, bias, out, device)
 
 
 @_ufunc("ELEMENT_WISE_LOG")
@@ -271,6 +291,9 @@ def log(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """
 
 
+_logical_and = _function_of("ELEMENT_WISE_LOGICAL_AND", (), (), ("out", "device"))
+
+
 def logical_and(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_LOGICAL_AND: (a && b), element by element.
 
@@ -287,7 +310,10 @@ def logical_and(a, b, /, *, out=None, device=None):
     >>> anydml.logical_and(a, b).tolist()
     [0, 0, 0, 1]
     """
-    return _run("ELEMENT_WISE_LOGICAL_AND", a, b, out=out, device=device)
+    return _logical_and(a, b, out, device)
+
+
+_logical_equals = _function_of("ELEMENT_WISE_LOGICAL_EQUALS", (), (), ("out", "dtype", "device"))
 
 
 def logical_equals(a, b, /, *, out=None, dtype=None, device=None):
@@ -305,7 +331,10 @@ def logical_equals(a, b, /, *, out=None, dtype=None, device=None):
     >>> anydml.logical_equals(a, b).tolist()
     [0, 1, 0]
     """
-    return _run("ELEMENT_WISE_LOGICAL_EQUALS", a, b, out=out, dtype=dtype, device=device)
+    return _logical_equals(a, b, out, dtype, device)
+
+
+_logical_greater_than = _function_of("ELEMENT_WISE_LOGICAL_GREATER_THAN", (), (), ("out", "dtype", "device"))
 
 
 def logical_greater_than(a, b, /, *, out=None, dtype=None, device=None):
@@ -323,7 +352,10 @@ def logical_greater_than(a, b, /, *, out=None, dtype=None, device=None):
     >>> anydml.logical_greater_than(a, b).tolist()
     [0, 0, 1]
     """
-    return _run("ELEMENT_WISE_LOGICAL_GREATER_THAN", a, b, out=out, dtype=dtype, device=device)
+    return _logical_greater_than(a, b, out, dtype, device)
+
+
+_logical_less_than = _function_of("ELEMENT_WISE_LOGICAL_LESS_THAN", (), (), ("out", "dtype", "device"))
 
 
 def logical_less_than(a, b, /, *, out=None, dtype=None, device=None):
@@ -341,7 +373,10 @@ def logical_less_than(a, b, /, *, out=None, dtype=None, device=None):
     >>> anydml.logical_less_than(a, b).tolist()
     [1, 0, 0]
     """
-    return _run("ELEMENT_WISE_LOGICAL_LESS_THAN", a, b, out=out, dtype=dtype, device=device)
+    return _logical_less_than(a, b, out, dtype, device)
+
+
+_logical_not = _function_of("ELEMENT_WISE_LOGICAL_NOT", (), (), ("out", "device"))
 
 
 def logical_not(input, /, *, out=None, device=None):
@@ -357,7 +392,10 @@ def logical_not(input, /, *, out=None, device=None):
     >>> anydml.logical_not(x).tolist()
     [1, 0, 0]
     """
-    return _run("ELEMENT_WISE_LOGICAL_NOT", input, out=out, device=device)
+    return _logical_not(input, out, device)
+
+
+_logical_or = _function_of("ELEMENT_WISE_LOGICAL_OR", (), (), ("out", "device"))
 
 
 def logical_or(a, b, /, *, out=None, device=None):
@@ -376,7 +414,10 @@ def logical_or(a, b, /, *, out=None, device=None):
     >>> anydml.logical_or(a, b).tolist()
     [0, 1, 1, 1]
     """
-    return _run("ELEMENT_WISE_LOGICAL_OR", a, b, out=out, device=device)
+    return _logical_or(a, b, out, device)
+
+
+_logical_xor = _function_of("ELEMENT_WISE_LOGICAL_XOR", (), (), ("out", "device"))
 
 
 def logical_xor(a, b, /, *, out=None, device=None):
@@ -395,7 +436,10 @@ def logical_xor(a, b, /, *, out=None, device=None):
     >>> anydml.logical_xor(a, b).tolist()
     [0, 1, 1, 0]
     """
-    return _run("ELEMENT_WISE_LOGICAL_XOR", a, b, out=out, device=device)
+    return _logical_xor(a, b, out, device)
+
+
+_element_wise_max = _function_of("ELEMENT_WISE_MAX", (), (), ("out", "device"))
 
 
 def element_wise_max(a, b, /, *, out=None, device=None):
@@ -413,7 +457,10 @@ def element_wise_max(a, b, /, *, out=None, device=None):
     >>> anydml.element_wise_max(a, b).tolist()
     [7.0, 3.0, 7.0, -3.0]
     """
-    return _run("ELEMENT_WISE_MAX", a, b, out=out, device=device)
+    return _element_wise_max(a, b, out, device)
+
+
+_element_wise_mean = _function_of("ELEMENT_WISE_MEAN", (), (), ("out", "device"))
 
 
 def element_wise_mean(a, b, /, *, out=None, device=None):
@@ -431,7 +478,10 @@ def element_wise_mean(a, b, /, *, out=None, device=None):
     >>> anydml.element_wise_mean(a, b).tolist()
     [5.0, -2.0, 2.0, -5.0]
     """
-    return _run("ELEMENT_WISE_MEAN", a, b, out=out, device=device)
+    return _element_wise_mean(a, b, out, device)
+
+
+_element_wise_min = _function_of("ELEMENT_WISE_MIN", (), (), ("out", "device"))
 
 
 def element_wise_min(a, b, /, *, out=None, device=None):
@@ -449,7 +499,10 @@ def element_wise_min(a, b, /, *, out=None, device=None):
     >>> anydml.element_wise_min(a, b).tolist()
     [3.0, -7.0, -3.0, -7.0]
     """
-    return _run("ELEMENT_WISE_MIN", a, b, out=out, device=device)
+    return _element_wise_min(a, b, out, device)
+
+
+_multiply = _function_of("ELEMENT_WISE_MULTIPLY", (), (), ("out", "device"))
 
 
 def multiply(a, b, /, *, out=None, device=None):
@@ -468,7 +521,7 @@ def multiply(a, b, /, *, out=None, device=None):
     >>> anydml.multiply(a, b).tolist()
     [21.0, -21.0, -21.0, 21.0]
     """
-    return _run("ELEMENT_WISE_MULTIPLY", a, b, out=out, device=device)
+    return _multiply(a, b, out, device)
 
 
 @_ufunc("ELEMENT_WISE_POW")
@@ -492,6 +545,9 @@ def pow(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=
     """
 
 
+_constant_pow = _function_of("ELEMENT_WISE_CONSTANT_POW", ("Exponent",), ("Scale", "Bias"), ("out", "device"))
+
+
 def constant_pow(input, /, *, exponent, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_CONSTANT_POW: pow(input, Exponent), element by element.
 
@@ -506,8 +562,10 @@ def constant_pow(input, /, *, exponent, scale=None, bias=None, out=None, device=
     >>> anydml.constant_pow(x, exponent=-0.5).tolist()
     [1.4142135381698608, 1.0, 0.7071067690849304, 0.3162277638912201]
     """
-    return _run("ELEMENT_WISE_CONSTANT_POW", input, Exponent=exponent, **_given(Scale=scale, Bias=bias), out=out,
-                device=device)
+    return _constant_pow(input, exponent, scale, bias, out, device)
+
+
+_recip = _function_of("ELEMENT_WISE_RECIP", (), ("Scale", "Bias"), ("out", "device"))
 
 
 def recip(input, /, *, scale=None, bias=None, out=None, device=None):
@@ -523,7 +581,7 @@ def recip(input, /, *, scale=None, bias=None, out=None, device=None):
     >>> anydml.recip(x).tolist()
     [0.5, 0.25, -2.0]
     """
-    return _run("ELEMENT_WISE_RECIP", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
+    return _recip(input, scale, bias, out, device)
 
 
 @_ufunc("ELEMENT_WISE_SIN")
@@ -544,6 +602,9 @@ def sin(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """
 
 
+_sqrt = _function_of("ELEMENT_WISE_SQRT", (), ("Scale", "Bias"), ("out", "device"))
+
+
 def sqrt(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_SQRT: sqrt(input), element by element.
 
@@ -558,7 +619,10 @@ def sqrt(input, /, *, scale=None, bias=None, out=None, device=None):
     >>> anydml.sqrt(x).tolist()
     [2.0, 1.5, 0.0]
     """
-    return _run("ELEMENT_WISE_SQRT", input, **_given(Scale=scale, Bias=bias), out=out, device=device)
+    return _sqrt(input, scale, bias, out, device)
+
+
+_subtract = _function_of("ELEMENT_WISE_SUBTRACT", (), (), ("out", "device"))
 
 
 def subtract(a, b, /, *, out=None, device=None):
@@ -577,7 +641,7 @@ def subtract(a, b, /, *, out=None, device=None):
     >>> anydml.subtract(a, b).tolist()
     [4.0, -10.0, 10.0, -4.0]
     """
-    return _run("ELEMENT_WISE_SUBTRACT", a, b, out=out, device=device)
+    return _subtract(a, b, out, device)
 
 
 @_ufunc("ELEMENT_WISE_TAN")
@@ -598,6 +662,9 @@ def tan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """
 
 
+_threshold = _function_of("ELEMENT_WISE_THRESHOLD", ("Min",), ("Scale", "Bias"), ("out", "device"))
+
+
 def threshold(input, /, *, min, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_THRESHOLD: max(input, Min), element by element.
 
@@ -612,7 +679,10 @@ def threshold(input, /, *, min, scale=None, bias=None, out=None, device=None):
     >>> anydml.threshold(x, min=0.5).tolist()
     [0.5, 0.5, 1.5, 3.0]
     """
-    return _run("ELEMENT_WISE_THRESHOLD", input, Min=min, **_given(Scale=scale, Bias=bias), out=out, device=device)
+    return _threshold(input, min, scale, bias, out, device)
+
+
+_quantize_linear = _function_of("ELEMENT_WISE_QUANTIZE_LINEAR", (), (), ("out", "dtype", "device"))
 
 
 def quantize_linear(input, scale, /, zero_point=None, *, out=None, dtype=None, device=None):
@@ -632,7 +702,10 @@ def quantize_linear(input, scale, /, zero_point=None, *, out=None, dtype=None, d
     >>> anydml.quantize_linear(x, scale, zero_point).tolist()
     [8, 10, 13, 208]
     """
-    return _run("ELEMENT_WISE_QUANTIZE_LINEAR", input, scale, zero_point, out=out, dtype=dtype, device=device)
+    return _quantize_linear(input, scale, zero_point, out, dtype, device)
+
+
+_dequantize_linear = _function_of("ELEMENT_WISE_DEQUANTIZE_LINEAR", (), (), ("out", "device"))
 
 
 def dequantize_linear(input, scale, /, zero_point=None, *, out=None, device=None):
@@ -651,7 +724,10 @@ def dequantize_linear(input, scale, /, zero_point=None, *, out=None, device=None
     >>> anydml.dequantize_linear(x, scale, zero_point).tolist()
     [-1.0, 0.0, 1.5, 99.0]
     """
-    return _run("ELEMENT_WISE_DEQUANTIZE_LINEAR", input, scale, zero_point, out=out, device=device)
+    return _dequantize_linear(input, scale, zero_point, out, device)
+
+
+_elu = _function_of("ACTIVATION_ELU", ("Alpha",), (), ("out", "device"))
 
 
 def elu(input, /, *, alpha, out=None, device=None):
@@ -667,7 +743,10 @@ def elu(input, /, *, alpha, out=None, device=None):
     >>> anydml.elu(x, alpha=0.5).tolist()
     [-0.4589574933052063, -0.19673466682434082, 1.5, 3.0]
     """
-    return _run("ACTIVATION_ELU", input, Alpha=alpha, out=out, device=device)
+    return _elu(input, alpha, out, device)
+
+
+_hardmax = _function_of("ACTIVATION_HARDMAX", (), (), ("out", "device"))
 
 
 def hardmax(input, /, *, axis=None, out=None, device=None):
@@ -683,7 +762,12 @@ def hardmax(input, /, *, axis=None, out=None, device=None):
     >>> anydml.hardmax(x).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return _over_axes("ACTIVATION_HARDMAX", input, out=out, device=device, axis=axis)
+    if axis is None:
+        return _hardmax(input, out, device)
+    return _over_axes(_hardmax, "ACTIVATION_HARDMAX", input, axis=axis, out=out, device=device)
+
+
+_hard_sigmoid = _function_of("ACTIVATION_HARD_SIGMOID", ("Alpha", "Beta"), (), ("out", "device"))
 
 
 def hard_sigmoid(input, /, *, alpha, beta, out=None, device=None):
@@ -700,7 +784,10 @@ def hard_sigmoid(input, /, *, alpha, beta, out=None, device=None):
     >>> anydml.hard_sigmoid(x, alpha=0.25, beta=0.5).tolist()
     [0.0, 0.375, 0.875, 1.0]
     """
-    return _run("ACTIVATION_HARD_SIGMOID", input, Alpha=alpha, Beta=beta, out=out, device=device)
+    return _hard_sigmoid(input, alpha, beta, out, device)
+
+
+_activation_identity = _function_of("ACTIVATION_IDENTITY", (), (), ("out", "device"))
 
 
 def activation_identity(input, /, *, out=None, device=None):
@@ -715,7 +802,10 @@ def activation_identity(input, /, *, out=None, device=None):
     >>> anydml.activation_identity(x).tolist()
     [-2.5, -0.5, 1.5, 3.0]
     """
-    return _run("ACTIVATION_IDENTITY", input, out=out, device=device)
+    return _activation_identity(input, out, device)
+
+
+_leaky_relu = _function_of("ACTIVATION_LEAKY_RELU", ("Alpha",), (), ("out", "device"))
 
 
 def leaky_relu(input, /, *, alpha, out=None, device=None):
@@ -731,7 +821,10 @@ def leaky_relu(input, /, *, alpha, out=None, device=None):
     >>> anydml.leaky_relu(x, alpha=0.25).tolist()
     [-0.625, -0.125, 1.5, 3.0]
     """
-    return _run("ACTIVATION_LEAKY_RELU", input, Alpha=alpha, out=out, device=device)
+    return _leaky_relu(input, alpha, out, device)
+
+
+_linear = _function_of("ACTIVATION_LINEAR", ("Alpha", "Beta"), (), ("out", "device"))
 
 
 def linear(input, /, *, alpha, beta, out=None, device=None):
@@ -748,7 +841,10 @@ def linear(input, /, *, alpha, beta, out=None, device=None):
     >>> anydml.linear(x, alpha=2, beta=1).tolist()
     [-4.0, 0.0, 4.0, 7.0]
     """
-    return _run("ACTIVATION_LINEAR", input, Alpha=alpha, Beta=beta, out=out, device=device)
+    return _linear(input, alpha, beta, out, device)
+
+
+_log_softmax = _function_of("ACTIVATION_LOG_SOFTMAX", (), (), ("out", "device"))
 
 
 def log_softmax(input, /, *, axis=None, out=None, device=None):
@@ -765,7 +861,12 @@ def log_softmax(input, /, *, axis=None, out=None, device=None):
     >>> anydml.log_softmax(x).tolist()
     [[-1.3862943649291992, -1.3862943649291992, -0.6931471824645996], [0.0, -200.0, -200.0]]
     """
-    return _over_axes("ACTIVATION_LOG_SOFTMAX", input, out=out, device=device, axis=axis)
+    if axis is None:
+        return _log_softmax(input, out, device)
+    return _over_axes(_log_softmax, "ACTIVATION_LOG_SOFTMAX", input, axis=axis, out=out, device=device)
+
+
+_parameterized_relu = _function_of("ACTIVATION_PARAMETERIZED_RELU", (), (), ("out", "device"))
 
 
 def parameterized_relu(input, slope, /, *, out=None, device=None):
@@ -783,7 +884,10 @@ def parameterized_relu(input, slope, /, *, out=None, device=None):
     >>> anydml.parameterized_relu(x, slope).tolist()
     [-1.25, -0.125, 1.5, 3.0]
     """
-    return _run("ACTIVATION_PARAMETERIZED_RELU", input, slope, out=out, device=device)
+    return _parameterized_relu(input, slope, out, device)
+
+
+_parametric_softplus = _function_of("ACTIVATION_PARAMETRIC_SOFTPLUS", ("Alpha", "Beta"), (), ("out", "device"))
 
 
 def parametric_softplus(input, /, *, alpha, beta, out=None, device=None):
@@ -800,7 +904,10 @@ def parametric_softplus(input, /, *, alpha, beta, out=None, device=None):
     >>> anydml.parametric_softplus(x, alpha=2, beta=0.5).tolist()
     [0.5038581490516663, 1.151878833770752, 2.2737419605255127, 3.4028265476226807]
     """
-    return _run("ACTIVATION_PARAMETRIC_SOFTPLUS", input, Alpha=alpha, Beta=beta, out=out, device=device)
+    return _parametric_softplus(input, alpha, beta, out, device)
+
+
+_relu = _function_of("ACTIVATION_RELU", (), (), ("out", "device"))
 
 
 def relu(input, /, *, out=None, device=None):
@@ -815,7 +922,10 @@ def relu(input, /, *, out=None, device=None):
     >>> anydml.relu(x).tolist()
     [0.0, 0.0, 1.5, 3.0]
     """
-    return _run("ACTIVATION_RELU", input, out=out, device=device)
+    return _relu(input, out, device)
+
+
+_scaled_elu = _function_of("ACTIVATION_SCALED_ELU", ("Alpha", "Gamma"), (), ("out", "device"))
 
 
 def scaled_elu(input, /, *, alpha, gamma, out=None, device=None):
@@ -832,7 +942,10 @@ def scaled_elu(input, /, *, alpha, gamma, out=None, device=None):
     >>> anydml.scaled_elu(x, alpha=1.5, gamma=2).tolist()
     [-2.7537450790405273, -1.180408000946045, 3.0, 6.0]
     """
-    return _run("ACTIVATION_SCALED_ELU", input, Alpha=alpha, Gamma=gamma, out=out, device=device)
+    return _scaled_elu(input, alpha, gamma, out, device)
+
+
+_scaled_tanh = _function_of("ACTIVATION_SCALED_TANH", ("Alpha", "Beta"), (), ("out", "device"))
 
 
 def scaled_tanh(input, /, *, alpha, beta, out=None, device=None):
@@ -849,7 +962,7 @@ def scaled_tanh(input, /, *, alpha, beta, out=None, device=None):
     >>> anydml.scaled_tanh(x, alpha=2, beta=0.5).tolist()
     [-1.6965672969818115, -0.48983731865882874, 1.270297884941101, 1.8102965354919434]
     """
-    return _run("ACTIVATION_SCALED_TANH", input, Alpha=alpha, Beta=beta, out=out, device=device)
+    return _scaled_tanh(input, alpha, beta, out, device)
 
 
 @_ufunc("ACTIVATION_SIGMOID")
@@ -869,6 +982,9 @@ def sigmoid(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype
     """
 
 
+_softmax = _function_of("ACTIVATION_SOFTMAX", (), (), ("out", "device"))
+
+
 def softmax(input, /, *, axis=None, out=None, device=None):
     """DirectML's ACTIVATION_SOFTMAX: exp(x_i) / sum_j(exp(x_j))   along the last dimension of the effective 2-D
     tensor.
@@ -883,7 +999,12 @@ def softmax(input, /, *, axis=None, out=None, device=None):
     >>> anydml.softmax(x).tolist()
     [[0.25, 0.25, 0.5], [1.0, 0.0, 0.0]]
     """
-    return _over_axes("ACTIVATION_SOFTMAX", input, out=out, device=device, axis=axis)
+    if axis is None:
+        return _softmax(input, out, device)
+    return _over_axes(_softmax, "ACTIVATION_SOFTMAX", input, axis=axis, out=out, device=device)
+
+
+_softplus = _function_of("ACTIVATION_SOFTPLUS", ("Steepness",), (), ("out", "device"))
 
 
 def softplus(input, /, *, steepness, out=None, device=None):
@@ -899,7 +1020,7 @@ def softplus(input, /, *, steepness, out=None, device=None):
     >>> anydml.softplus(x, steepness=2).tolist()
     [0.003357674228027463, 0.15663084387779236, 1.5242936611175537, 3.0012378692626953]
     """
-    return _run("ACTIVATION_SOFTPLUS", input, Steepness=steepness, out=out, device=device)
+    return _softplus(input, steepness, out, device)
 
 
 @_ufunc("ACTIVATION_SOFTSIGN")
@@ -936,6 +1057,9 @@ def activation_tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDE
     """
 
 
+_thresholded_relu = _function_of("ACTIVATION_THRESHOLDED_RELU", ("Alpha",), (), ("out", "device"))
+
+
 def thresholded_relu(input, /, *, alpha, out=None, device=None):
     """DirectML's ACTIVATION_THRESHOLDED_RELU: input > Alpha ? input : 0.
 
@@ -949,7 +1073,12 @@ def thresholded_relu(input, /, *, alpha, out=None, device=None):
     >>> anydml.thresholded_relu(x, alpha=2).tolist()
     [0.0, 0.0, 0.0, 3.0]
     """
-    return _run("ACTIVATION_THRESHOLDED_RELU", input, Alpha=alpha, out=out, device=device)
+    return _thresholded_relu(input, alpha, out, device)
+
+
+_convolution = _function_of("CONVOLUTION",
+                            ("Mode", "Direction", "Strides", "Dilations", "StartPadding", "EndPadding", "OutputPadding", "GroupCount"),
+                            ("FusedActivation",), ("out", "shape", "device"))
 
 
 def convolution(input, filter, /, bias=None, *, mode='CROSS_CORRELATION', direction='FORWARD', strides=None,
@@ -980,9 +1109,11 @@ def convolution(input, filter, /, bias=None, *, mode='CROSS_CORRELATION', direct
     ...                    group_count=1).tolist()
     [[[[-4.5, -4.5, -4.5]]]]
     """
-    return _run("CONVOLUTION", input, filter, bias, Mode=mode, Direction=direction, Strides=strides,
-                Dilations=dilations, StartPadding=start_padding, EndPadding=end_padding, OutputPadding=output_padding,
-                GroupCount=group_count, **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
+    return _convolution(input, filter, bias, mode, direction, strides, dilations, start_padding, end_padding,
+                        output_padding, group_count, fused_activation, out, shape, device)
+
+
+_gemm = _function_of("GEMM", ("TransA", "TransB", "Alpha", "Beta"), ("FusedActivation",), ("out", "shape", "device"))
 
 
 def gemm(a, b, /, c=None, *, trans_a='NONE', trans_b='NONE', alpha=1.0, beta=1.0, fused_activation=None, out=None,
@@ -1006,8 +1137,10 @@ def gemm(a, b, /, c=None, *, trans_a='NONE', trans_b='NONE', alpha=1.0, beta=1.0
     >>> anydml.gemm(a, b, c, trans_a="NONE", trans_b="NONE", alpha=1, beta=1).tolist()
     [[19.5, 22.5], [42.5, 49.5]]
     """
-    return _run("GEMM", a, b, c, TransA=trans_a, TransB=trans_b, Alpha=alpha, Beta=beta,
-                **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
+    return _gemm(a, b, c, trans_a, trans_b, alpha, beta, fused_activation, out, shape, device)
+
+
+_reduce = _function_of("REDUCE", ("Function", "Axes"), (), ("out", "dtype", "shape", "device"))
 
 
 def reduce(input, /, *, function, axes=None, axis=None, keepdims=None, out=None, dtype=None, shape=None, device=None):
@@ -1028,8 +1161,15 @@ def reduce(input, /, *, function, axes=None, axis=None, keepdims=None, out=None,
     >>> anydml.reduce(x, function="SUM", axes=[1]).tolist()
     [[9.0], [13.0]]
     """
-    return _over_axes("REDUCE", input, Function=function, Axes=axes, out=out, dtype=dtype, shape=shape, device=device,
-                      axis=axis, keepdims=keepdims)
+    if axis is None and keepdims is None and axes is not None:
+        return _reduce(input, function, axes, out, dtype, shape, device)
+    return _over_axes(_reduce, "REDUCE", input, Function=function, Axes=axes, axis=axis, keepdims=keepdims, out=out,
+                      dtype=dtype, shape=shape, device=device)
+
+
+_average_pooling = _function_of("AVERAGE_POOLING",
+                                ("Strides", "WindowSize", "StartPadding", "EndPadding", "IncludePadding"), (),
+                                ("out", "shape", "device"))
 
 
 def average_pooling(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, include_padding=False,
@@ -1052,8 +1192,12 @@ def average_pooling(input, /, *, strides=None, window_size, start_padding=None, 
     ...                        include_padding=0).tolist()
     [[[[3.5, 5.5]]]]
     """
-    return _run("AVERAGE_POOLING", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
-                EndPadding=end_padding, IncludePadding=include_padding, out=out, shape=shape, device=device)
+    return _average_pooling(input, strides, window_size, start_padding, end_padding, include_padding, out, shape,
+                            device)
+
+
+_lp_pooling = _function_of("LP_POOLING", ("Strides", "WindowSize", "StartPadding", "EndPadding", "P"), (),
+                           ("out", "shape", "device"))
 
 
 def lp_pooling(input, /, *, strides, window_size, start_padding, end_padding, p, out=None, shape=None, device=None):
@@ -1073,8 +1217,11 @@ def lp_pooling(input, /, *, strides, window_size, start_padding, end_padding, p,
     >>> anydml.lp_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0], p=1).tolist()
     [[[[14.0, 22.0]]]]
     """
-    return _run("LP_POOLING", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
-                EndPadding=end_padding, P=p, out=out, shape=shape, device=device)
+    return _lp_pooling(input, strides, window_size, start_padding, end_padding, p, out, shape, device)
+
+
+_max_pooling = _function_of("MAX_POOLING", ("Strides", "WindowSize", "StartPadding", "EndPadding"), (),
+                            ("out", "shape", "device"))
 
 
 def max_pooling(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, out=None, shape=None,
@@ -1094,8 +1241,10 @@ def max_pooling(input, /, *, strides=None, window_size, start_padding=None, end_
     >>> anydml.max_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0]).tolist()
     [[[[6.0, 8.0]]]]
     """
-    return _run("MAX_POOLING", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
-                EndPadding=end_padding, out=out, shape=shape, device=device)
+    return _max_pooling(input, strides, window_size, start_padding, end_padding, out, shape, device)
+
+
+_roi_pooling = _function_of("ROI_POOLING", ("SpatialScale", "PooledSize"), (), ("out", "shape", "device"))
 
 
 def roi_pooling(input, roi, /, *, spatial_scale, pooled_size, out=None, shape=None, device=None):
@@ -1116,8 +1265,10 @@ def roi_pooling(input, roi, /, *, spatial_scale, pooled_size, out=None, shape=No
     >>> anydml.roi_pooling(x, roi, spatial_scale=1, pooled_size=[2, 1]).tolist()
     [[[[7.0, 8.0]]]]
     """
-    return _run("ROI_POOLING", input, roi, SpatialScale=spatial_scale, PooledSize=pooled_size, out=out, shape=shape,
-                device=device)
+    return _roi_pooling(input, roi, spatial_scale, pooled_size, out, shape, device)
+
+
+_slice_ = _function_of("SLICE", ("Offsets", "Sizes", "Strides"), (), ("out", "shape", "device"))
 
 
 def slice_(input, /, *, offsets, sizes, strides, out=None, shape=None, device=None):
@@ -1135,7 +1286,10 @@ def slice_(input, /, *, offsets, sizes, strides, out=None, shape=None, device=No
     >>> anydml.slice_(x, offsets=[0, 0], sizes=[1, 2], strides=[1, 2]).tolist()
     [[1.0, 3.0]]
     """
-    return _run("SLICE", input, Offsets=offsets, Sizes=sizes, Strides=strides, out=out, shape=shape, device=device)
+    return _slice_(input, offsets, sizes, strides, out, shape, device)
+
+
+_cast = _function_of("CAST", (), (), ("out", "dtype", "device"))
 
 
 def cast(input, /, *, out=None, dtype=None, device=None):
@@ -1150,7 +1304,10 @@ def cast(input, /, *, out=None, dtype=None, device=None):
     >>> anydml.cast(x, dtype="int8").tolist()
     [-2, 0, 1, 3]
     """
-    return _run("CAST", input, out=out, dtype=dtype, device=device)
+    return _cast(input, out, dtype, device)
+
+
+_split = _function_of("SPLIT", ("Axis",), (), ("out", "shape", "device"))
 
 
 def split(input, /, *, axis=0, out=None, shape=None, device=None):
@@ -1167,7 +1324,10 @@ def split(input, /, *, axis=0, out=None, shape=None, device=None):
     >>> [one.tolist() for one in anydml.split(x, axis=1, shape=((2, 1), (2, 2)))]
     [[[1.0], [2.0]], [[5.0, 3.0], [2.0, 9.0]]]
     """
-    return _run("SPLIT", input, Axis=axis, out=out, shape=shape, device=device)
+    return _split(input, axis, out, shape, device)
+
+
+_join = _function_of("JOIN", ("Axis",), (), ("out", "shape", "device"))
 
 
 def join(inputs, /, *, axis=0, out=None, shape=None, device=None):
@@ -1183,7 +1343,11 @@ def join(inputs, /, *, axis=0, out=None, shape=None, device=None):
     >>> anydml.join(inputs, axis=1).tolist()
     [[1.0, 5.0, 3.0], [2.0, 2.0, 9.0]]
     """
-    return _run("JOIN", *inputs, Axis=axis, out=out, shape=shape, device=device)
+    return _join(inputs, axis, out, shape, device)
+
+
+_padding = _function_of("PADDING", ("PaddingMode", "PaddingValue", "StartPadding", "EndPadding"), (),
+                        ("out", "shape", "device"))
 
 
 def padding(input, /, *, padding_mode, padding_value, start_padding, end_padding, out=None, shape=None, device=None):
@@ -1202,8 +1366,10 @@ def padding(input, /, *, padding_mode, padding_value, start_padding, end_padding
     >>> anydml.padding(x, padding_mode="REFLECTION", padding_value=0, start_padding=[2], end_padding=[1]).tolist()
     [3.0, 5.0, 1.0, 5.0, 3.0, 5.0]
     """
-    return _run("PADDING", input, PaddingMode=padding_mode, PaddingValue=padding_value, StartPadding=start_padding,
-                EndPadding=end_padding, out=out, shape=shape, device=device)
+    return _padding(input, padding_mode, padding_value, start_padding, end_padding, out, shape, device)
+
+
+_value_scale_2d = _function_of("VALUE_SCALE_2D", ("Scale", "Bias"), (), ("out", "device"))
 
 
 def value_scale_2d(input, /, *, scale, bias, out=None, device=None):
@@ -1220,7 +1386,10 @@ def value_scale_2d(input, /, *, scale, bias, out=None, device=None):
     >>> anydml.value_scale_2d(x, scale=2, bias=[0, 1, 2]).tolist()
     [[[[2.0]], [[5.0]], [[8.0]]]]
     """
-    return _run("VALUE_SCALE_2D", input, Scale=scale, Bias=bias, out=out, device=device)
+    return _value_scale_2d(input, scale, bias, out, device)
+
+
+_upsample_2d = _function_of("UPSAMPLE_2D", ("ScaleSize", "InterpolationMode"), (), ("out", "shape", "device"))
 
 
 def upsample_2d(input, /, *, scale_size, interpolation_mode, out=None, shape=None, device=None):
@@ -1237,8 +1406,10 @@ def upsample_2d(input, /, *, scale_size, interpolation_mode, out=None, shape=Non
     >>> anydml.upsample_2d(x, scale_size=[2, 2], interpolation_mode="NEAREST_NEIGHBOR").tolist()
     [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
     """
-    return _run("UPSAMPLE_2D", input, ScaleSize=scale_size, InterpolationMode=interpolation_mode, out=out, shape=shape,
-                device=device)
+    return _upsample_2d(input, scale_size, interpolation_mode, out, shape, device)
+
+
+_gather = _function_of("GATHER", ("Axis", "IndexDimensions"), (), ("out", "shape", "device"))
 
 
 def gather(input, indices, /, *, axis, index_dimensions, out=None, shape=None, device=None):
@@ -1257,8 +1428,10 @@ def gather(input, indices, /, *, axis, index_dimensions, out=None, shape=None, d
     >>> anydml.gather(x, indices, axis=0, index_dimensions=1).tolist()
     [[2.0, 2.0, 9.0], [1.0, 5.0, 3.0]]
     """
-    return _run("GATHER", input, indices, Axis=axis, IndexDimensions=index_dimensions, out=out, shape=shape,
-                device=device)
+    return _gather(input, indices, axis, index_dimensions, out, shape, device)
+
+
+_space_to_depth = _function_of("SPACE_TO_DEPTH", ("BlockSize",), (), ("out", "shape", "device"))
 
 
 def space_to_depth(input, /, *, block_size, out=None, shape=None, device=None):
@@ -1274,7 +1447,10 @@ def space_to_depth(input, /, *, block_size, out=None, shape=None, device=None):
     >>> anydml.space_to_depth(x, block_size=2).tolist()
     [[[[1.0, 3.0]], [[2.0, 4.0]], [[5.0, 7.0]], [[6.0, 8.0]]]]
     """
-    return _run("SPACE_TO_DEPTH", input, BlockSize=block_size, out=out, shape=shape, device=device)
+    return _space_to_depth(input, block_size, out, shape, device)
+
+
+_depth_to_space = _function_of("DEPTH_TO_SPACE", ("BlockSize",), (), ("out", "shape", "device"))
 
 
 def depth_to_space(input, /, *, block_size, out=None, shape=None, device=None):
@@ -1290,7 +1466,10 @@ def depth_to_space(input, /, *, block_size, out=None, shape=None, device=None):
     >>> anydml.depth_to_space(x, block_size=2).tolist()
     [[[[1.0, 3.0, 2.0, 4.0], [5.0, 7.0, 6.0, 8.0]]]]
     """
-    return _run("DEPTH_TO_SPACE", input, BlockSize=block_size, out=out, shape=shape, device=device)
+    return _depth_to_space(input, block_size, out, shape, device)
+
+
+_tile = _function_of("TILE", ("Repeats",), (), ("out", "shape", "device"))
 
 
 def tile(input, /, repeats, *, out=None, shape=None, device=None):
@@ -1307,7 +1486,10 @@ def tile(input, /, repeats, *, out=None, shape=None, device=None):
     >>> anydml.tile(x, repeats=[2, 2]).tolist()
     [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
     """
-    return _run("TILE", input, Repeats=repeats, out=out, shape=shape, device=device)
+    return _tile(input, repeats, out, shape, device)
+
+
+_top_k = _function_of("TOP_K", ("Axis", "K"), (), ("out", "dtype", "shape", "device"))
 
 
 def top_k(input, /, *, axis=-1, k, out=None, dtype=None, shape=None, device=None):
@@ -1325,7 +1507,11 @@ def top_k(input, /, *, axis=-1, k, out=None, dtype=None, shape=None, device=None
     >>> [one.tolist() for one in anydml.top_k(x, axis=1, k=2)]
     [[[5.0, 3.0], [9.0, 2.0]], [[1, 2], [2, 0]]]
     """
-    return _run("TOP_K", input, Axis=axis, K=k, out=out, dtype=dtype, shape=shape, device=device)
+    return _top_k(input, axis, k, out, dtype, shape, device)
+
+
+_batch_normalization = _function_of("BATCH_NORMALIZATION", ("Spatial", "Epsilon"), ("FusedActivation",),
+                                    ("out", "device"))
 
 
 def batch_normalization(input, mean, variance, scale, bias, /, *, spatial, epsilon, fused_activation=None, out=None,
@@ -1349,8 +1535,12 @@ def batch_normalization(input, mean, variance, scale, bias, /, *, spatial, epsil
     >>> anydml.batch_normalization(x, mean, variance, scale, bias, spatial=True, epsilon=0).tolist()
     [[[[0.0, 1.0]], [[-5.0, 3.0]]]]
     """
-    return _run("BATCH_NORMALIZATION", input, mean, variance, scale, bias, Spatial=spatial, Epsilon=epsilon,
-                **_given(FusedActivation=fused_activation), out=out, device=device)
+    return _batch_normalization(input, mean, variance, scale, bias, spatial, epsilon, fused_activation, out, device)
+
+
+_mean_variance_normalization = _function_of("MEAN_VARIANCE_NORMALIZATION",
+                                            ("CrossChannel", "NormalizeVariance", "Epsilon"), ("FusedActivation",),
+                                            ("out", "device"))
 
 
 def mean_variance_normalization(input, /, scale=None, bias=None, *, cross_channel, normalize_variance, epsilon,
@@ -1375,9 +1565,13 @@ def mean_variance_normalization(input, /, scale=None, bias=None, *, cross_channe
     ...                                    epsilon=0).tolist()
     [[[[-1.0, 1.0]], [[-1.0, 3.0]]]]
     """
-    return _run("MEAN_VARIANCE_NORMALIZATION", input, scale, bias, CrossChannel=cross_channel,
-                NormalizeVariance=normalize_variance, Epsilon=epsilon, **_given(FusedActivation=fused_activation),
-                out=out, device=device)
+    return _mean_variance_normalization(input, scale, bias, cross_channel, normalize_variance, epsilon,
+                                        fused_activation, out, device)
+
+
+_local_response_normalization = _function_of("LOCAL_RESPONSE_NORMALIZATION",
+                                             ("CrossChannel", "LocalSize", "Alpha", "Beta", "Bias"), (),
+                                             ("out", "device"))
 
 
 def local_response_normalization(input, /, *, cross_channel, local_size, alpha, beta, bias, out=None, device=None):
@@ -1398,8 +1592,10 @@ def local_response_normalization(input, /, *, cross_channel, local_size, alpha, 
     >>> anydml.local_response_normalization(x, cross_channel=True, local_size=2, alpha=2, beta=0.5, bias=0).tolist()
     [[[[0.6000000238418579, 0.6000000238418579]], [[1.0, 1.0]]]]
     """
-    return _run("LOCAL_RESPONSE_NORMALIZATION", input, CrossChannel=cross_channel, LocalSize=local_size, Alpha=alpha,
-                Beta=beta, Bias=bias, out=out, device=device)
+    return _local_response_normalization(input, cross_channel, local_size, alpha, beta, bias, out, device)
+
+
+_lp_normalization = _function_of("LP_NORMALIZATION", ("Axis", "Epsilon", "P"), (), ("out", "device"))
 
 
 def lp_normalization(input, /, *, axis, epsilon, p, out=None, device=None):
@@ -1417,7 +1613,10 @@ def lp_normalization(input, /, *, axis, epsilon, p, out=None, device=None):
     >>> anydml.lp_normalization(x, axis=1, epsilon=1e-05, p=2).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
-    return _run("LP_NORMALIZATION", input, Axis=axis, Epsilon=epsilon, P=p, out=out, device=device)
+    return _lp_normalization(input, axis, epsilon, p, out, device)
+
+
+_rnn = _function_of("RNN", ("ActivationDescs", "Direction"), (), ("out", "shape", "device"))
 
 
 def rnn(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_lengths=None, *, activation_descs,
@@ -1445,8 +1644,12 @@ def rnn(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     ...                                     out=(True, True))]
     [[[[[2.0]]], [[[5.0]]]], [[[[5.0]]]]]
     """
-    return _run("RNN", input, weight, recurrence, bias, hidden_init, sequence_lengths, ActivationDescs=activation_descs,
-                Direction=direction, out=out, shape=shape, device=device)
+    return _rnn(input, weight, recurrence, bias, hidden_init, sequence_lengths, activation_descs, direction, out, shape,
+                device)
+
+
+_lstm = _function_of("LSTM", ("ActivationDescs", "Direction", "ClipThreshold", "UseClipThreshold", "CoupleInputForget"),
+                     (), ("out", "shape", "device"))
 
 
 def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_init=None, sequence_lengths=None,
@@ -1484,10 +1687,12 @@ def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_ini
     ...                                      couple_input_forget=False, out=(True, True, True))]
     [[[[[2.0]]], [[[36.0]]]], [[[[36.0]]]], [[[[9.0]]]]]
     """
-    return _run("LSTM", input, weight, recurrence, bias, hidden_init, cell_mem_init, sequence_lengths, peephole,
-                ActivationDescs=activation_descs, Direction=direction, ClipThreshold=clip_threshold,
-                UseClipThreshold=use_clip_threshold, CoupleInputForget=couple_input_forget, out=out, shape=shape,
-                device=device)
+    return _lstm(input, weight, recurrence, bias, hidden_init, cell_mem_init, sequence_lengths, peephole,
+                 activation_descs, direction, clip_threshold, use_clip_threshold, couple_input_forget, out, shape,
+                 device)
+
+
+_gru = _function_of("GRU", ("ActivationDescs", "Direction", "LinearBeforeReset"), (), ("out", "shape", "device"))
 
 
 def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_lengths=None, *, activation_descs,
@@ -1517,8 +1722,11 @@ def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     ...                                     direction="FORWARD", linear_before_reset=False, out=(True, True))]
     [[[[[0.5]]], [[[1.0]]]], [[[[1.0]]]]]
     """
-    return _run("GRU", input, weight, recurrence, bias, hidden_init, sequence_lengths, ActivationDescs=activation_descs,
-                Direction=direction, LinearBeforeReset=linear_before_reset, out=out, shape=shape, device=device)
+    return _gru(input, weight, recurrence, bias, hidden_init, sequence_lengths, activation_descs, direction,
+                linear_before_reset, out, shape, device)
+
+
+_sign = _function_of("ELEMENT_WISE_SIGN", (), (), ("out", "device"))
 
 
 def sign(input, /, *, out=None, device=None):
@@ -1534,7 +1742,10 @@ def sign(input, /, *, out=None, device=None):
     >>> anydml.sign(x).tolist()
     [-1.0, -1.0, 1.0, 1.0]
     """
-    return _run("ELEMENT_WISE_SIGN", input, out=out, device=device)
+    return _sign(input, out, device)
+
+
+_is_nan = _function_of("ELEMENT_WISE_IS_NAN", (), (), ("out", "dtype", "device"))
 
 
 def is_nan(input, /, *, out=None, dtype=None, device=None):
@@ -1549,7 +1760,7 @@ def is_nan(input, /, *, out=None, dtype=None, device=None):
     >>> anydml.is_nan(x).tolist()
     [0, 1, 0]
     """
-    return _run("ELEMENT_WISE_IS_NAN", input, out=out, dtype=dtype, device=device)
+    return _is_nan(input, out, dtype, device)
 
 
 @_ufunc("ELEMENT_WISE_ERF")
@@ -1679,6 +1890,9 @@ def atanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
     """
 
 
+_element_wise_if = _function_of("ELEMENT_WISE_IF", (), (), ("out", "device"))
+
+
 def element_wise_if(condition, a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_IF: cond != 0 ? a : b, element by element.
 
@@ -1695,7 +1909,10 @@ def element_wise_if(condition, a, b, /, *, out=None, device=None):
     >>> anydml.element_wise_if(condition, a, b).tolist()
     [1.0, 20.0, 3.0]
     """
-    return _run("ELEMENT_WISE_IF", condition, a, b, out=out, device=device)
+    return _element_wise_if(condition, a, b, out, device)
+
+
+_add1 = _function_of("ELEMENT_WISE_ADD1", (), ("FusedActivation",), ("out", "device"))
 
 
 def add1(a, b, /, *, fused_activation=None, out=None, device=None):
@@ -1714,7 +1931,10 @@ def add1(a, b, /, *, fused_activation=None, out=None, device=None):
     >>> anydml.add1(a, b, fused_activation=anydml.Operator("ACTIVATION_RELU")).tolist()
     [10.0, 0.0, 4.0, 0.0]
     """
-    return _run("ELEMENT_WISE_ADD1", a, b, **_given(FusedActivation=fused_activation), out=out, device=device)
+    return _add1(a, b, fused_activation, out, device)
+
+
+_shrink = _function_of("ACTIVATION_SHRINK", ("Bias", "Threshold"), (), ("out", "device"))
 
 
 def shrink(input, /, *, bias, threshold, out=None, device=None):
@@ -1731,7 +1951,11 @@ def shrink(input, /, *, bias, threshold, out=None, device=None):
     >>> anydml.shrink(x, bias=0.5, threshold=1).tolist()
     [-2.0, 0.0, 1.0, 2.5]
     """
-    return _run("ACTIVATION_SHRINK", input, Bias=bias, Threshold=threshold, out=out, device=device)
+    return _shrink(input, bias, threshold, out, device)
+
+
+_max_pooling1 = _function_of("MAX_POOLING1", ("Strides", "WindowSize", "StartPadding", "EndPadding"), (),
+                             ("out", "dtype", "shape", "device"))
 
 
 def max_pooling1(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, out=None, dtype=None,
@@ -1753,8 +1977,10 @@ def max_pooling1(input, /, *, strides=None, window_size, start_padding=None, end
     ...                                              end_padding=[0, 0], out=(None, True))]
     [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
     """
-    return _run("MAX_POOLING1", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
-                EndPadding=end_padding, out=out, dtype=dtype, shape=shape, device=device)
+    return _max_pooling1(input, strides, window_size, start_padding, end_padding, out, dtype, shape, device)
+
+
+_max_unpooling = _function_of("MAX_UNPOOLING", (), (), ("out", "shape", "device"))
 
 
 def max_unpooling(input, indices, /, *, out=None, shape=None, device=None):
@@ -1770,7 +1996,10 @@ def max_unpooling(input, indices, /, *, out=None, shape=None, device=None):
     >>> anydml.max_unpooling(x, indices, shape=(1, 1, 2, 4)).tolist()
     [[[[0.0, 0.0, 0.0, 0.0], [0.0, 6.0, 0.0, 8.0]]]]
     """
-    return _run("MAX_UNPOOLING", input, indices, out=out, shape=shape, device=device)
+    return _max_unpooling(input, indices, out, shape, device)
+
+
+_diagonal_matrix = _function_of("DIAGONAL_MATRIX", ("Offset", "Value"), (), ("out", "dtype", "shape", "device"))
 
 
 def diagonal_matrix(*, offset, value, out=None, dtype=None, shape=None, device=None):
@@ -1784,7 +2013,10 @@ def diagonal_matrix(*, offset, value, out=None, dtype=None, shape=None, device=N
     >>> anydml.diagonal_matrix(offset=1, value=1, shape=(2, 3), dtype="float32").tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return _run("DIAGONAL_MATRIX", Offset=offset, Value=value, out=out, dtype=dtype, shape=shape, device=device)
+    return _diagonal_matrix(offset, value, out, dtype, shape, device)
+
+
+_scatter_elements = _function_of("SCATTER_ELEMENTS", ("Axis",), (), ("out", "device"))
 
 
 def scatter_elements(input, indices, updates, /, *, axis, out=None, device=None):
@@ -1804,7 +2036,10 @@ def scatter_elements(input, indices, updates, /, *, axis, out=None, device=None)
     >>> anydml.scatter_elements(x, indices, updates, axis=1).tolist()
     [[1.0, 5.0, 7.0], [2.0, 8.0, 9.0]]
     """
-    return _run("SCATTER_ELEMENTS", input, indices, updates, Axis=axis, out=out, device=device)
+    return _scatter_elements(input, indices, updates, axis, out, device)
+
+
+_one_hot = _function_of("ONE_HOT", ("Axis",), (), ("out", "shape", "device"))
 
 
 def one_hot(indices, values, /, *, axis, out=None, shape=None, device=None):
@@ -1822,7 +2057,10 @@ def one_hot(indices, values, /, *, axis, out=None, shape=None, device=None):
     >>> anydml.one_hot(indices, values, axis=1, shape=(2, 3)).tolist()
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
-    return _run("ONE_HOT", indices, values, Axis=axis, out=out, shape=shape, device=device)
+    return _one_hot(indices, values, axis, out, shape, device)
+
+
+_resample = _function_of("RESAMPLE", ("InterpolationMode", "Scales"), (), ("out", "shape", "device"))
 
 
 def resample(input, /, *, interpolation_mode, scales, out=None, shape=None, device=None):
@@ -1839,8 +2077,10 @@ def resample(input, /, *, interpolation_mode, scales, out=None, shape=None, devi
     >>> anydml.resample(x, interpolation_mode="LINEAR", scales=[2], shape=(4,)).tolist()
     [0.0, 1.0, 3.0, 4.0]
     """
-    return _run("RESAMPLE", input, InterpolationMode=interpolation_mode, Scales=scales, out=out, shape=shape,
-                device=device)
+    return _resample(input, interpolation_mode, scales, out, shape, device)
+
+
+_bit_shift_left = _function_of("ELEMENT_WISE_BIT_SHIFT_LEFT", (), (), ("out", "device"))
 
 
 def bit_shift_left(a, b, /, *, out=None, device=None):
@@ -1858,7 +2098,10 @@ def bit_shift_left(a, b, /, *, out=None, device=None):
     >>> anydml.bit_shift_left(a, b).tolist()
     [8, 10, 240, 0]
     """
-    return _run("ELEMENT_WISE_BIT_SHIFT_LEFT", a, b, out=out, device=device)
+    return _bit_shift_left(a, b, out, device)
+
+
+_bit_shift_right = _function_of("ELEMENT_WISE_BIT_SHIFT_RIGHT", (), (), ("out", "device"))
 
 
 def bit_shift_right(a, b, /, *, out=None, device=None):
@@ -1876,7 +2119,10 @@ def bit_shift_right(a, b, /, *, out=None, device=None):
     >>> anydml.bit_shift_right(a, b).tolist()
     [1, 2, 15, 0]
     """
-    return _run("ELEMENT_WISE_BIT_SHIFT_RIGHT", a, b, out=out, device=device)
+    return _bit_shift_right(a, b, out, device)
+
+
+_element_wise_round = _function_of("ELEMENT_WISE_ROUND", ("RoundingMode",), (), ("out", "device"))
 
 
 def element_wise_round(input, /, *, rounding_mode='HALVES_TO_NEAREST_EVEN', out=None, device=None):
@@ -1893,7 +2139,10 @@ def element_wise_round(input, /, *, rounding_mode='HALVES_TO_NEAREST_EVEN', out=
     >>> anydml.element_wise_round(x, rounding_mode="HALVES_TO_NEAREST_EVEN").tolist()
     [-2.0, -0.0, 2.0, 3.0]
     """
-    return _run("ELEMENT_WISE_ROUND", input, RoundingMode=rounding_mode, out=out, device=device)
+    return _element_wise_round(input, rounding_mode, out, device)
+
+
+_is_infinity = _function_of("ELEMENT_WISE_IS_INFINITY", ("InfinityMode",), (), ("out", "device"))
 
 
 def is_infinity(input, /, *, infinity_mode='EITHER', out=None, device=None):
@@ -1910,7 +2159,10 @@ def is_infinity(input, /, *, infinity_mode='EITHER', out=None, device=None):
     >>> anydml.is_infinity(x, infinity_mode="EITHER").tolist()
     [0, 1, 1]
     """
-    return _run("ELEMENT_WISE_IS_INFINITY", input, InfinityMode=infinity_mode, out=out, device=device)
+    return _is_infinity(input, infinity_mode, out, device)
+
+
+_fill_value_constant = _function_of("FILL_VALUE_CONSTANT", ("Value",), (), ("out", "dtype", "shape", "device"))
 
 
 def fill_value_constant(*, value, out=None, dtype=None, shape=None, device=None):
@@ -1923,7 +2175,11 @@ def fill_value_constant(*, value, out=None, dtype=None, shape=None, device=None)
     >>> anydml.fill_value_constant(value=7, shape=(2, 2), dtype="float32").tolist()
     [[7.0, 7.0], [7.0, 7.0]]
     """
-    return _run("FILL_VALUE_CONSTANT", Value=value, out=out, dtype=dtype, shape=shape, device=device)
+    return _fill_value_constant(value, out, dtype, shape, device)
+
+
+_fill_value_sequence = _function_of("FILL_VALUE_SEQUENCE", ("ValueStart", "ValueDelta"), (),
+                                    ("out", "dtype", "shape", "device"))
 
 
 def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape=None, device=None):
@@ -1937,8 +2193,11 @@ def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape
     >>> anydml.fill_value_sequence(value_start=7, value_delta=-2, shape=(2, 2), dtype="int32").tolist()
     [[7, 5], [3, 1]]
     """
-    return _run("FILL_VALUE_SEQUENCE", ValueStart=value_start, ValueDelta=value_delta, out=out, dtype=dtype,
-                shape=shape, device=device)
+    return _fill_value_sequence(value_start, value_delta, out, dtype, shape, device)
+
+
+_cumulative_summation = _function_of("CUMULATIVE_SUMMATION", ("Axis", "AxisDirection", "HasExclusiveSum"), (),
+                                     ("out", "device"))
 
 
 def cumulative_summation(input, /, *, axis, axis_direction='INCREASING', has_exclusive_sum=False, out=None,
@@ -1958,8 +2217,10 @@ def cumulative_summation(input, /, *, axis, axis_direction='INCREASING', has_exc
     >>> anydml.cumulative_summation(x, axis=1, axis_direction="INCREASING", has_exclusive_sum=False).tolist()
     [[1.0, 6.0, 9.0], [2.0, 4.0, 13.0]]
     """
-    return _run("CUMULATIVE_SUMMATION", input, Axis=axis, AxisDirection=axis_direction,
-                HasExclusiveSum=has_exclusive_sum, out=out, device=device)
+    return _cumulative_summation(input, axis, axis_direction, has_exclusive_sum, out, device)
+
+
+_reverse_subsequences = _function_of("REVERSE_SUBSEQUENCES", ("Axis",), (), ("out", "device"))
 
 
 def reverse_subsequences(input, sequence_lengths, /, *, axis, out=None, device=None):
@@ -1977,7 +2238,10 @@ def reverse_subsequences(input, sequence_lengths, /, *, axis, out=None, device=N
     >>> anydml.reverse_subsequences(x, sequence_lengths, axis=1).tolist()
     [[3.0, 2.0, 1.0, 4.0], [6.0, 5.0, 7.0, 8.0]]
     """
-    return _run("REVERSE_SUBSEQUENCES", input, sequence_lengths, Axis=axis, out=out, device=device)
+    return _reverse_subsequences(input, sequence_lengths, axis, out, device)
+
+
+_gather_elements = _function_of("GATHER_ELEMENTS", ("Axis",), (), ("out", "device"))
 
 
 def gather_elements(input, indices, /, *, axis, out=None, device=None):
@@ -1995,7 +2259,10 @@ def gather_elements(input, indices, /, *, axis, out=None, device=None):
     >>> anydml.gather_elements(x, indices, axis=1).tolist()
     [[3.0, 1.0], [9.0, 2.0]]
     """
-    return _run("GATHER_ELEMENTS", input, indices, Axis=axis, out=out, device=device)
+    return _gather_elements(input, indices, axis, out, device)
+
+
+_gather_nd = _function_of("GATHER_ND", ("InputDimensionCount", "IndicesDimensionCount"), (), ("out", "shape", "device"))
 
 
 def gather_nd(input, indices, /, *, input_dimension_count, indices_dimension_count, out=None, shape=None, device=None):
@@ -2014,8 +2281,10 @@ def gather_nd(input, indices, /, *, input_dimension_count, indices_dimension_cou
     >>> anydml.gather_nd(x, indices, input_dimension_count=2, indices_dimension_count=2).tolist()
     [[9.0, 5.0]]
     """
-    return _run("GATHER_ND", input, indices, InputDimensionCount=input_dimension_count,
-                IndicesDimensionCount=indices_dimension_count, out=out, shape=shape, device=device)
+    return _gather_nd(input, indices, input_dimension_count, indices_dimension_count, out, shape, device)
+
+
+_scatter_nd = _function_of("SCATTER_ND", ("InputDimensionCount", "IndicesDimensionCount"), (), ("out", "device"))
 
 
 def scatter_nd(input, indices, updates, /, *, input_dimension_count, indices_dimension_count, out=None, device=None):
@@ -2036,8 +2305,11 @@ def scatter_nd(input, indices, updates, /, *, input_dimension_count, indices_dim
     >>> anydml.scatter_nd(x, indices, updates, input_dimension_count=2, indices_dimension_count=2).tolist()
     [[1.0, 5.0, 8.0], [7.0, 2.0, 9.0]]
     """
-    return _run("SCATTER_ND", input, indices, updates, InputDimensionCount=input_dimension_count,
-                IndicesDimensionCount=indices_dimension_count, out=out, device=device)
+    return _scatter_nd(input, indices, updates, input_dimension_count, indices_dimension_count, out, device)
+
+
+_max_pooling2 = _function_of("MAX_POOLING2", ("Strides", "WindowSize", "StartPadding", "EndPadding", "Dilations"), (),
+                             ("out", "dtype", "shape", "device"))
 
 
 def max_pooling2(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, dilations=None, out=None,
@@ -2060,8 +2332,11 @@ def max_pooling2(input, /, *, strides=None, window_size, start_padding=None, end
     ...                                              end_padding=[0, 0], dilations=[1, 1], out=(None, True))]
     [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
     """
-    return _run("MAX_POOLING2", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
-                EndPadding=end_padding, Dilations=dilations, out=out, dtype=dtype, shape=shape, device=device)
+    return _max_pooling2(input, strides, window_size, start_padding, end_padding, dilations, out, dtype, shape, device)
+
+
+_slice1 = _function_of("SLICE1", ("InputWindowOffsets", "InputWindowSizes", "InputWindowStrides"), (),
+                       ("out", "shape", "device"))
 
 
 def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_strides, out=None, shape=None,
@@ -2081,8 +2356,10 @@ def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_s
     >>> anydml.slice1(x, input_window_offsets=[1, 0], input_window_sizes=[1, 3], input_window_strides=[1, -1]).tolist()
     [[9.0, 2.0, 2.0]]
     """
-    return _run("SLICE1", input, InputWindowOffsets=input_window_offsets, InputWindowSizes=input_window_sizes,
-                InputWindowStrides=input_window_strides, out=out, shape=shape, device=device)
+    return _slice1(input, input_window_offsets, input_window_sizes, input_window_strides, out, shape, device)
+
+
+_top_k1 = _function_of("TOP_K1", ("Axis", "K", "AxisDirection"), (), ("out", "dtype", "shape", "device"))
 
 
 def top_k1(input, /, *, axis=-1, k, axis_direction='DECREASING', out=None, dtype=None, shape=None, device=None):
@@ -2102,8 +2379,10 @@ def top_k1(input, /, *, axis=-1, k, axis_direction='DECREASING', out=None, dtype
     >>> [one.tolist() for one in anydml.top_k1(x, axis=1, k=2, axis_direction="INCREASING")]
     [[[1.0, 3.0], [2.0, 2.0]], [[0, 2], [0, 1]]]
     """
-    return _run("TOP_K1", input, Axis=axis, K=k, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
-                device=device)
+    return _top_k1(input, axis, k, axis_direction, out, dtype, shape, device)
+
+
+_depth_to_space1 = _function_of("DEPTH_TO_SPACE1", ("BlockSize", "Order"), (), ("out", "shape", "device"))
 
 
 def depth_to_space1(input, /, *, block_size, order, out=None, shape=None, device=None):
@@ -2121,7 +2400,10 @@ def depth_to_space1(input, /, *, block_size, order, out=None, shape=None, device
     >>> anydml.depth_to_space1(x, block_size=2, order="COLUMN_ROW_DEPTH").tolist()
     [[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]]
     """
-    return _run("DEPTH_TO_SPACE1", input, BlockSize=block_size, Order=order, out=out, shape=shape, device=device)
+    return _depth_to_space1(input, block_size, order, out, shape, device)
+
+
+_space_to_depth1 = _function_of("SPACE_TO_DEPTH1", ("BlockSize", "Order"), (), ("out", "shape", "device"))
 
 
 def space_to_depth1(input, /, *, block_size, order, out=None, shape=None, device=None):
@@ -2139,7 +2421,11 @@ def space_to_depth1(input, /, *, block_size, order, out=None, shape=None, device
     >>> anydml.space_to_depth1(x, block_size=2, order="DEPTH_COLUMN_ROW").tolist()
     [[[[1.0]], [[5.0]], [[2.0]], [[6.0]], [[3.0]], [[7.0]], [[4.0]], [[8.0]]]]
     """
-    return _run("SPACE_TO_DEPTH1", input, BlockSize=block_size, Order=order, out=out, shape=shape, device=device)
+    return _space_to_depth1(input, block_size, order, out, shape, device)
+
+
+_mean_variance_normalization1 = _function_of("MEAN_VARIANCE_NORMALIZATION1", ("Axes", "NormalizeVariance", "Epsilon"),
+                                             ("FusedActivation",), ("out", "shape", "device"))
 
 
 def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes, normalize_variance, epsilon,
@@ -2163,8 +2449,12 @@ def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes, norma
     >>> anydml.mean_variance_normalization1(x, scale, bias, axes=[2, 3], normalize_variance=True, epsilon=0).tolist()
     [[[[-1.0, 1.0]], [[-1.0, 3.0]]]]
     """
-    return _run("MEAN_VARIANCE_NORMALIZATION1", input, scale, bias, Axes=axes, NormalizeVariance=normalize_variance,
-                Epsilon=epsilon, **_given(FusedActivation=fused_activation), out=out, shape=shape, device=device)
+    return _mean_variance_normalization1(input, scale, bias, axes, normalize_variance, epsilon, fused_activation, out,
+                                         shape, device)
+
+
+_resample1 = _function_of("RESAMPLE1", ("InterpolationMode", "Scales", "InputPixelOffsets", "OutputPixelOffsets"), (),
+                          ("out", "shape", "device"))
 
 
 def resample1(input, /, *, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out=None, shape=None,
@@ -2185,9 +2475,10 @@ def resample1(input, /, *, interpolation_mode, scales, input_pixel_offsets, outp
     ...                  shape=(4,)).tolist()
     [0.0, 2.0, 4.0, 4.0]
     """
-    return _run("RESAMPLE1", input, InterpolationMode=interpolation_mode, Scales=scales,
-                InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out, shape=shape,
-                device=device)
+    return _resample1(input, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out, shape, device)
+
+
+_matrix_multiply_integer = _function_of("MATRIX_MULTIPLY_INTEGER", (), (), ("out", "shape", "device"))
 
 
 def matrix_multiply_integer(a, a_zero_point, b, /, b_zero_point=None, *, out=None, shape=None, device=None):
@@ -2207,7 +2498,11 @@ def matrix_multiply_integer(a, a_zero_point, b, /, b_zero_point=None, *, out=Non
     >>> anydml.matrix_multiply_integer(a, a_zero_point, b, b_zero_point).tolist()
     [[3, 4], [11, 16]]
     """
-    return _run("MATRIX_MULTIPLY_INTEGER", a, a_zero_point, b, b_zero_point, out=out, shape=shape, device=device)
+    return _matrix_multiply_integer(a, a_zero_point, b, b_zero_point, out, shape, device)
+
+
+_quantized_linear_matrix_multiply = _function_of("QUANTIZED_LINEAR_MATRIX_MULTIPLY", (), (),
+                                                 ("out", "dtype", "shape", "device"))
 
 
 def quantized_linear_matrix_multiply(a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, /,
@@ -2235,9 +2530,13 @@ def quantized_linear_matrix_multiply(a, a_scale, a_zero_point, b, b_scale, b_zer
     ...                                         output_zero_point).tolist()
     [[12, 12], [16, 18]]
     """
-    return _run("QUANTIZED_LINEAR_MATRIX_MULTIPLY",
-                a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, output_zero_point, out=out,
-                dtype=dtype, shape=shape, device=device)
+    return _quantized_linear_matrix_multiply(a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale,
+                                             output_zero_point, out, dtype, shape, device)
+
+
+_convolution_integer = _function_of("CONVOLUTION_INTEGER",
+                                    ("Strides", "Dilations", "StartPadding", "EndPadding", "GroupCount"), (),
+                                    ("out", "shape", "device"))
 
 
 def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=None, *, strides=None, dilations=None,
@@ -2264,9 +2563,13 @@ def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=No
     ...                            start_padding=[0, 0], end_padding=[0, 0], group_count=1).tolist()
     [[[[-5, -5, -5]]]]
     """
-    return _run("CONVOLUTION_INTEGER", input, input_zero_point, filter, filter_zero_point, Strides=strides,
-                Dilations=dilations, StartPadding=start_padding, EndPadding=end_padding, GroupCount=group_count,
-                out=out, shape=shape, device=device)
+    return _convolution_integer(input, input_zero_point, filter, filter_zero_point, strides, dilations, start_padding,
+                                end_padding, group_count, out, shape, device)
+
+
+_quantized_linear_convolution = _function_of("QUANTIZED_LINEAR_CONVOLUTION",
+                                             ("Strides", "Dilations", "StartPadding", "EndPadding", "GroupCount"), (),
+                                             ("out", "dtype", "shape", "device"))
 
 
 def quantized_linear_convolution(input, input_scale, input_zero_point, filter, filter_scale, filter_zero_point, bias,
@@ -2304,10 +2607,12 @@ def quantized_linear_convolution(input, input_scale, input_zero_point, filter, f
     ...                                     start_padding=[0, 0], end_padding=[0, 0], group_count=1).tolist()
     [[[[10, 10, 10]]]]
     """
-    return _run("QUANTIZED_LINEAR_CONVOLUTION",
-                input, input_scale, input_zero_point, filter, filter_scale, filter_zero_point, bias, output_scale, output_zero_point,
-                Strides=strides, Dilations=dilations, StartPadding=start_padding, EndPadding=end_padding,
-                GroupCount=group_count, out=out, dtype=dtype, shape=shape, device=device)
+    return _quantized_linear_convolution(input, input_scale, input_zero_point, filter, filter_scale, filter_zero_point,
+                                         bias, output_scale, output_zero_point, strides, dilations, start_padding,
+                                         end_padding, group_count, out, dtype, shape, device)
+
+
+_bit_and = _function_of("ELEMENT_WISE_BIT_AND", (), (), ("out", "device"))
 
 
 def bit_and(a, b, /, *, out=None, device=None):
@@ -2325,7 +2630,10 @@ def bit_and(a, b, /, *, out=None, device=None):
     >>> anydml.bit_and(a, b).tolist()
     [0, 1, 15, 128]
     """
-    return _run("ELEMENT_WISE_BIT_AND", a, b, out=out, device=device)
+    return _bit_and(a, b, out, device)
+
+
+_bit_or = _function_of("ELEMENT_WISE_BIT_OR", (), (), ("out", "device"))
 
 
 def bit_or(a, b, /, *, out=None, device=None):
@@ -2343,7 +2651,10 @@ def bit_or(a, b, /, *, out=None, device=None):
     >>> anydml.bit_or(a, b).tolist()
     [1, 7, 255, 255]
     """
-    return _run("ELEMENT_WISE_BIT_OR", a, b, out=out, device=device)
+    return _bit_or(a, b, out, device)
+
+
+_bit_xor = _function_of("ELEMENT_WISE_BIT_XOR", (), (), ("out", "device"))
 
 
 def bit_xor(a, b, /, *, out=None, device=None):
@@ -2361,7 +2672,10 @@ def bit_xor(a, b, /, *, out=None, device=None):
     >>> anydml.bit_xor(a, b).tolist()
     [1, 6, 240, 127]
     """
-    return _run("ELEMENT_WISE_BIT_XOR", a, b, out=out, device=device)
+    return _bit_xor(a, b, out, device)
+
+
+_bit_not = _function_of("ELEMENT_WISE_BIT_NOT", (), (), ("out", "device"))
 
 
 def bit_not(input, /, *, out=None, device=None):
@@ -2376,7 +2690,10 @@ def bit_not(input, /, *, out=None, device=None):
     >>> anydml.bit_not(x).tolist()
     [255, 250, 0, 127]
     """
-    return _run("ELEMENT_WISE_BIT_NOT", input, out=out, device=device)
+    return _bit_not(input, out, device)
+
+
+_bit_count = _function_of("ELEMENT_WISE_BIT_COUNT", (), (), ("out", "dtype", "device"))
 
 
 def bit_count(input, /, *, out=None, dtype=None, device=None):
@@ -2391,7 +2708,11 @@ def bit_count(input, /, *, out=None, dtype=None, device=None):
     >>> anydml.bit_count(x).tolist()
     [0, 2, 8, 1]
     """
-    return _run("ELEMENT_WISE_BIT_COUNT", input, out=out, dtype=dtype, device=device)
+    return _bit_count(input, out, dtype, device)
+
+
+_logical_greater_than_or_equal = _function_of("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", (), (),
+                                              ("out", "dtype", "device"))
 
 
 def logical_greater_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
@@ -2409,7 +2730,11 @@ def logical_greater_than_or_equal(a, b, /, *, out=None, dtype=None, device=None)
     >>> anydml.logical_greater_than_or_equal(a, b).tolist()
     [0, 1, 1]
     """
-    return _run("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", a, b, out=out, dtype=dtype, device=device)
+    return _logical_greater_than_or_equal(a, b, out, dtype, device)
+
+
+_logical_less_than_or_equal = _function_of("ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL", (), (),
+                                           ("out", "dtype", "device"))
 
 
 def logical_less_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
@@ -2427,7 +2752,10 @@ def logical_less_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
     >>> anydml.logical_less_than_or_equal(a, b).tolist()
     [1, 1, 0]
     """
-    return _run("ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL", a, b, out=out, dtype=dtype, device=device)
+    return _logical_less_than_or_equal(a, b, out, dtype, device)
+
+
+_celu = _function_of("ACTIVATION_CELU", ("Alpha",), (), ("out", "device"))
 
 
 def celu(input, /, *, alpha, out=None, device=None):
@@ -2443,7 +2771,10 @@ def celu(input, /, *, alpha, out=None, device=None):
     >>> anydml.celu(x, alpha=2).tolist()
     [-1.4269903898239136, -0.44239842891693115, 1.5, 3.0]
     """
-    return _run("ACTIVATION_CELU", input, Alpha=alpha, out=out, device=device)
+    return _celu(input, alpha, out, device)
+
+
+_relu_grad = _function_of("ACTIVATION_RELU_GRAD", (), (), ("out", "device"))
 
 
 def relu_grad(input, input_gradient, /, *, out=None, device=None):
@@ -2461,7 +2792,12 @@ def relu_grad(input, input_gradient, /, *, out=None, device=None):
     >>> anydml.relu_grad(x, input_gradient).tolist()
     [0.0, 0.0, 30.0, 40.0]
     """
-    return _run("ACTIVATION_RELU_GRAD", input, input_gradient, out=out, device=device)
+    return _relu_grad(input, input_gradient, out, device)
+
+
+_average_pooling_grad = _function_of("AVERAGE_POOLING_GRAD",
+                                     ("Strides", "WindowSize", "StartPadding", "EndPadding", "IncludePadding"), (),
+                                     ("out", "shape", "device"))
 
 
 def average_pooling_grad(input_gradient, /, *, strides, window_size, start_padding, end_padding, include_padding,
@@ -2484,9 +2820,13 @@ def average_pooling_grad(input_gradient, /, *, strides, window_size, start_paddi
     ...                             end_padding=[0, 0], include_padding=0, shape=(1, 1, 2, 4)).tolist()
     [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
     """
-    return _run("AVERAGE_POOLING_GRAD", input_gradient, Strides=strides, WindowSize=window_size,
-                StartPadding=start_padding, EndPadding=end_padding, IncludePadding=include_padding, out=out,
-                shape=shape, device=device)
+    return _average_pooling_grad(input_gradient, strides, window_size, start_padding, end_padding, include_padding, out,
+                                 shape, device)
+
+
+_max_pooling_grad = _function_of("MAX_POOLING_GRAD",
+                                 ("Strides", "WindowSize", "StartPadding", "EndPadding", "Dilations"), (),
+                                 ("out", "device"))
 
 
 def max_pooling_grad(input, input_gradient, /, *, strides, window_size, start_padding, end_padding, dilations, out=None,
@@ -2511,8 +2851,11 @@ def max_pooling_grad(input, input_gradient, /, *, strides, window_size, start_pa
     ...                         end_padding=[0, 0], dilations=[1, 1]).tolist()
     [[[[0.0, 0.0, 0.0, 0.0], [0.0, 3.0, 0.0, 5.0]]]]
     """
-    return _run("MAX_POOLING_GRAD", input, input_gradient, Strides=strides, WindowSize=window_size,
-                StartPadding=start_padding, EndPadding=end_padding, Dilations=dilations, out=out, device=device)
+    return _max_pooling_grad(input, input_gradient, strides, window_size, start_padding, end_padding, dilations, out,
+                             device)
+
+
+_random_generator = _function_of("RANDOM_GENERATOR", ("Type",), (), ("out", "shape", "device"))
 
 
 def random_generator(input_state, /, *, type, out=None, shape=None, device=None):
@@ -2531,7 +2874,10 @@ def random_generator(input_state, /, *, type, out=None, shape=None, device=None)
     ...                                                  shape=((1, 1, 1, 4), (1, 1, 1, 6)), out=(None, True))]
     [[[[[1713891541, 3781805453, 3159862348, 2600524760]]]], [[[[1, 0, 0, 0, 0, 0]]]]]
     """
-    return _run("RANDOM_GENERATOR", input_state, Type=type, out=out, shape=shape, device=device)
+    return _random_generator(input_state, type, out, shape, device)
+
+
+_nonzero_coordinates = _function_of("NONZERO_COORDINATES", (), (), ("out", "shape", "device"))
 
 
 def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
@@ -2548,7 +2894,12 @@ def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
     >>> [one.tolist() for one in anydml.nonzero_coordinates(x)]
     [[[2]], [[0, 1], [1, 0], [0, 0], [0, 0]]]
     """
-    return _run("NONZERO_COORDINATES", input, out=out, shape=shape, device=device)
+    return _nonzero_coordinates(input, out, shape, device)
+
+
+_resample_grad = _function_of("RESAMPLE_GRAD",
+                              ("InterpolationMode", "Scales", "InputPixelOffsets", "OutputPixelOffsets"), (),
+                              ("out", "shape", "device"))
 
 
 def resample_grad(input_gradient, /, *, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out=None,
@@ -2570,9 +2921,12 @@ def resample_grad(input_gradient, /, *, interpolation_mode, scales, input_pixel_
     ...                      output_pixel_offsets=[-0.5], shape=(2,)).tolist()
     [6.0, 9.0]
     """
-    return _run("RESAMPLE_GRAD", input_gradient, InterpolationMode=interpolation_mode, Scales=scales,
-                InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out, shape=shape,
-                device=device)
+    return _resample_grad(input_gradient, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out,
+                          shape, device)
+
+
+_slice_grad = _function_of("SLICE_GRAD", ("InputWindowOffsets", "InputWindowSizes", "InputWindowStrides"), (),
+                           ("out", "shape", "device"))
 
 
 def slice_grad(input_gradient, /, *, input_window_offsets, input_window_sizes, input_window_strides, out=None,
@@ -2592,9 +2946,11 @@ def slice_grad(input_gradient, /, *, input_window_offsets, input_window_sizes, i
     ...                   input_window_strides=[1, 2], shape=(2, 3)).tolist()
     [[7.0, 0.0, 8.0], [0.0, 0.0, 0.0]]
     """
-    return _run("SLICE_GRAD", input_gradient, InputWindowOffsets=input_window_offsets,
-                InputWindowSizes=input_window_sizes, InputWindowStrides=input_window_strides, out=out, shape=shape,
-                device=device)
+    return _slice_grad(input_gradient, input_window_offsets, input_window_sizes, input_window_strides, out, shape,
+                       device)
+
+
+_adam_optimizer = _function_of("ADAM_OPTIMIZER", ("LearningRate", "Beta1", "Beta2", "Epsilon"), (), ("out", "device"))
 
 
 def adam_optimizer(input_parameters, input_first_moment, input_second_moment, gradient, training_step, /, *,
@@ -2628,8 +2984,11 @@ def adam_optimizer(input_parameters, input_first_moment, input_second_moment, gr
     ...                                                beta2=0.75, epsilon=0)]
     [[[[[0.75, 2.25]]]], [[[[1.0, -2.0]]]], [[[[1.0, 4.0]]]]]
     """
-    return _run("ADAM_OPTIMIZER", input_parameters, input_first_moment, input_second_moment, gradient, training_step,
-                LearningRate=learning_rate, Beta1=beta1, Beta2=beta2, Epsilon=epsilon, out=out, device=device)
+    return _adam_optimizer(input_parameters, input_first_moment, input_second_moment, gradient, training_step,
+                           learning_rate, beta1, beta2, epsilon, out, device)
+
+
+_argmin = _function_of("ARGMIN", ("Axes", "AxisDirection"), (), ("out", "dtype", "shape", "device"))
 
 
 def argmin(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepdims=None, out=None, dtype=None,
@@ -2649,8 +3008,13 @@ def argmin(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[0], [0]]
     """
-    return _over_axes("ARGMIN", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
-                      device=device, axis=axis, keepdims=keepdims)
+    if axis is None and keepdims is None and axes is not None and dtype is not None:
+        return _argmin(input, axes, axis_direction, out, dtype, shape, device)
+    return _over_axes(_argmin, "ARGMIN", input, Axes=axes, AxisDirection=axis_direction, axis=axis, keepdims=keepdims,
+                      out=out, dtype=dtype, shape=shape, device=device)
+
+
+_argmax = _function_of("ARGMAX", ("Axes", "AxisDirection"), (), ("out", "dtype", "shape", "device"))
 
 
 def argmax(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepdims=None, out=None, dtype=None,
@@ -2670,8 +3034,15 @@ def argmax(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
     [[1], [2]]
     """
-    return _over_axes("ARGMAX", input, Axes=axes, AxisDirection=axis_direction, out=out, dtype=dtype, shape=shape,
-                      device=device, axis=axis, keepdims=keepdims)
+    if axis is None and keepdims is None and axes is not None and dtype is not None:
+        return _argmax(input, axes, axis_direction, out, dtype, shape, device)
+    return _over_axes(_argmax, "ARGMAX", input, Axes=axes, AxisDirection=axis_direction, axis=axis, keepdims=keepdims,
+                      out=out, dtype=dtype, shape=shape, device=device)
+
+
+_roi_align = _function_of("ROI_ALIGN",
+                          ("ReductionFunction", "InterpolationMode", "SpatialScaleX", "SpatialScaleY", "OutOfBoundsInputValue", "MinimumSamplesPerOutput", "MaximumSamplesPerOutput"),
+                          (), ("out", "shape", "device"))
 
 
 def roi_align(input, roi, batch_indices, /, *, reduction_function, interpolation_mode, spatial_scale_x, spatial_scale_y,
@@ -2701,10 +3072,13 @@ def roi_align(input, roi, batch_indices, /, *, reduction_function, interpolation
     ...                  minimum_samples_per_output=1, maximum_samples_per_output=2, shape=(1, 1, 1, 2)).tolist()
     [[[[3.5, 5.5]]]]
     """
-    return _run("ROI_ALIGN", input, roi, batch_indices, ReductionFunction=reduction_function,
-                InterpolationMode=interpolation_mode, SpatialScaleX=spatial_scale_x, SpatialScaleY=spatial_scale_y,
-                OutOfBoundsInputValue=out_of_bounds_input_value, MinimumSamplesPerOutput=minimum_samples_per_output,
-                MaximumSamplesPerOutput=maximum_samples_per_output, out=out, shape=shape, device=device)
+    return _roi_align(input, roi, batch_indices, reduction_function, interpolation_mode, spatial_scale_x,
+                      spatial_scale_y, out_of_bounds_input_value, minimum_samples_per_output,
+                      maximum_samples_per_output, out, shape, device)
+
+
+_gather_nd1 = _function_of("GATHER_ND1", ("InputDimensionCount", "IndicesDimensionCount", "BatchDimensionCount"), (),
+                           ("out", "shape", "device"))
 
 
 def gather_nd1(input, indices, /, *, input_dimension_count, indices_dimension_count, batch_dimension_count, out=None,
@@ -2726,9 +3100,8 @@ def gather_nd1(input, indices, /, *, input_dimension_count, indices_dimension_co
     ...                   batch_dimension_count=1).tolist()
     [[3.0, 2.0]]
     """
-    return _run("GATHER_ND1", input, indices, InputDimensionCount=input_dimension_count,
-                IndicesDimensionCount=indices_dimension_count, BatchDimensionCount=batch_dimension_count, out=out,
-                shape=shape, device=device)
+    return _gather_nd1(input, indices, input_dimension_count, indices_dimension_count, batch_dimension_count, out,
+                       shape, device)
 
 
 @_ufunc("ELEMENT_WISE_ATAN_YX")
@@ -2749,6 +3122,9 @@ def atan_yx(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dt
     """
 
 
+_clip_grad = _function_of("ELEMENT_WISE_CLIP_GRAD", ("Min", "Max"), (), ("out", "device"))
+
+
 def clip_grad(input, input_gradient, /, *, min, max, out=None, device=None):
     """DirectML's ELEMENT_WISE_CLIP_GRAD: (x <= Min || x >= Max) ? 0 : gradient, element by element.
 
@@ -2766,7 +3142,10 @@ def clip_grad(input, input_gradient, /, *, min, max, out=None, device=None):
     >>> anydml.clip_grad(x, input_gradient, min=-1, max=2).tolist()
     [0.0, 20.0, 30.0, 0.0]
     """
-    return _run("ELEMENT_WISE_CLIP_GRAD", input, input_gradient, Min=min, Max=max, out=out, device=device)
+    return _clip_grad(input, input_gradient, min, max, out, device)
+
+
+_difference_square = _function_of("ELEMENT_WISE_DIFFERENCE_SQUARE", (), (), ("out", "device"))
 
 
 def difference_square(a, b, /, *, out=None, device=None):
@@ -2784,7 +3163,12 @@ def difference_square(a, b, /, *, out=None, device=None):
     >>> anydml.difference_square(a, b).tolist()
     [16.0, 100.0, 100.0, 16.0]
     """
-    return _run("ELEMENT_WISE_DIFFERENCE_SQUARE", a, b, out=out, device=device)
+    return _difference_square(a, b, out, device)
+
+
+_local_response_normalization_grad = _function_of("LOCAL_RESPONSE_NORMALIZATION_GRAD",
+                                                  ("CrossChannel", "LocalSize", "Alpha", "Beta", "Bias"), (),
+                                                  ("out", "device"))
 
 
 def local_response_normalization_grad(input, input_gradient, /, *, cross_channel, local_size, alpha, beta, bias,
@@ -2809,8 +3193,12 @@ def local_response_normalization_grad(input, input_gradient, /, *, cross_channel
     ...                                          bias=1).tolist()
     [[[[7.0, 0.0], [-8.0, 0.0]]]]
     """
-    return _run("LOCAL_RESPONSE_NORMALIZATION_GRAD", input, input_gradient, CrossChannel=cross_channel,
-                LocalSize=local_size, Alpha=alpha, Beta=beta, Bias=bias, out=out, device=device)
+    return _local_response_normalization_grad(input, input_gradient, cross_channel, local_size, alpha, beta, bias, out,
+                                              device)
+
+
+_cumulative_product = _function_of("CUMULATIVE_PRODUCT", ("Axis", "AxisDirection", "HasExclusiveProduct"), (),
+                                   ("out", "device"))
 
 
 def cumulative_product(input, /, *, axis, axis_direction='INCREASING', has_exclusive_product=False, out=None,
@@ -2830,8 +3218,10 @@ def cumulative_product(input, /, *, axis, axis_direction='INCREASING', has_exclu
     >>> anydml.cumulative_product(x, axis=1, axis_direction="DECREASING", has_exclusive_product=True).tolist()
     [[15.0, 3.0, 1.0], [18.0, 9.0, 1.0]]
     """
-    return _run("CUMULATIVE_PRODUCT", input, Axis=axis, AxisDirection=axis_direction,
-                HasExclusiveProduct=has_exclusive_product, out=out, device=device)
+    return _cumulative_product(input, axis, axis_direction, has_exclusive_product, out, device)
+
+
+_batch_normalization_grad = _function_of("BATCH_NORMALIZATION_GRAD", ("Epsilon",), (), ("out", "device"))
 
 
 def batch_normalization_grad(input, input_gradient, mean, variance, scale, /, *, epsilon, out=None, device=None):
@@ -2858,8 +3248,10 @@ def batch_normalization_grad(input, input_gradient, mean, variance, scale, /, *,
     >>> [one.tolist() for one in anydml.batch_normalization_grad(x, input_gradient, mean, variance, scale, epsilon=0)]
     [[[[[1.0, 2.0]], [[3.0, 5.0]]]], [[[[1.0]], [[2.0]]]], [[[[3.0]], [[8.0]]]]]
     """
-    return _run("BATCH_NORMALIZATION_GRAD", input, input_gradient, mean, variance, scale, Epsilon=epsilon, out=out,
-                device=device)
+    return _batch_normalization_grad(input, input_gradient, mean, variance, scale, epsilon, out, device)
+
+
+_quantized_linear_add = _function_of("ELEMENT_WISE_QUANTIZED_LINEAR_ADD", (), (), ("out", "dtype", "device"))
 
 
 def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, /, output_zero_point=None, *,
@@ -2888,9 +3280,11 @@ def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, out
     ...                             output_zero_point).tolist()
     [14, 40]
     """
-    return _run("ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
-                a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, output_zero_point, out=out,
-                dtype=dtype, device=device)
+    return _quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, output_scale, output_zero_point,
+                                 out, dtype, device)
+
+
+_dynamic_quantize_linear = _function_of("DYNAMIC_QUANTIZE_LINEAR", (), (), ("out", "dtype", "shape", "device"))
 
 
 def dynamic_quantize_linear(input, /, *, out=None, dtype=None, shape=None, device=None):
@@ -2909,7 +3303,12 @@ def dynamic_quantize_linear(input, /, *, out=None, dtype=None, shape=None, devic
     >>> [one.tolist() for one in anydml.dynamic_quantize_linear(x, dtype=('uint8', None, 'uint8'))]
     [[0, 100, 150, 255], [0.009999999776482582], [100]]
     """
-    return _run("DYNAMIC_QUANTIZE_LINEAR", input, out=out, dtype=dtype, shape=shape, device=device)
+    return _dynamic_quantize_linear(input, out, dtype, shape, device)
+
+
+_roi_align1 = _function_of("ROI_ALIGN1",
+                           ("ReductionFunction", "InterpolationMode", "SpatialScaleX", "SpatialScaleY", "InputPixelOffset", "OutputPixelOffset", "OutOfBoundsInputValue", "MinimumSamplesPerOutput", "MaximumSamplesPerOutput", "AlignRegionsToCorners"),
+                           (), ("out", "shape", "device"))
 
 
 def roi_align1(input, roi, batch_indices, /, *, reduction_function, interpolation_mode, spatial_scale_x,
@@ -2947,12 +3346,15 @@ def roi_align1(input, roi, batch_indices, /, *, reduction_function, interpolatio
     ...                   align_regions_to_corners=False, shape=(1, 1, 1, 2)).tolist()
     [[[[3.5, 5.5]]]]
     """
-    return _run("ROI_ALIGN1", input, roi, batch_indices, ReductionFunction=reduction_function,
-                InterpolationMode=interpolation_mode, SpatialScaleX=spatial_scale_x, SpatialScaleY=spatial_scale_y,
-                InputPixelOffset=input_pixel_offset, OutputPixelOffset=output_pixel_offset,
-                OutOfBoundsInputValue=out_of_bounds_input_value, MinimumSamplesPerOutput=minimum_samples_per_output,
-                MaximumSamplesPerOutput=maximum_samples_per_output, AlignRegionsToCorners=align_regions_to_corners,
-                out=out, shape=shape, device=device)
+    return _roi_align1(input, roi, batch_indices, reduction_function, interpolation_mode, spatial_scale_x,
+                       spatial_scale_y, input_pixel_offset, output_pixel_offset, out_of_bounds_input_value,
+                       minimum_samples_per_output, maximum_samples_per_output, align_regions_to_corners, out, shape,
+                       device)
+
+
+_roi_align_grad = _function_of("ROI_ALIGN_GRAD",
+                               ("ReductionFunction", "InterpolationMode", "SpatialScaleX", "SpatialScaleY", "InputPixelOffset", "OutputPixelOffset", "MinimumSamplesPerOutput", "MaximumSamplesPerOutput", "AlignRegionsToCorners"),
+                               (), ("out", "shape", "device"))
 
 
 def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_function, interpolation_mode,
@@ -2992,11 +3394,14 @@ def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_fu
     ...                                                out=(True, True))]
     [[[[[2.0, 6.0, 4.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]], [[5.0, 0.0, 7.0, 0.0]]]
     """
-    return _run("ROI_ALIGN_GRAD", input, input_gradient, roi, batch_indices, ReductionFunction=reduction_function,
-                InterpolationMode=interpolation_mode, SpatialScaleX=spatial_scale_x, SpatialScaleY=spatial_scale_y,
-                InputPixelOffset=input_pixel_offset, OutputPixelOffset=output_pixel_offset,
-                MinimumSamplesPerOutput=minimum_samples_per_output, MaximumSamplesPerOutput=maximum_samples_per_output,
-                AlignRegionsToCorners=align_regions_to_corners, out=out, shape=shape, device=device)
+    return _roi_align_grad(input, input_gradient, roi, batch_indices, reduction_function, interpolation_mode,
+                           spatial_scale_x, spatial_scale_y, input_pixel_offset, output_pixel_offset,
+                           minimum_samples_per_output, maximum_samples_per_output, align_regions_to_corners, out, shape,
+                           device)
+
+
+_batch_normalization_training = _function_of("BATCH_NORMALIZATION_TRAINING", ("Epsilon",), ("FusedActivation",),
+                                             ("out", "device"))
 
 
 def batch_normalization_training(input, scale, bias, /, fused_add=None, *, epsilon, fused_activation=None, out=None,
@@ -3020,8 +3425,11 @@ def batch_normalization_training(input, scale, bias, /, fused_add=None, *, epsil
     >>> [one.tolist() for one in anydml.batch_normalization_training(x, scale, bias, None, epsilon=0)]
     [[[[[-1.0, 1.0]], [[-1.0, 3.0]]]], [[[[2.0]], [[3.0]]]], [[[[1.0]], [[4.0]]]]]
     """
-    return _run("BATCH_NORMALIZATION_TRAINING", input, scale, bias, fused_add, Epsilon=epsilon,
-                **_given(FusedActivation=fused_activation), out=out, device=device)
+    return _batch_normalization_training(input, scale, bias, fused_add, epsilon, fused_activation, out, device)
+
+
+_batch_normalization_training_grad = _function_of("BATCH_NORMALIZATION_TRAINING_GRAD", ("Epsilon",), (),
+                                                  ("out", "device"))
 
 
 def batch_normalization_training_grad(input, input_gradient, mean, variance, scale, /, *, epsilon, out=None,
@@ -3051,8 +3459,10 @@ def batch_normalization_training_grad(input, input_gradient, mean, variance, sca
     ...                                                                   epsilon=0)]
     [[[2.0], [-2.0], [0.0], [0.0]], [[-4.0]], [[4.0]]]
     """
-    return _run("BATCH_NORMALIZATION_TRAINING_GRAD", input, input_gradient, mean, variance, scale, Epsilon=epsilon,
-                out=out, device=device)
+    return _batch_normalization_training_grad(input, input_gradient, mean, variance, scale, epsilon, out, device)
+
+
+_clip1 = _function_of("ELEMENT_WISE_CLIP1", ("Min", "Max"), ("Scale", "Bias"), ("out", "device"))
 
 
 def clip1(input, /, min=None, max=None, *, scale=None, bias=None, out=None, device=None):
@@ -3070,7 +3480,10 @@ def clip1(input, /, min=None, max=None, *, scale=None, bias=None, out=None, devi
     >>> anydml.clip1(x, min=-1, max=2).tolist()
     [-1.0, -0.5, 1.5, 2.0]
     """
-    return _run("ELEMENT_WISE_CLIP1", input, Min=min, Max=max, **_given(Scale=scale, Bias=bias), out=out, device=device)
+    return _clip1(input, min, max, scale, bias, out, device)
+
+
+_clip_grad1 = _function_of("ELEMENT_WISE_CLIP_GRAD1", ("Min", "Max"), (), ("out", "device"))
 
 
 def clip_grad1(input, input_gradient, /, *, min, max, out=None, device=None):
@@ -3090,7 +3503,11 @@ def clip_grad1(input, input_gradient, /, *, min, max, out=None, device=None):
     >>> anydml.clip_grad1(x, input_gradient, min=-1, max=2).tolist()
     [0.0, 20.0, 30.0, 0.0]
     """
-    return _run("ELEMENT_WISE_CLIP_GRAD1", input, input_gradient, Min=min, Max=max, out=out, device=device)
+    return _clip_grad1(input, input_gradient, min, max, out, device)
+
+
+_padding1 = _function_of("PADDING1", ("PaddingMode", "PaddingValue", "StartPadding", "EndPadding"), (),
+                         ("out", "shape", "device"))
 
 
 def padding1(input, /, *, padding_mode, padding_value, start_padding, end_padding, out=None, shape=None, device=None):
@@ -3109,8 +3526,10 @@ def padding1(input, /, *, padding_mode, padding_value, start_padding, end_paddin
     >>> anydml.padding1(x, padding_mode="CONSTANT", padding_value=7, start_padding=[2], end_padding=[1]).tolist()
     [7.0, 7.0, 1.0, 5.0, 3.0, 7.0]
     """
-    return _run("PADDING1", input, PaddingMode=padding_mode, PaddingValue=padding_value, StartPadding=start_padding,
-                EndPadding=end_padding, out=out, shape=shape, device=device)
+    return _padding1(input, padding_mode, padding_value, start_padding, end_padding, out, shape, device)
+
+
+_negate = _function_of("ELEMENT_WISE_NEGATE", (), (), ("out", "device"))
 
 
 def negate(input, /, *, out=None, device=None):
@@ -3125,7 +3544,7 @@ def negate(input, /, *, out=None, device=None):
     >>> anydml.negate(x).tolist()
     [2.5, 0.5, -1.5, -3.0]
     """
-    return _run("ELEMENT_WISE_NEGATE", input, out=out, device=device)
+    return _negate(input, out, device)
 
 
 @_ufunc("ACTIVATION_GELU")
@@ -3145,6 +3564,9 @@ def gelu(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """
 
 
+_softmax1 = _function_of("ACTIVATION_SOFTMAX1", ("Axes",), (), ("out", "device"))
+
+
 def softmax1(input, /, *, axes=-1, out=None, device=None):
     """DirectML's ACTIVATION_SOFTMAX1: exp(x_i) / sum_j(exp(x_j))   j over all elements of Axes.
 
@@ -3158,7 +3580,10 @@ def softmax1(input, /, *, axes=-1, out=None, device=None):
     >>> anydml.softmax1(x, axes=[0]).tolist()
     [[0.0, 0.5, 0.6666666865348816], [1.0, 0.5, 0.3333333432674408]]
     """
-    return _run("ACTIVATION_SOFTMAX1", input, Axes=axes, out=out, device=device)
+    return _softmax1(input, axes, out, device)
+
+
+_log_softmax1 = _function_of("ACTIVATION_LOG_SOFTMAX1", ("Axes",), (), ("out", "device"))
 
 
 def log_softmax1(input, /, *, axes=-1, out=None, device=None):
@@ -3174,7 +3599,10 @@ def log_softmax1(input, /, *, axes=-1, out=None, device=None):
     >>> anydml.log_softmax1(x, axes=[1]).tolist()
     [[-1.3862943649291992, -1.3862943649291992, -0.6931471824645996], [0.0, -200.0, -200.0]]
     """
-    return _run("ACTIVATION_LOG_SOFTMAX1", input, Axes=axes, out=out, device=device)
+    return _log_softmax1(input, axes, out, device)
+
+
+_hardmax1 = _function_of("ACTIVATION_HARDMAX1", ("Axes",), (), ("out", "device"))
 
 
 def hardmax1(input, /, *, axes=-1, out=None, device=None):
@@ -3191,7 +3619,12 @@ def hardmax1(input, /, *, axes=-1, out=None, device=None):
     >>> anydml.hardmax1(x, axes=[0]).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
     """
-    return _run("ACTIVATION_HARDMAX1", input, Axes=axes, out=out, device=device)
+    return _hardmax1(input, axes, out, device)
+
+
+_resample2 = _function_of("RESAMPLE2",
+                          ("InterpolationMode", "RoundingDirection", "Scales", "InputPixelOffsets", "OutputPixelOffsets"),
+                          (), ("out", "shape", "device"))
 
 
 def resample2(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
@@ -3213,9 +3646,13 @@ def resample2(input, /, *, interpolation_mode, rounding_direction, scales, input
     ...                  input_pixel_offsets=[0], output_pixel_offsets=[0], shape=(6,)).tolist()
     [1.0, 2.0, 2.0, 3.0, 3.0, 3.0]
     """
-    return _run("RESAMPLE2", input, InterpolationMode=interpolation_mode, RoundingDirection=rounding_direction,
-                Scales=scales, InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets, out=out,
-                shape=shape, device=device)
+    return _resample2(input, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
+                      out, shape, device)
+
+
+_resample_grad1 = _function_of("RESAMPLE_GRAD1",
+                               ("InterpolationMode", "RoundingDirection", "Scales", "InputPixelOffsets", "OutputPixelOffsets"),
+                               (), ("out", "shape", "device"))
 
 
 def resample_grad1(input_gradient, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets,
@@ -3238,9 +3675,12 @@ def resample_grad1(input_gradient, /, *, interpolation_mode, rounding_direction,
     ...                       scales=[2], input_pixel_offsets=[0], output_pixel_offsets=[0], shape=(2,)).tolist()
     [3.0, 7.0]
     """
-    return _run("RESAMPLE_GRAD1", input_gradient, InterpolationMode=interpolation_mode,
-                RoundingDirection=rounding_direction, Scales=scales, InputPixelOffsets=input_pixel_offsets,
-                OutputPixelOffsets=output_pixel_offsets, out=out, shape=shape, device=device)
+    return _resample_grad1(input_gradient, interpolation_mode, rounding_direction, scales, input_pixel_offsets,
+                           output_pixel_offsets, out, shape, device)
+
+
+_diagonal_matrix1 = _function_of("DIAGONAL_MATRIX1", ("Value", "DiagonalFillBegin", "DiagonalFillEnd"), (),
+                                 ("out", "dtype", "shape", "device"))
 
 
 def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_end, out=None, dtype=None, shape=None,
@@ -3260,8 +3700,11 @@ def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_en
     >>> anydml.diagonal_matrix1(x, value=0, diagonal_fill_begin=0, diagonal_fill_end=2).tolist()
     [[0.0, 0.0, 3.0], [2.0, 0.0, 0.0]]
     """
-    return _run("DIAGONAL_MATRIX1", input, Value=value, DiagonalFillBegin=diagonal_fill_begin,
-                DiagonalFillEnd=diagonal_fill_end, out=out, dtype=dtype, shape=shape, device=device)
+    return _diagonal_matrix1(input, value, diagonal_fill_begin, diagonal_fill_end, out, dtype, shape, device)
+
+
+_multihead_attention = _function_of("MULTIHEAD_ATTENTION", ("Scale", "MaskFilterValue", "HeadCount", "MaskType"), (),
+                                    ("out", "dtype", "shape", "device"))
 
 
 def multihead_attention(query=None, key=None, value=None, stacked_query_key=None, stacked_key_value=None,
@@ -3301,10 +3744,13 @@ def multihead_attention(query=None, key=None, value=None, stacked_query_key=None
     ...                                                     mask_type="KEY_SEQUENCE_LENGTH", out=(None, True, True))]
     [[[[2.0], [2.0]]], [[[[3.0], [3.0], [5.0]]]], [[[[1.0], [3.0], [100.0]]]]]
     """
-    return _run("MULTIHEAD_ATTENTION",
-                query, key, value, stacked_query_key, stacked_key_value, stacked_query_key_value, bias, mask, relative_position_bias, past_key, past_value,
-                Scale=scale, MaskFilterValue=mask_filter_value, HeadCount=head_count, MaskType=mask_type, out=out,
-                dtype=dtype, shape=shape, device=device)
+    return _multihead_attention(query, key, value, stacked_query_key, stacked_key_value, stacked_query_key_value, bias,
+                                mask, relative_position_bias, past_key, past_value, scale, mask_filter_value,
+                                head_count, mask_type, out, dtype, shape, device)
+
+
+_lp_pooling1 = _function_of("LP_POOLING1", ("Strides", "WindowSize", "StartPadding", "EndPadding", "Dilations", "P"),
+                            (), ("out", "shape", "device"))
 
 
 def lp_pooling1(input, /, *, strides, window_size, start_padding, end_padding, dilations, p, out=None, shape=None,
@@ -3327,8 +3773,12 @@ def lp_pooling1(input, /, *, strides, window_size, start_padding, end_padding, d
     ...                    dilations=[1, 1], p=1).tolist()
     [[[[14.0, 22.0]]]]
     """
-    return _run("LP_POOLING1", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
-                EndPadding=end_padding, Dilations=dilations, P=p, out=out, shape=shape, device=device)
+    return _lp_pooling1(input, strides, window_size, start_padding, end_padding, dilations, p, out, shape, device)
+
+
+_average_pooling1 = _function_of("AVERAGE_POOLING1",
+                                 ("Strides", "WindowSize", "StartPadding", "EndPadding", "Dilations", "IncludePadding"),
+                                 (), ("out", "shape", "device"))
 
 
 def average_pooling1(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, dilations=None,
@@ -3352,9 +3802,11 @@ def average_pooling1(input, /, *, strides=None, window_size, start_padding=None,
     ...                         dilations=[1, 1], include_padding=0).tolist()
     [[[[3.5, 5.5]]]]
     """
-    return _run("AVERAGE_POOLING1", input, Strides=strides, WindowSize=window_size, StartPadding=start_padding,
-                EndPadding=end_padding, Dilations=dilations, IncludePadding=include_padding, out=out, shape=shape,
-                device=device)
+    return _average_pooling1(input, strides, window_size, start_padding, end_padding, dilations, include_padding, out,
+                             shape, device)
+
+
+_swish = _function_of("ACTIVATION_SWISH", ("SigmoidInputScale",), (), ("out", "device"))
 
 
 def swish(input, /, *, sigmoid_input_scale, out=None, device=None):
@@ -3370,7 +3822,10 @@ def swish(input, /, *, sigmoid_input_scale, out=None, device=None):
     >>> anydml.swish(x, sigmoid_input_scale=2).tolist()
     [-0.016732126474380493, -0.13447071611881256, 1.428861141204834, 2.992582082748413]
     """
-    return _run("ACTIVATION_SWISH", input, SigmoidInputScale=sigmoid_input_scale, out=out, device=device)
+    return _swish(input, sigmoid_input_scale, out, device)
+
+
+_hard_swish = _function_of("ACTIVATION_HARD_SWISH", ("Alpha", "Beta"), (), ("out", "device"))
 
 
 def hard_swish(input, /, *, alpha, beta, out=None, device=None):
@@ -3387,7 +3842,12 @@ def hard_swish(input, /, *, alpha, beta, out=None, device=None):
     >>> anydml.hard_swish(x, alpha=0.25, beta=0.5).tolist()
     [-0.0, -0.1875, 1.3125, 3.0]
     """
-    return _run("ACTIVATION_HARD_SWISH", input, Alpha=alpha, Beta=beta, out=out, device=device)
+    return _hard_swish(input, alpha, beta, out, device)
+
+
+_quantized_linear_average_pooling = _function_of("QUANTIZED_LINEAR_AVERAGE_POOLING",
+                                                 ("Strides", "WindowSize", "StartPadding", "EndPadding", "Dilations", "IncludePadding"),
+                                                 (), ("out", "dtype", "shape", "device"))
 
 
 def quantized_linear_average_pooling(input, input_scale, input_zero_point, output_scale, /, output_zero_point=None, *,
@@ -3419,10 +3879,12 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
     ...                                         end_padding=[0, 0], dilations=[1, 1], include_padding=0).tolist()
     [[[[6, 10]]]]
     """
-    return _run("QUANTIZED_LINEAR_AVERAGE_POOLING",
-                input, input_scale, input_zero_point, output_scale, output_zero_point, Strides=strides,
-                WindowSize=window_size, StartPadding=start_padding, EndPadding=end_padding, Dilations=dilations,
-                IncludePadding=include_padding, out=out, dtype=dtype, shape=shape, device=device)
+    return _quantized_linear_average_pooling(input, input_scale, input_zero_point, output_scale, output_zero_point,
+                                             strides, window_size, start_padding, end_padding, dilations,
+                                             include_padding, out, dtype, shape, device)
+
+
+_matrix_multiply_integer_to_float = _function_of("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", (), (), ("out", "shape", "device"))
 
 
 def matrix_multiply_integer_to_float(a, a_scale, a_zero_point, b, b_scale, /, b_zero_point=None, bias=None, *, out=None,
@@ -3447,8 +3909,13 @@ def matrix_multiply_integer_to_float(a, a_scale, a_zero_point, b, b_scale, /, b_
     >>> anydml.matrix_multiply_integer_to_float(a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias).tolist()
     [[1.375, 1.5], [3.375, 4.0]]
     """
-    return _run("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias, out=out,
-                shape=shape, device=device)
+    return _matrix_multiply_integer_to_float(a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias, out, shape,
+                                             device)
+
+
+_mean_variance_normalization2 = _function_of("MEAN_VARIANCE_NORMALIZATION2",
+                                             ("Axes", "UseMean", "UseVariance", "Epsilon"), ("FusedActivation",),
+                                             ("out", "shape", "device"))
 
 
 def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes, use_mean, use_variance, epsilon,
@@ -3471,9 +3938,13 @@ def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes, use_m
     ...                                     epsilon=0).tolist()
     [[1.0, -1.0], [1.0, 1.0]]
     """
-    return _run("MEAN_VARIANCE_NORMALIZATION2", input, scale, bias, Axes=axes, UseMean=use_mean,
-                UseVariance=use_variance, Epsilon=epsilon, **_given(FusedActivation=fused_activation), out=out,
-                shape=shape, device=device)
+    return _mean_variance_normalization2(input, scale, bias, axes, use_mean, use_variance, epsilon, fused_activation,
+                                         out, shape, device)
+
+
+_multihead_attention1 = _function_of("MULTIHEAD_ATTENTION1",
+                                     ("Scale", "MaskFilterValue", "QueryHeadCount", "KeyValueHeadCount", "MaskType"),
+                                     (), ("out", "dtype", "shape", "device"))
 
 
 def multihead_attention1(query=None, key=None, value=None, stacked_query_key=None, stacked_key_value=None,
@@ -3513,11 +3984,13 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
     ...                                                      mask_type="NONE", out=(None, True, True))]
     [[[[6.0, 6.0]]], [[[[2.0], [2.0]]]], [[[[5.0], [7.0]]]]]
     """
-    return _run("MULTIHEAD_ATTENTION1",
-                query, key, value, stacked_query_key, stacked_key_value, stacked_query_key_value, bias, mask, relative_position_bias, past_key, past_value, past_sequence_lengths,
-                Scale=scale, MaskFilterValue=mask_filter_value, QueryHeadCount=query_head_count,
-                KeyValueHeadCount=key_value_head_count, MaskType=mask_type, out=out, dtype=dtype, shape=shape,
-                device=device)
+    return _multihead_attention1(query, key, value, stacked_query_key, stacked_key_value, stacked_query_key_value, bias,
+                                 mask, relative_position_bias, past_key, past_value, past_sequence_lengths, scale,
+                                 mask_filter_value, query_head_count, key_value_head_count, mask_type, out, dtype,
+                                 shape, device)
+
+
+_quantize = _function_of("QUANTIZE", ("QuantizationType",), (), ("out", "dtype", "shape", "device"))
 
 
 def quantize(input, quantizations, /, *, quantization_type, out=None, dtype=None, shape=None, device=None):
@@ -3534,8 +4007,10 @@ def quantize(input, quantizations, /, *, quantization_type, out=None, dtype=None
     >>> anydml.quantize(x, quantizations, quantization_type="SCALE_ZERO_POINT", dtype="uint8").tolist()
     [[8, 10], [13, 255]]
     """
-    return _run("QUANTIZE", input, *quantizations, QuantizationType=quantization_type, out=out, dtype=dtype,
-                shape=shape, device=device)
+    return _quantize(input, quantizations, quantization_type, out, dtype, shape, device)
+
+
+_dequantize = _function_of("DEQUANTIZE", ("QuantizationType",), (), ("out", "dtype", "shape", "device"))
 
 
 def dequantize(input, quantizations, /, *, quantization_type, out=None, dtype=None, shape=None, device=None):
@@ -3553,8 +4028,12 @@ def dequantize(input, quantizations, /, *, quantization_type, out=None, dtype=No
     >>> anydml.dequantize(x, quantizations, quantization_type="SCALE_ZERO_POINT", dtype="float32").tolist()
     [[-1.0, 0.0], [6.0, 396.0]]
     """
-    return _run("DEQUANTIZE", input, *quantizations, QuantizationType=quantization_type, out=out, dtype=dtype,
-                shape=shape, device=device)
+    return _dequantize(input, quantizations, quantization_type, out, dtype, shape, device)
+
+
+_resample3 = _function_of("RESAMPLE3",
+                          ("InterpolationMode", "RoundingDirection", "Scales", "InputPixelOffsets", "OutputPixelOffsets", "Antialiased"),
+                          (), ("out", "shape", "device"))
 
 
 def resample3(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
@@ -3577,9 +4056,12 @@ def resample3(input, /, *, interpolation_mode, rounding_direction, scales, input
     ...                  input_pixel_offsets=[0.5], output_pixel_offsets=[-0.5], antialiased=1, shape=(2,)).tolist()
     [5.0, 19.0]
     """
-    return _run("RESAMPLE3", input, InterpolationMode=interpolation_mode, RoundingDirection=rounding_direction,
-                Scales=scales, InputPixelOffsets=input_pixel_offsets, OutputPixelOffsets=output_pixel_offsets,
-                Antialiased=antialiased, out=out, shape=shape, device=device)
+    return _resample3(input, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
+                      antialiased, out, shape, device)
+
+
+_fold = _function_of("FOLD", ("WindowSizes", "Strides", "Dilations", "StartPadding", "EndPadding"), (),
+                     ("out", "dtype", "shape", "device"))
 
 
 def fold(input, /, *, window_sizes, strides, dilations, start_padding, end_padding, out=None, dtype=None, shape=None,
@@ -3601,8 +4083,11 @@ def fold(input, /, *, window_sizes, strides, dilations, start_padding, end_paddi
     ...             shape=(1, 1, 4), dtype="float32").tolist()
     [[[1.0, 10.0, 6.0, 2.0]]]
     """
-    return _run("FOLD", input, WindowSizes=window_sizes, Strides=strides, Dilations=dilations,
-                StartPadding=start_padding, EndPadding=end_padding, out=out, dtype=dtype, shape=shape, device=device)
+    return _fold(input, window_sizes, strides, dilations, start_padding, end_padding, out, dtype, shape, device)
+
+
+_unfold = _function_of("UNFOLD", ("WindowSizes", "Strides", "Dilations", "StartPadding", "EndPadding"), (),
+                       ("out", "dtype", "shape", "device"))
 
 
 def unfold(input, /, *, window_sizes, strides, dilations, start_padding, end_padding, out=None, dtype=None, shape=None,
@@ -3625,5 +4110,4 @@ def unfold(input, /, *, window_sizes, strides, dilations, start_padding, end_pad
     ...               dtype="float32").tolist()
     [[[1.0, 5.0, 3.0], [5.0, 3.0, 2.0]]]
     """
-    return _run("UNFOLD", input, WindowSizes=window_sizes, Strides=strides, Dilations=dilations,
-                StartPadding=start_padding, EndPadding=end_padding, out=out, dtype=dtype, shape=shape, device=device)
+    return _unfold(input, window_sizes, strides, dilations, start_padding, end_padding, out, dtype, shape, device)

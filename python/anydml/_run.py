@@ -6,6 +6,7 @@ import numpy as _np
 
 from . import _core, _dispatch, _libraries
 from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, Call as _Call
+from ._specs import SPECS as _SPECS
 from ._symbols import Symbol as _Symbol, record as _record
 
 
@@ -74,6 +75,33 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
         return call.result(call.run_on_device(inputs, attributes, device))
     arrays, outs, give = _libraries.borrow(inputs, call.outs)
     return call.result(give(call.run(arrays, outs, attributes, device)))
+
+
+def function_of(run, op, required, optional, options):
+    """The body of an operator's function: it takes the inputs, attributes and options, all of them and in this order.
+
+    Calls of a form that was there before, that is with arrays of the same types, shapes and strides and with the same
+    attributes, run at once (short_call.h). All others go the long way, by `run`.
+    """
+    spec = _SPECS[op]
+    return _core.make_short_call(op, spec.inputs, spec.array, required + optional, len(required), options,
+                                 spec.same, long_way(run, op, spec, required, optional, options))
+
+
+def long_way(run, op, spec, required, optional, options):
+    """A function of the same arguments that calls `run`."""
+    fields, array = required + optional, spec.array
+    count, end = spec.inputs + len(required), spec.inputs + len(fields)
+
+    def call(*values):
+        inputs = values[:spec.inputs]
+        if array is not None:
+            inputs = (*inputs[:array], *inputs[array], *inputs[array + 1:])
+        attributes = dict(zip(fields, values[spec.inputs:count]))
+        attributes |= given(**dict(zip(optional, values[count:end])))
+        return run(op, *inputs, **attributes, **dict(zip(options, values[end:])))
+
+    return call
 
 
 class Compiled:

@@ -41,36 +41,34 @@ def ufunc(op):
 
 
 def _of_one(core):
-    short, name = core.try_one, core.name  # which compilers of PyTorch do not look up in _core
+    name = core.name  # which compilers of PyTorch do not look up in _core
+
+    def long_way(x, *options):
+        return _by_numpy(core, function, (x,), *options)
 
     def function(x, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
         if is_traced is not None and is_traced():
             return torch.call(name, (x,), (out, dtype, signature, device), (where, subok), casting, order)
-        if (device is None and where is True and casting is CASTING and order is ORDER and dtype is None
-                and subok is True and signature is None):
-            result = short(x, out)
-            if result is not NotImplemented:
-                return result
-        return _by_numpy(core, function, (x,), out, where, casting, order, dtype, subok, signature, device)
+        return call(x, out, where, casting, order, dtype, subok, signature, device)
 
+    call = core.short_way(CASTING, ORDER, long_way)
     return function
 
 
 def _of_two(core):
-    short, name = core.try_two, core.name
+    name = core.name
+
+    def long_way(a, b, *options):
+        return _by_numpy(core, function, (a, b), *options)
 
     def function(a, b, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
         if is_traced is not None and is_traced():
             return torch.call(name, (a, b), (out, dtype, signature, device), (where, subok), casting, order)
-        if (device is None and where is True and casting is CASTING and order is ORDER and dtype is None
-                and subok is True and signature is None):
-            result = short(a, b, out)
-            if result is not NotImplemented:
-                return result
-        return _by_numpy(core, function, (a, b), out, where, casting, order, dtype, subok, signature, device)
+        return call(a, b, out, where, casting, order, dtype, subok, signature, device)
 
+    call = core.short_way(CASTING, ORDER, long_way)
     return function
 
 

@@ -290,12 +290,16 @@ def everything():
     calls, operators = [], list(ALL.values())
     text = generate_python.module_text(operators)
     text = text.replace(text[text.index("from ._habits"):text.index("\n\n__all__")], "")
-    space = {"_ufunc": lambda op: lambda function: function, "_CASTING": "same_kind", "_ORDER": "K",
-             **dict.fromkeys(("_run", "_over_axes"), lambda *inputs, **options: calls.append((inputs, options))),
-             "_given": _run.given}
-    exec(compile(text, "all operators", "exec"), space)
     rows = {}
     exec(compile(generate_python.specs_text(operators), "all rows", "exec"), rows)
+
+    def run(*inputs, **options):
+        calls.append((inputs, options))
+
+    space = {"_ufunc": lambda op: lambda function: function, "_CASTING": "same_kind", "_ORDER": "K",
+             "_over_axes": lambda body, *inputs, **options: run(*inputs, **options),
+             "_function_of": lambda op, *names: _run.long_way(run, op, rows["SPECS"][op], *names)}
+    exec(compile(text, "all operators", "exec"), space)
     return space, rows["SPECS"], calls
 
 

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// The form of a call as words: all that decides how it runs and what it returns, but for the elements. Of arrays these
+// are types, sizes and strides, of everything else types and values. Two calls of one form are the same call over
+// other memory. Objects that can be anything, or change unseen, have no form.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
+#include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
+
+#include <structmember.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "gil.h"
+#include "operand.h"
+
+namespace anydml::python {
+
+namespace nb = nanobind;
+
+enum class Tag : std::uint8_t {
+  nothing = 1,
+  yes,
+  no,
+  integer,
+  real,
+  text,
+  list,
+  tuple,
+  array,
+  tensor,
+  number,  // an operand, whose value is not part of the form
+  scalar,
+  type,
+  element_type,
+  nested_operator,
+};
+
+class FormKey {
+ public:
+  static constexpr std::size_t kCapacity = 256;
+
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] const std::uint64_t* words() const { return words_; }
+
+  [[nodiscard]] bool add(Tag tag, std::uint64_t more = 0) {
+    return add_word(static_cast<std::uint64_t>(tag) | more << 8);
+  }
+
+  // A NumPy array, of its own type and in the machine's order of bytes.
+  [[nodiscard]] bool add_array(PyArrayObject* array) {
+    const auto type = static_cast<unsigned>(PyArray_TYPE(array));
+    const int rank = PyArray_NDIM(array);
+    if (type > 63 || (kTaken >> type & 1) == 0 || rank > kMostDimensions || !PyArray_ISNOTSWAPPED(array) ||
+        !has_room(1 + 2 * static_cast<std::size_t>(rank))) {
+      return false;
+    }
+    words_[count_++] =
+        static_cast<std::uint64_t>(Tag::array) | std::uint64_t{type} << 8 | static_cast<std::uint64_t>(rank) << 16;
+    add_numbers(PyArray_DIMS(array), rank);
+    add_numbers(PyArray_STRIDES(array), rank);
+    return true;
+  }
+
+  // A tensor of another library; its strides are in elements.
+  [[nodiscard]] bool add_tensor(DataType type, int rank, const std::int64_t* sizes, const std::int64_t* strides) {
+    if (type == DataType::unknown || rank < 0 || rank > kMostDimensions ||
+        !has_room(1 + 2 * static_cast<std::size_t>(rank))) {
+      return false;
+    }
+    words_[count_++] = static_cast<std::uint64_t>(Tag::tensor) | static_cast<std::uint64_t>(type) << 8 |
+                       static_cast<std::uint64_t>(rank) << 16;
+    add_numbers(sizes, rank);
+    add_numbers(strides, rank);
+    return true;
+  }
+
+  // Anything else, by its type and value. False for what may be another thing next time.
+  [[nodiscard]] bool add_value(PyObject* value, int depth = 0) {
+    if (value == Py_None) {
+      return add(Tag::nothing);
+    }
+    if (PyLong_CheckExact(value)) {
+      int overflow = 0;
+      const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+      return overflow == 0 && add(Tag::integer) && add_word(static_cast<std::uint64_t>(number));
+    }
+    if (PyFloat_CheckExact(value)) {
+      return add(Tag::real) && add_word(std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(value)));
+    }
+    if (PyUnicode_CheckExact(value)) {
+      return add_text(value);
+    }
+    if (PyBool_Check(value)) {
+      return add(value == Py_True ? Tag::yes : Tag::no);
+    }
+    if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
+      const Py_ssize_t count = Py_SIZE(value);
+      bool taken =
+          depth < kDepth && add(PyList_CheckExact(value) ? Tag::list : Tag::tuple, static_cast<std::uint64_t>(count));
+      for (Py_ssize_t i = 0; i < count && taken; ++i) {
+        taken = add_value(PySequence_Fast_GET_ITEM(value, i), depth + 1);
+      }
+      return taken;
+    }
+    return add_other(value, depth);
+  }
+
+  // An operand of an array's form, or of a tensor's, as the words at a place say. A truth is a byte.
+  void read(std::size_t at, Operand& operand) const {
+    const std::uint64_t word = words_[at];
+    const bool is_array = static_cast<Tag>(word & 0xff) == Tag::array;
+    const auto number = static_cast<int>(word >> 8 & 0xff);
+    const auto rank = static_cast<int>(word >> 16 & 0xff);
+    const DataType type = !is_array            ? static_cast<DataType>(number)
+                          : number == NPY_BOOL ? DataType::UINT8
+                                               : type_of(number);
+    const std::int64_t size = is_array ? static_cast<std::int64_t>(element_size(type)) : 1;
+    bool empty = false;
+    for (int i = 0; i < rank; ++i) {
+      operand.sizes[i] = static_cast<std::int64_t>(words_[at + 1 + static_cast<std::size_t>(i)]);
+      operand.strides[i] = operand.sizes[i] == 1
+                               ? 0
+                               : static_cast<std::int64_t>(words_[at + 1 + static_cast<std::size_t>(rank + i)]) / size;
+      empty = empty || operand.sizes[i] == 0;
+    }
+    if (empty) {
+      std::fill_n(operand.strides, rank, 0);
+    }
+    operand.tensor = {static_cast<anydml_type>(type), rank, operand.sizes, operand.strides, nullptr};
+  }
+
+ private:
+  static constexpr int kDepth = 4;
+  static constexpr std::uint64_t kTaken = [] {
+    std::uint64_t mask = std::uint64_t{1} << NPY_BOOL;
+    for (const TypePair& pair : kTypes) {
+      mask |= std::uint64_t{1} << pair.numpy;
+    }
+    return mask;
+  }();
+
+  [[nodiscard]] bool has_room(std::size_t words) const { return count_ + words <= kCapacity; }
+  [[nodiscard]] bool add_word(std::uint64_t word) {
+    const bool fits = has_room(1);
+    if (fits) {
+      words_[count_++] = word;
+    }
+    return fits;
+  }
+  template <class T>
+  void add_numbers(const T* numbers, int count) {
+    for (int i = 0; i < count; ++i) {
+      words_[count_++] = static_cast<std::uint64_t>(numbers[i]);
+    }
+  }
+
+  [[nodiscard]] bool add_bytes(const void* bytes, std::size_t size) {
+    const std::size_t words = (size + 7) / 8;
+    if (!has_room(words)) {
+      return false;
+    }
+    if (words > 0) {
+      words_[count_ + words - 1] = 0;
+      std::memcpy(words_ + count_, bytes, size);
+    }
+    count_ += words;
+    return true;
+  }
+
+  [[nodiscard]] bool add_text(PyObject* text) {
+    if (!PyUnicode_IS_COMPACT_ASCII(text)) {
+      return false;
+    }
+    const auto size = static_cast<std::size_t>(PyUnicode_GET_LENGTH(text));
+    return add(Tag::text, size) && add_bytes(PyUnicode_DATA(text), size);
+  }
+
+  [[nodiscard]] bool add_other(PyObject* value, int depth) {
+    PyTypeObject* const kind = Py_TYPE(value);
+    if (PyType_Check(value)) {  // NumPy's and Python's own stay as they are
+      return (reinterpret_cast<PyTypeObject*>(value)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 && add(Tag::type) &&
+             add_word(reinterpret_cast<std::uint64_t>(value));
+    }
+    if (PyArray_DescrCheck(value)) {
+      const int number = reinterpret_cast<PyArray_Descr*>(value)->type_num;
+      if (number < 0 || number > 63 || (kTaken >> number & 1) == 0) {
+        return false;
+      }
+      const nb::object plain = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(number)));
+      return plain.ptr() == value && add(Tag::element_type, static_cast<std::uint64_t>(number));
+    }
+    if (PyArray_IsScalar(value, Number) && (kind->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
+      const nb::object of = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromScalar(value)));
+      const int number = of.is_valid() ? reinterpret_cast<PyArray_Descr*>(of.ptr())->type_num : NPY_VOID;
+      if (number > 63 || (kTaken >> number & 1) == 0) {
+        PyErr_Clear();
+        return false;
+      }
+      std::uint64_t bits = 0;
+      PyArray_ScalarAsCtype(value, &bits);
+      return add(Tag::scalar, static_cast<std::uint64_t>(number)) && add_word(bits);
+    }
+    return depth < kDepth && add_operator(value, depth);
+  }
+
+  // anydml.Operator: its name and what it says by name.
+  [[nodiscard]] bool add_operator(PyObject* value, int depth) {
+    const OperatorType& type = operator_type();
+    if (Py_TYPE(value) != type.type) {
+      return false;
+    }
+    const auto slot = [&](Py_ssize_t offset) {
+      return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(value) + offset);
+    };
+    PyObject* const name = slot(type.name);
+    PyObject* const all = slot(type.attributes);
+    if (name == nullptr || all == nullptr || !PyUnicode_CheckExact(name) || !PyDict_CheckExact(all)) {
+      return false;
+    }
+    bool taken = add(Tag::nested_operator, static_cast<std::uint64_t>(PyDict_GET_SIZE(all))) && add_text(name);
+    PyObject* key = nullptr;
+    PyObject* one = nullptr;
+    for (Py_ssize_t place = 0; taken && PyDict_Next(all, &place, &key, &one) != 0;) {
+      taken = PyUnicode_CheckExact(key) && add_text(key) && add_value(one, depth + 1);
+    }
+    return taken;
+  }
+
+  // Its objects have two slots, which are read where they lie.
+  struct OperatorType {
+    PyTypeObject* type = nullptr;
+    Py_ssize_t name = 0;
+    Py_ssize_t attributes = 0;
+  };
+
+  // Kept for ever. Without a type before the package has made it.
+  static const OperatorType& operator_type() {
+    static OperatorType known;
+    if (known.type == nullptr) {
+      nb::object found =
+          in_python([] { return nb::getattr(nb::module_::import_("anydml._core"), "Operator", nb::none()); });
+      const auto offset = [&](const char* name) {
+        const nb::object member = nb::getattr(found, name, nb::none());
+        return Py_TYPE(member.ptr()) == &PyMemberDescr_Type
+                   ? reinterpret_cast<PyMemberDescrObject*>(member.ptr())->d_member->offset
+                   : Py_ssize_t{0};
+      };
+      known.name = offset("name");
+      known.attributes = offset("attributes");
+      if (known.name > 0 && known.attributes > 0) {
+        known.type = reinterpret_cast<PyTypeObject*>(found.release().ptr());
+      }
+    }
+    return known;
+  }
+
+  std::size_t count_ = 0;
+  std::uint64_t words_[kCapacity];  // those from count_ on are not written
+};
+
+}  // namespace anydml::python
