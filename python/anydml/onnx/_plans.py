@@ -228,6 +228,17 @@ class Program:
                     del state.values[name]
         return [self._value(name, state.values) for name in self.outputs], state.fresh
 
+    def whole(self, given):
+        """The piece that a run of such values consists of, and the names whose elements it is recorded for; None where the run
+        is more than one piece, or gives something that the piece does not make."""
+        point = self._points.get(0)
+        if point is None or point.early or point.varying:
+            return None
+        piece = point.pieces.get(self._key(point, _State(dict(given))))
+        if not isinstance(piece, _Piece) or piece.end < len(self.steps) or sorted(piece.outputs) != sorted(self.outputs):
+            return None
+        return piece, [name for name in given if name in point.pinned]
+
     def node_by_node(self, given, timed=None):
         """The outputs without any graph; timed: a function that runs a step and measures it."""
         state = _State(dict(given))
