@@ -13,6 +13,10 @@ def _lead(array, dimensions):
 def _check_fixed(node, place, sizes):
     """Of indices that no run changes, that each of them is in range; sizes: of their dimension, or of each coordinate."""
     indices = node.fixed[place]
+    if indices is not None and indices.ndim == 0 and isinstance(sizes, int):
+        indices = int(indices)
+        if -sizes <= indices < sizes:
+            return
     if indices is not None and np.any((indices >= sizes) | (indices < -np.asarray(sizes))):
         raise ValueError(f"an index is not among the {' by '.join(map(str, np.atleast_1d(sizes)))} elements that there are")
 
@@ -37,7 +41,7 @@ def gather(node):
         _check_fixed(node, 1, size)
         if indices.ndim == 0 and isinstance(indices, np.ndarray) and size:
             index = int(indices)
-            return np.moveaxis(x, axis, 0)[min(max(index + size if index < 0 else index, 0), size - 1), ...]
+            return x[(*(slice(None),) * axis, min(max(index + size if index < 0 else index, 0), size - 1), ...)]
         return _taken(x, indices, axis)
 
     return compute

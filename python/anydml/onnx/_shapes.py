@@ -150,7 +150,9 @@ def concat(node):
                              + ", ".join(str(list(part.shape)) for part in parts))
         shape = list(parts[0].shape)
         shape[axis] = sum(part.shape[axis] for part in parts)
-        return dispatch("JOIN", *parts, Axis=axis, shape=tuple(shape))
+        if all(type(part) is np.ndarray for part in parts):
+            return np.concatenate(parts, axis)
+        return dispatch("JOIN", *parts, Axis=axis, shape=tuple(shape), dtype=plain(parts[0]).dtype)
 
     return compute
 
