@@ -2,7 +2,7 @@
 """Nodes whose places come from data: gathers, scatters, OneHot, NonZero and Compress."""
 import numpy as np
 
-from ._rows import axis_of, cast, check_least, dispatch, refuse
+from ._rows import FEW, MOST_DIMENSIONS, axis_of, cast, check_least, dispatch, refuse
 
 
 def _lead(array, dimensions):
@@ -28,6 +28,9 @@ def _taken(x, indices, axis):
         return np.empty(shape, x.dtype)
     if x.shape[axis] == 0:
         raise ValueError(f"axis {axis} has no elements, and the indices have the shape {list(indices.shape)}")
+    if type(x) is np.ndarray and type(indices) is np.ndarray and max(x.size, indices.size) <= FEW and x.ndim <= MOST_DIMENSIONS:
+        size = x.shape[axis]
+        return np.take(x, np.clip(np.where(indices < 0, indices + size, indices), 0, size - 1), axis)
     dimensions = max(len(shape), x.ndim)
     return dispatch("GATHER", _lead(x, dimensions), _lead(indices, dimensions), Axis=axis + dimensions - x.ndim,
                     IndexDimensions=indices.ndim, shape=(1,) * (dimensions - len(shape)) + shape).reshape(shape)
