@@ -56,6 +56,9 @@ class RecurrentRun final : public PreparedStep {
     }
   }
 
+  [[nodiscard]] std::uint64_t launches() const noexcept override {
+    return static_cast<std::uint64_t>(launch_.step.steps) + 1;
+  }
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
     RecurrentLaunch launch = launch_;
     launch.aligned = aligned_operands(launch.step, bases, kRecurrentOperands);
