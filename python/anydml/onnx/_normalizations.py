@@ -25,7 +25,8 @@ def _as_dimensions(value, x):
 
 
 def _moments(x, axes, scale, bias, epsilon):
-    return dispatch("MEAN_VARIANCE_NORMALIZATION1", x, scale, bias, Axes=list(axes), NormalizeVariance=1, Epsilon=epsilon)
+    return dispatch("MEAN_VARIANCE_NORMALIZATION1", x, scale, bias, Axes=list(axes), NormalizeVariance=1, Epsilon=epsilon,
+                    shape=x.shape, dtype=x.dtype)
 
 
 def _normalized(x, mean, variance, scale, bias, epsilon):

@@ -157,7 +157,9 @@ class _State:
         """Type, shape and strides, of a value that can be an input of a graph as it lies."""
         form = self._forms.get(name)
         if form is None:
-            array = self.values[name] = regular(self.values[name])
+            array = self.values[name]
+            if not (type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative):
+                array = self.values[name] = regular(array)
             form = self._forms[name] = (array.dtype.num, array.shape, array.strides)
         return form
 
