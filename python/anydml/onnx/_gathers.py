@@ -13,10 +13,6 @@ def _lead(array, dimensions):
 def _check_fixed(node, place, sizes):
     """Of indices that no run changes, that each of them is in range; sizes: of their dimension, or of each coordinate."""
     indices = node.fixed[place]
-    if indices is not None and indices.ndim == 0 and isinstance(sizes, int):
-        indices = int(indices)
-        if -sizes <= indices < sizes:
-            return
     if indices is not None and np.any((indices >= sizes) | (indices < -np.asarray(sizes))):
         raise ValueError(f"an index is not among the {' by '.join(map(str, np.atleast_1d(sizes)))} elements that there are")
 
@@ -30,7 +26,8 @@ def _taken(x, indices, axis):
         raise ValueError(f"axis {axis} has no elements, and the indices have the shape {list(indices.shape)}")
     if type(x) is np.ndarray and type(indices) is np.ndarray and max(x.size, indices.size) <= FEW and x.ndim <= MOST_DIMENSIONS:
         size = x.shape[axis]
-        return np.take(x, np.clip(np.where(indices < 0, indices + size, indices), 0, size - 1), axis)
+        places = [min(max(place + size if place < 0 else place, 0), size - 1) for place in indices.reshape(-1).tolist()]
+        return x.take(places, axis).reshape(shape)
     dimensions = max(len(shape), x.ndim)
     return dispatch("GATHER", _lead(x, dimensions), _lead(indices, dimensions), Axis=axis + dimensions - x.ndim,
                     IndexDimensions=indices.ndim, shape=(1,) * (dimensions - len(shape)) + shape).reshape(shape)
@@ -38,10 +35,14 @@ def _taken(x, indices, axis):
 
 def gather(node):
     """A view where there is one index that is known."""
+    checked = set()  # sizes that all indices are within, if these are fixed
+
     def compute(x, indices):
         axis = axis_of(node.attributes["axis"], x.ndim)
         size = x.shape[axis]
-        _check_fixed(node, 1, size)
+        if size not in checked:
+            _check_fixed(node, 1, size)
+            checked.add(size)
         if indices.ndim == 0 and isinstance(indices, np.ndarray) and size:
             index = int(indices)
             return x[(*(slice(None),) * axis, min(max(index + size if index < 0 else index, 0), size - 1), ...)]

@@ -317,6 +317,8 @@ class Program:
         return (name in point.pinned or name in state.known) and _is_small(state.values[name])
 
     def _key(self, point, state):
+        if not point.pinned and not state.known:
+            return tuple([state.form(name) for name in point.names()])
         return tuple((*state.form(name)[:2], state.values[name].tobytes()) if self._is_pinned(name, point, state) else
                      state.form(name) for name in point.names())
 

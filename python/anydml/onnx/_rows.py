@@ -104,10 +104,11 @@ def _by_numpy(operator, arrays, options):
         kind = arrays[0].dtype if condition.dtype == bool and condition.ndim <= MOST_DIMENSIONS else None
     else:
         kind = arrays[0].dtype
-        function = (_OF_INTEGERS if kind in (np.int64, np.int32) else _EXACT if kind == np.float32 else {}).get(operator)
+        is_integer = kind.kind == "i" and kind.itemsize >= 4
+        function = (_OF_INTEGERS if is_integer else _EXACT if kind == np.float32 else {}).get(operator)
     if function is None or kind is None or any(one.dtype != kind or one.ndim > MOST_DIMENSIONS for one in arrays):
         return None
-    if kind == np.float32 and not all(np.isfinite(one).all() for one in arrays):
+    if kind == np.float32 and not all(math.isfinite(one.item()) if one.size == 1 else np.isfinite(one).all() for one in arrays):
         return None
     try:
         made = function(*arrays)
@@ -146,6 +147,8 @@ def fill(value, shape, dtype):
 
 
 def sequence(start, delta, count, dtype):
+    if count <= FEW and np.dtype(dtype) == np.int64 and max(abs(start), abs(start + count * delta)) < 2**62:
+        return np.array(range(start, start + count * delta, delta), dtype)
     return dispatch("FILL_VALUE_SEQUENCE", ValueStart=start, ValueDelta=delta, shape=(count,), dtype=dtype)
 
 
