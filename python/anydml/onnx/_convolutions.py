@@ -47,7 +47,7 @@ def _convolve(x, w, bias, shape, direction, strides, dilations, pads, group, out
     before, after = map(list, zip(*pads))
     return dispatch("CONVOLUTION", x, w, bias, Mode="CROSS_CORRELATION", Direction=direction, Strides=strides,
                     Dilations=dilations, StartPadding=before, EndPadding=after, OutputPadding=output_padding,
-                    GroupCount=group, shape=shape)
+                    GroupCount=group, shape=shape, dtype=x.dtype)
 
 
 def _forward(node, x, w):

@@ -23,6 +23,9 @@ def power(node):
         """The exponent takes the type of x; where it may not fit into float16, both take float32."""
         is_small = exponent.dtype in (np.float16, np.int8, np.uint8)
         wide = x.dtype if is_small else np.dtype(np.float32)
+        if type(exponent) is np.ndarray and exponent.size == 1 and exponent.ndim <= x.ndim and exponent.reshape(()) == 2:
+            x_wide = cast(x, wide)  # both are rounded correctly, so that a square has the bits of the power
+            return cast(dispatch("ELEMENT_WISE_MULTIPLY", x_wide, x_wide), x.dtype)
         return cast(dispatch("ELEMENT_WISE_POW", cast(x, wide), cast(exponent, wide)), x.dtype)
 
     return compute

@@ -2,7 +2,7 @@
 """Nodes whose places come from data: gathers, scatters, OneHot, NonZero and Compress."""
 import numpy as np
 
-from ._rows import axis_of, cast, check_least, dispatch, refuse
+from ._rows import FEW, MOST_DIMENSIONS, axis_of, cast, check_least, dispatch, refuse
 
 
 def _lead(array, dimensions):
@@ -24,6 +24,10 @@ def _taken(x, indices, axis):
         return np.empty(shape, x.dtype)
     if x.shape[axis] == 0:
         raise ValueError(f"axis {axis} has no elements, and the indices have the shape {list(indices.shape)}")
+    if type(x) is np.ndarray and type(indices) is np.ndarray and max(x.size, indices.size) <= FEW and x.ndim <= MOST_DIMENSIONS:
+        size = x.shape[axis]
+        places = [min(max(place + size if place < 0 else place, 0), size - 1) for place in indices.reshape(-1).tolist()]
+        return x.take(places, axis).reshape(shape)
     dimensions = max(len(shape), x.ndim)
     return dispatch("GATHER", _lead(x, dimensions), _lead(indices, dimensions), Axis=axis + dimensions - x.ndim,
                     IndexDimensions=indices.ndim, shape=(1,) * (dimensions - len(shape)) + shape).reshape(shape)
@@ -31,13 +35,17 @@ def _taken(x, indices, axis):
 
 def gather(node):
     """A view where there is one index that is known."""
+    checked = set()  # sizes that all indices are within, if these are fixed
+
     def compute(x, indices):
         axis = axis_of(node.attributes["axis"], x.ndim)
         size = x.shape[axis]
-        _check_fixed(node, 1, size)
+        if size not in checked:
+            _check_fixed(node, 1, size)
+            checked.add(size)
         if indices.ndim == 0 and isinstance(indices, np.ndarray) and size:
             index = int(indices)
-            return np.moveaxis(x, axis, 0)[min(max(index + size if index < 0 else index, 0), size - 1), ...]
+            return x[(*(slice(None),) * axis, min(max(index + size if index < 0 else index, 0), size - 1), ...)]
         return _taken(x, indices, axis)
 
     return compute

@@ -98,7 +98,7 @@ _NODES = {
     "Exp": function("ELEMENT_WISE_EXP"),
     "Gelu": Row(functions.gelu, "GELU TANH MULTIPLY ADD CAST", kinds=functions.ROUNDED),
     "Log": function("ELEMENT_WISE_LOG"),
-    "Pow": Row(functions.power, "POW CAST", kinds=functions.ROUNDED),
+    "Pow": Row(functions.power, "POW MULTIPLY CAST", kinds=functions.ROUNDED),
     "Selu": function("ACTIVATION_SCALED_ELU", {"Alpha": "alpha", "Gamma": "gamma"}),
     "Sigmoid": function("ACTIVATION_SIGMOID"),
     "Sin": function("ELEMENT_WISE_SIN"),

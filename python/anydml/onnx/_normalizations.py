@@ -25,7 +25,8 @@ def _as_dimensions(value, x):
 
 
 def _moments(x, axes, scale, bias, epsilon):
-    return dispatch("MEAN_VARIANCE_NORMALIZATION1", x, scale, bias, Axes=list(axes), NormalizeVariance=1, Epsilon=epsilon)
+    return dispatch("MEAN_VARIANCE_NORMALIZATION1", x, scale, bias, Axes=list(axes), NormalizeVariance=1, Epsilon=epsilon,
+                    shape=x.shape, dtype=x.dtype)
 
 
 def _normalized(x, mean, variance, scale, bias, epsilon):
@@ -156,7 +157,7 @@ def _along_last(node, x, *others):
     """The axes from the node's on, and the others with as many dimensions as x."""
     axis = axis_of(node.attributes["axis"], x.ndim)
     for other in others:
-        if other is not None and np.broadcast_shapes(other.shape, x.shape) != x.shape:
+        if other is not None and other.shape != x.shape[x.ndim - other.ndim:] and np.broadcast_shapes(other.shape, x.shape) != x.shape:
             raise ValueError(f"a scale or bias has the shape {list(other.shape)}, which does not go with {list(x.shape)}")
     return range(axis, x.ndim), *(None if other is None else _as_dimensions(cast(other, x.dtype), x) for other in others)
 

@@ -6,6 +6,8 @@ the elements of a value: for a shape, a condition, a number of turns. If those e
 piece begins with, the piece is recorded for exactly these elements, so that shape arithmetic costs nothing when it runs.
 Otherwise the piece ends there. A step that no graph can hold runs on the host, and the next piece begins behind it.
 """
+import contextlib
+import gc
 import threading
 from collections import OrderedDict, namedtuple
 
@@ -62,6 +64,18 @@ def perform(step, arrays):
     results = results if isinstance(results, tuple) else () if results is None else (results,)
     return [result.view(bool) if kind == "bool" and result.dtype != bool else result
             for result, kind in zip(results, step.kinds)]
+
+
+@contextlib.contextmanager
+def _garbage_kept():
+    """Without the collector of cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Point:
@@ -143,7 +157,9 @@ class _State:
         """Type, shape and strides, of a value that can be an input of a graph as it lies."""
         form = self._forms.get(name)
         if form is None:
-            array = self.values[name] = regular(self.values[name])
+            array = self.values[name]
+            if not (type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative):
+                array = self.values[name] = regular(array)
             form = self._forms[name] = (array.dtype.num, array.shape, array.strides)
         return form
 
@@ -228,6 +244,17 @@ class Program:
                     del state.values[name]
         return [self._value(name, state.values) for name in self.outputs], state.fresh
 
+    def whole(self, given):
+        """The piece that a run of such values consists of, and the names whose elements it is recorded for; None where the run
+        is more than one piece, or gives something that the piece does not make."""
+        point = self._points.get(0)
+        if point is None or point.early or point.varying:
+            return None
+        piece = point.pieces.get(self._key(point, _State(dict(given))))
+        if not isinstance(piece, _Piece) or piece.end < len(self.steps) or sorted(piece.outputs) != sorted(self.outputs):
+            return None
+        return piece, [name for name in given if name in point.pinned]
+
     def node_by_node(self, given, timed=None):
         """The outputs without any graph; timed: a function that runs a step and measures it."""
         state = _State(dict(given))
@@ -290,6 +317,8 @@ class Program:
         return (name in point.pinned or name in state.known) and _is_small(state.values[name])
 
     def _key(self, point, state):
+        if not point.pinned and not state.known:
+            return tuple([state.form(name) for name in point.names()])
         return tuple((*state.form(name)[:2], state.values[name].tobytes()) if self._is_pinned(name, point, state) else
                      state.form(name) for name in point.names())
 
@@ -319,6 +348,10 @@ class Program:
 
     def _recorded(self, place, point, state):
         """The piece that begins here, for values like these."""
+        with _garbage_kept():  # of which there is none: a tenth of the time would be spent on the search for it
+            return self._recorded_without_pauses(place, point, state)
+
+    def _recorded_without_pauses(self, place, point, state):
         while True:
             attempt = _Attempt(self, place, point, state)
             try:

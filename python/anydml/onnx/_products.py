@@ -28,7 +28,8 @@ def gemm(node):
 
 def matmul(_):
     def compute(a, b):
-        return multiplied(a, b, lambda left, right, shape: dispatch("GEMM", left, right, None, shape=shape, **PLAIN))
+        return multiplied(a, b, lambda left, right, shape: dispatch("GEMM", left, right, None, shape=shape, dtype=left.dtype,
+                                                                     **PLAIN))
 
     return compute
 
@@ -57,7 +58,7 @@ def matmul_integer(_):
     def compute(a, b, a_zero=None, b_zero=None):
         def multiply(left, right, shape):
             return dispatch("MATRIX_MULTIPLY_INTEGER", left, _for_rows(a_zero, shape[-2], "a_zero_point"), right,
-                            _for_columns(b_zero, shape[-1], "b_zero_point"), shape=shape)
+                            _for_columns(b_zero, shape[-1], "b_zero_point"), shape=shape, dtype=np.dtype(np.int32))
 
         return multiplied(a, b, multiply)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the modules of the nodes share: how a node is told to its row of the table, and how it is dispatched."""
+import math
 from collections import namedtuple
 from functools import partial
 
@@ -79,30 +80,46 @@ def plain(array):
 
 _TRUTH = np.dtype(bool).num
 # Shape arithmetic outside of graphs: NumPy gives the same bits of a few elements in a tenth of the time that a dispatch takes.
-_FEW = 64
+FEW = 64
 _EXACT = {"ELEMENT_WISE_ADD": np.add, "ELEMENT_WISE_SUBTRACT": np.subtract, "ELEMENT_WISE_MULTIPLY": np.multiply}
-_OF_INTEGERS = {**_EXACT, "ELEMENT_WISE_MAX": np.maximum, "ELEMENT_WISE_MIN": np.minimum}
+
+
+def _quotient(a, b):
+    """Of numbers above 0; what others give is the library's."""
+    return a // b if (a >= 0).all() and (b > 0).all() else None
+
+
+_OF_INTEGERS = {**_EXACT, "ELEMENT_WISE_DIVIDE": _quotient, "ELEMENT_WISE_MAX": np.maximum, "ELEMENT_WISE_MIN": np.minimum,
+                "ELEMENT_WISE_LOGICAL_EQUALS": lambda a, b: np.asarray(np.equal(a, b)).view(np.uint8)}
+_BY_NUMPY = {*_OF_INTEGERS, "ELEMENT_WISE_IF"}
 
 
 def _by_numpy(operator, arrays, options):
     """The result of a few elements, or None where the operator has to be dispatched."""
-    if options or not all(type(one) is np.ndarray and one.size <= _FEW for one in arrays):
+    if options or not all(type(one) is np.ndarray and one.size <= FEW for one in arrays):
         return None
-    kind = arrays[0].dtype
-    function = (_OF_INTEGERS if kind in (np.int64, np.int32) else _EXACT if kind == np.float32 else {}).get(operator)
-    if function is None or any(one.dtype != kind or one.ndim > MOST_DIMENSIONS for one in arrays):
+    if operator == "ELEMENT_WISE_IF":
+        condition, *arrays = arrays
+        function = partial(np.where, condition)
+        kind = arrays[0].dtype if condition.dtype == bool and condition.ndim <= MOST_DIMENSIONS else None
+    else:
+        kind = arrays[0].dtype
+        is_integer = kind.kind == "i" and kind.itemsize >= 4
+        function = (_OF_INTEGERS if is_integer else _EXACT if kind == np.float32 else {}).get(operator)
+    if function is None or kind is None or any(one.dtype != kind or one.ndim > MOST_DIMENSIONS for one in arrays):
         return None
-    if kind == np.float32 and not all(np.isfinite(one).all() for one in arrays):
+    if kind == np.float32 and not all(math.isfinite(one.item()) if one.size == 1 else np.isfinite(one).all() for one in arrays):
         return None
     try:
-        return np.asarray(function(*arrays))
+        made = function(*arrays)
+        return None if made is None else np.asarray(made)
     except ValueError:
         return None  # the library says what is wrong with the shapes
 
 
 def dispatch(operator, *arrays, **options):
     """One operator over arrays; the options are its attributes, and run's own."""
-    if operator in _OF_INTEGERS and type(arrays[0]) is not Symbol and (made := _by_numpy(operator, arrays, options)) is not None:
+    if operator in _BY_NUMPY and type(arrays[0]) is not Symbol and (made := _by_numpy(operator, arrays, options)) is not None:
         return made
     given, recorder, dimensions = [], None, 0 if arrays else len(options.get("shape", ()))
     for array in arrays:
@@ -123,11 +140,15 @@ def dispatch(operator, *arrays, **options):
 
 def fill(value, shape, dtype):
     """An array of one value."""
+    if math.prod(shape) <= FEW:
+        return np.full(tuple(shape), value, dtype)
     result = dispatch("FILL_VALUE_CONSTANT", Value=value, shape=tuple(shape), dtype=plain(np.empty(0, dtype)).dtype)
     return result.view(dtype)
 
 
 def sequence(start, delta, count, dtype):
+    if count <= FEW and np.dtype(dtype) == np.int64 and max(abs(start), abs(start + count * delta)) < 2**62:
+        return np.array(range(start, start + count * delta, delta), dtype)
     return dispatch("FILL_VALUE_SEQUENCE", ValueStart=start, ValueDelta=delta, shape=(count,), dtype=dtype)
 
 
@@ -138,7 +159,7 @@ def cast(x, dtype):
 def converted(x, dtype):
     """CAST; of a few numbers that fit, on the host, by NumPy."""
     kinds = x.dtype.kind + dtype.kind
-    if type(x) is np.ndarray and x.size <= _FEW and kinds in ("ii", "if", "fi") and dtype.itemsize >= 4 <= x.itemsize and (
+    if type(x) is np.ndarray and x.size <= FEW and kinds in ("ii", "if", "fi") and dtype.itemsize >= 4 <= x.itemsize and (
             kinds == "if" or ((x > -2**31) & (x < 2**31)).all()):
         return x.astype(dtype)
     return dispatch("CAST", x, dtype=dtype)

@@ -54,7 +54,10 @@ def squeeze(node):
 def unsqueeze(node):
     def compute(x, axes=None):
         axes = node.attributes["axes"] if axes is None else listed(axes, "axes")
-        return np.expand_dims(x, tuple(axes_of(axes, x.ndim + len(axes))))
+        shape = list(x.shape)
+        for axis in sorted(axes_of(axes, x.ndim + len(axes))):
+            shape.insert(axis, 1)
+        return x.reshape(shape)
 
     return compute
 
@@ -92,7 +95,10 @@ def size_of(_):
 
 def expand(_):
     def compute(x, shape):
-        return np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(sizes_of(shape, "shape"))))
+        shape = tuple(sizes_of(shape, "shape"))
+        if shape == x.shape:
+            return x
+        return np.broadcast_to(x, np.broadcast_shapes(x.shape, shape))
 
     return compute
 
@@ -150,7 +156,9 @@ def concat(node):
                              + ", ".join(str(list(part.shape)) for part in parts))
         shape = list(parts[0].shape)
         shape[axis] = sum(part.shape[axis] for part in parts)
-        return dispatch("JOIN", *parts, Axis=axis, shape=tuple(shape))
+        if all(type(part) is np.ndarray for part in parts):
+            return np.concatenate(parts, axis)
+        return dispatch("JOIN", *parts, Axis=axis, shape=tuple(shape), dtype=plain(parts[0]).dtype)
 
     return compute
 

@@ -69,9 +69,9 @@ struct Copier {
     const WindowAxis& image = windows.axes[2];
     const std::int64_t move = axis.place_move;
     const std::int64_t length = axis.length;
-    const std::int64_t first = start >= 0 ? 0 : std::min(length, (-start + move - 1) / move);
-    const std::int64_t end =
-        start >= image.input ? first : std::clamp((image.input - start + move - 1) / move, first, length);
+    const auto moves_to = [move](std::int64_t places) { return move == 1 ? places : (places + move - 1) / move; };
+    const std::int64_t first = start >= 0 ? 0 : std::min(length, moves_to(-start));
+    const std::int64_t end = start >= image.input ? first : std::clamp(moves_to(image.input - start), first, length);
     std::fill(to, to + first, padding);
     std::fill(to + end, to + length, padding);
     const std::int64_t step = move * image.input_step;
@@ -204,7 +204,9 @@ void tap_offsets(const WindowClasses& classes, const WindowPlane& plane, std::in
             plane.axes[1].offset_of_tap(at[1]) * plane.row_step;
   };
   set_outer();
-  for (std::int64_t k = 0; k < depth; ++k) {
+  // Those of one channel; the next channels have the same, a plane further on.
+  const std::int64_t taps = std::min(depth, classes.taps());
+  for (std::int64_t k = 0; k < taps; ++k) {
     to[k] = outer + plane.axes[2].offset_of_tap(at[2]);
     if (++at[2] == counts[2]) {
       at[2] = 0;
@@ -217,6 +219,10 @@ void tap_offsets(const WindowClasses& classes, const WindowPlane& plane, std::in
       }
       set_outer();
     }
+  }
+  const std::int64_t elements = plane.elements();
+  for (std::int64_t k = taps; k < depth; ++k) {
+    to[k] = to[k - taps] + elements;
   }
 }
 
