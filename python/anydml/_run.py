@@ -7,6 +7,7 @@ import numpy as _np
 from . import _core, _libraries
 from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, Call as _Call
 from ._symbols import Symbol as _Symbol, record as _record
+from ._tensors import call as _call_torch, modules as _modules, takes as _takes
 
 
 class Operator:
@@ -54,6 +55,8 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     >>> anydml.run("FILL_VALUE_CONSTANT", Value=7, shape=3, dtype="int8")
     array([7, 7, 7], dtype=int8)
     """
+    if "torch" in _modules and _takes(inputs):
+        return _call_torch(op, inputs, out, dtype, shape, device, attributes)
     if _Symbol in map(type, inputs):
         return _record(op, inputs, out, dtype, shape, device, attributes)
     name = _core.operator_name(op)

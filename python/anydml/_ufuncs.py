@@ -6,15 +6,15 @@ Each carries its ufunc. The short way of _core gives it whole arrays; the long w
 import numpy as _np
 
 from . import _core, _libraries
-from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU
+from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, dtype_of as _dtype_of
 from ._run import run as _run
 from ._symbols import Symbol as _Symbol
+from ._tensors import call_ufunc as _call_ufunc, modules as _modules, takes as _takes, traced as _traced
 
 # What these are unless told otherwise, known by identity: whatever else is given is NumPy's to judge.
 CASTING, ORDER = "same_kind", "K"
 
-torch = None      # anydml.torch, once it is imported: it takes tensors that are differentiated or traced
-is_traced = None  # then: whether a compiler is looking
+OPERATORS = {}  # by the function's name: the operator, and how many inputs it has
 
 # What else a ufunc has: each function carries its own. They take NumPy's arrays, and what NumPy makes arrays of.
 _OF_EACH = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "at", "resolve_dtypes")
@@ -27,6 +27,7 @@ def ufunc(op):
     def make(described):
         name, inputs = described.__name__, described.__code__.co_posonlyargcount
         core = _core.make_ufunc(name, op, inputs)
+        OPERATORS[name] = op, inputs
         setattr(_core, name, core.ufunc)  # NumPy pickles a ufunc by its name, in whichever module has it
         function = (_of_one if inputs == 1 else _of_two)(core)
         function.__name__ = function.__qualname__ = name
@@ -41,12 +42,12 @@ def ufunc(op):
 
 
 def _of_one(core):
-    short, name = core.try_one, core.name  # which compilers of PyTorch do not look up in _core
+    short, op = core.try_one, core.op  # which PyTorch's compiler does not look up in _core
 
     def function(x, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
-        if is_traced is not None and is_traced():
-            return torch.call(name, (x,), (out, dtype, signature, device), (where, subok), casting, order)
+        if "torch" in _modules and _traced():
+            return _call_ufunc(op, (x,), (out, dtype, signature, device), (where, subok), casting, order)
         if (device is None and where is True and casting is CASTING and order is ORDER and dtype is None
                 and subok is True and signature is None):
             result = short(x, out)
@@ -58,12 +59,12 @@ def _of_one(core):
 
 
 def _of_two(core):
-    short, name = core.try_two, core.name
+    short, op = core.try_two, core.op
 
     def function(a, b, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
-        if is_traced is not None and is_traced():
-            return torch.call(name, (a, b), (out, dtype, signature, device), (where, subok), casting, order)
+        if "torch" in _modules and _traced():
+            return _call_ufunc(op, (a, b), (out, dtype, signature, device), (where, subok), casting, order)
         if (device is None and where is True and casting is CASTING and order is ORDER and dtype is None
                 and subok is True and signature is None):
             result = short(a, b, out)
@@ -83,7 +84,7 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
     if not (isinstance(order, str) and order == ORDER):
         options["order"] = order
     if dtype is not None:
-        options["dtype"] = dtype
+        options["dtype"] = _dtype_of(dtype)
     if subok is not True:
         options["subok"] = subok
     if signature is not None:
@@ -94,8 +95,8 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
             raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
         return _run(core.op, *inputs, out=out, device=device)
     place = _core.place_of(*inputs, out)
-    if torch is not None and torch.takes(inputs):
-        return torch.call(core.name, inputs, (out, dtype, signature, device), (where, subok), casting, order)
+    if "torch" in _modules and _takes(inputs):
+        return _call_ufunc(core.op, inputs, (out, dtype, signature, device), (where, subok), casting, order)
     if place != _OF_NUMPY:
         given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
         result = _libraries.by_torch_function(function, (*inputs, out), inputs, given)

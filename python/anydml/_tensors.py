@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Which calls belong to PyTorch: calls with tensors that are differentiated, traced or transformed.
+
+They are handed to anydml.torch, which is loaded for the first of them. Nothing here imports PyTorch: callers ask only
+where it is among `modules` already. PyTorch's compiler reads these functions too, and so they are plain.
+"""
+from sys import modules
+
+__all__ = ["call", "call_ufunc", "modules", "takes", "traced"]
+
+
+def traced():
+    """Whether plain tensors belong to PyTorch too: its compiler is looking, or forward-mode derivatives are carried."""
+    torch = modules["torch"]
+    if torch.compiler.is_compiling():
+        return True
+    forward = modules.get("torch.autograd.forward_ad")
+    return forward is not None and forward._current_level >= 0
+
+
+def takes(inputs):
+    """Whether a call with these inputs belongs to PyTorch."""
+    torch = modules["torch"]
+    if torch.compiler.is_compiling():
+        return True
+    tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
+    if not tensors or torch.overrides.has_torch_function(tensors):  # a subclass of tensors has its say first
+        return False
+    return traced() or torch._C._len_torch_dispatch_stack() > 0 or any(map(_is_special, tensors))
+
+
+def _is_special(tensor):
+    torch = modules["torch"]
+    return (tensor.requires_grad or tensor.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+            or type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__)
+
+
+def call(op, inputs, out, dtype, shape, device, attributes):
+    """The call as PyTorch's operator."""
+    from . import torch as handed
+
+    return handed.call(op, inputs, out, dtype, shape, device, attributes)
+
+
+def call_ufunc(op, inputs, absent, true, casting, order):
+    """Likewise, of a function that is a ufunc."""
+    if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"
+            or order != "K"):
+        expected = "x" if len(inputs) == 1 else "a and b"
+        raise TypeError("tensors that require a gradient or are traced are taken without further arguments: expected "
+                        f"{expected} alone")
+    return call(op, inputs, None, None, None, None, {})
