@@ -133,8 +133,15 @@ class Call:
 
 
 def dtype_of(given):
-    """PyTorch's types are taken where NumPy's are: by their names."""
-    return str(given).removeprefix("torch.") if type(given).__module__ == "torch" else given
+    """A type, or a tuple of them for several outputs; PyTorch's are taken by their names."""
+    if isinstance(given, (tuple, list)):
+        return type(given)(map(dtype_of, given))
+    if type(given).__module__ != "torch":
+        return given
+    try:
+        return _np.dtype(str(given).removeprefix("torch."))
+    except TypeError:
+        raise TypeError(f"dtype is {given}; expected a type that NumPy has too") from None
 
 
 def _listed(values, what):

@@ -42,11 +42,13 @@ def call(op, inputs, out, dtype, shape, device, attributes):
     return handed.call(op, inputs, out, dtype, shape, device, attributes)
 
 
-def call_ufunc(op, inputs, absent, true, casting, order):
-    """Likewise, of a function that is a ufunc."""
+def call_ufunc(op, inputs, absent, true, casting, order, dtype):
+    """Likewise, of a function that is a ufunc. It computes in the type that is asked for."""
     if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"
             or order != "K"):
         expected = "x" if len(inputs) == 1 else "a and b"
         raise TypeError("tensors that require a gradient or are traced are taken without further arguments: expected "
-                        f"{expected} alone")
-    return call(op, inputs, None, None, None, None, {})
+                        f"{expected}, and dtype if need be")
+    from . import torch as handed
+
+    return handed.call(op, inputs, None, dtype, None, None, {}, converts=True)

@@ -46,8 +46,8 @@ def _of_one(core):
 
     def function(x, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
-        if "torch" in _modules and _traced():
-            return _call_ufunc(op, (x,), (out, dtype, signature, device), (where, subok), casting, order)
+        if "torch" in _modules and _traced() and _takes((x,)):
+            return _call_ufunc(op, (x,), (out, signature, device), (where, subok), casting, order, dtype)
         if (device is None and where is True and casting is CASTING and order is ORDER and dtype is None
                 and subok is True and signature is None):
             result = short(x, out)
@@ -63,8 +63,8 @@ def _of_two(core):
 
     def function(a, b, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
-        if "torch" in _modules and _traced():
-            return _call_ufunc(op, (a, b), (out, dtype, signature, device), (where, subok), casting, order)
+        if "torch" in _modules and _traced() and _takes((a, b)):
+            return _call_ufunc(op, (a, b), (out, signature, device), (where, subok), casting, order, dtype)
         if (device is None and where is True and casting is CASTING and order is ORDER and dtype is None
                 and subok is True and signature is None):
             result = short(a, b, out)
@@ -96,7 +96,7 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
         return _run(core.op, *inputs, out=out, device=device)
     place = _core.place_of(*inputs, out)
     if "torch" in _modules and _takes(inputs):
-        return _call_ufunc(core.op, inputs, (out, dtype, signature, device), (where, subok), casting, order)
+        return _call_ufunc(core.op, inputs, (out, signature, device), (where, subok), casting, order, dtype)
     if place != _OF_NUMPY:
         given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
         result = _libraries.by_torch_function(function, (*inputs, out), inputs, given)

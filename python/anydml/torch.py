@@ -26,7 +26,7 @@ from torch.autograd.forward_ad import _set_fwd_grad_enabled
 
 import anydml
 from anydml import _core, _equivalents, _ufuncs
-from anydml._call import Call as _Call
+from anydml._call import Call as _Call, dtype_of as _dtype_of
 from anydml._run import Operator as _Operator
 from anydml._specs import SPECS as _SPECS
 
@@ -37,12 +37,14 @@ modulus_floor, modulus_truncate = anydml.modulus_floor, anydml.modulus_truncate
 
 # ---- From a call to the operator's arguments, and back --------------------------------------------------------------
 
-def call(op, inputs, out, dtype, shape, device, attributes):
-    """The operator over tensors; a number becomes a tensor of the other tensors' type."""
+def call(op, inputs, out, dtype, shape, device, attributes, converts=False):
+    """The operator over tensors; a number becomes a tensor of the other tensors' type. converts: to dtype, as a ufunc
+    does."""
     outs = out if isinstance(out, (tuple, list)) else (out,)
     if any(one is not None and one is not True for one in outs):
         raise TypeError("out: for tensors that neither require a gradient nor are traced or transformed")
-    return _dispatch(op, inputs, out, dtype, shape, device, {name: _described(one) for name, one in attributes.items()})
+    return _dispatch(op, inputs, out, dtype, shape, device, {name: _described(one) for name, one in attributes.items()},
+                     converts)
 
 
 def _described(value):
@@ -53,8 +55,11 @@ def _described(value):
 
 
 @torch.compiler.allow_in_graph
-def _dispatch(op, inputs, out, dtype, shape, device, attributes):
+def _dispatch(op, inputs, out, dtype, shape, device, attributes, converts):
     name = _core.operator_name(op).removeprefix("DML_OPERATOR_")
+    if converts and dtype is not None:
+        kind = getattr(torch, _np.dtype(_dtype_of(dtype)).name)
+        inputs, dtype = [one.to(kind) if isinstance(one, torch.Tensor) else one for one in inputs], None
     call = _Call(name, inputs, out, dtype, shape)
     present = [one is True or not call._output(i).optional for i, one in enumerate(call.outs)]
     dtypes = [one if one is None else _np.dtype(one).name for one in call.dtypes]

@@ -6,11 +6,12 @@ Outputs without derivatives, such as indices, are None there. Its values need no
 never seen. Operators that are not in the table have outputs of integers alone, or no gradient.
 """
 from ._base import Given, activated, is_pointwise
-from . import elementwise, moves, normalising, sequences, windows
+from . import elementwise, moves, normalising, regions, sequences, windows
 
 __all__ = ["Given", "find", "is_pointwise"]
 
-_TABLE = {**elementwise.TABLE, **moves.TABLE, **normalising.TABLE, **sequences.TABLE, **windows.TABLE}
+_TABLE = {**elementwise.TABLE, **moves.TABLE, **normalising.TABLE, **regions.TABLE,
+          **sequences.TABLE, **windows.TABLE}
 
 
 def find(name):

@@ -2,7 +2,7 @@
 """Reductions, softmax, normalisations, products of matrices, and the operators that train."""
 import torch
 
-_REDUCTIONS = ("ARGMAX", "ARGMIN", "AVERAGE", "L1", "L2", "LOG_SUM", "LOG_SUM_EXP", "MAX", "MIN", "MULTIPLY", "SUM",
+REDUCTIONS = ("ARGMAX", "ARGMIN", "AVERAGE", "L1", "L2", "LOG_SUM", "LOG_SUM_EXP", "MAX", "MIN", "MULTIPLY", "SUM",
                "SUM_SQUARE")
 
 
@@ -28,8 +28,8 @@ _REDUCED = {
 
 def _reduced(g, x):
     if not g.Axes:  # each element is reduced by itself, where PyTorch would take all of them together
-        return _REDUCED[g.choice("Function", *_REDUCTIONS)](x.unsqueeze(-1), [x.ndim]).squeeze(-1)
-    return _REDUCED[g.choice("Function", *_REDUCTIONS)](x, g.Axes)
+        return _REDUCED[g.choice("Function", *REDUCTIONS)](x.unsqueeze(-1), [x.ndim]).squeeze(-1)
+    return _REDUCED[g.choice("Function", *REDUCTIONS)](x, g.Axes)
 
 
 def _log_softmax(axes):
