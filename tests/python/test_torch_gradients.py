@@ -128,9 +128,7 @@ def test_as_an_operator_of_pytorch(case, given):
 
 
 # One operator of each kind of equivalent.
-KINDS = {"exp", "clip", "element_wise_if", "reduce", "softmax1", "gemm", "convolution", "max_pooling", "gather", "split",
-         "resample2", "top_k", "scatter_nd", "batch_normalization_training", "gru", "multihead_attention", "roi_align",
-         "logical_equals", "cumulative_summation"}
+KINDS = {"clip", "reduce", "gemm", "convolution", "max_pooling", "gather", "split", "resample2", "top_k", "scatter_nd", "rnn"}
 
 
 @pytest.mark.parametrize("case", [one for one in EXAMPLES if one[0] in KINDS], ids=lambda one: one[0])
@@ -162,7 +160,7 @@ def test_vmap(case):
     case = Case(*case)
     if not case.floats:
         return
-    batch = [torch.stack([one, one * 0.5, one * 0.25], -1) for one in case.floats]
+    batch = [torch.stack([one, one * 0.95, one * 0.9], -1) for one in case.floats]
     made = torch.func.vmap(case, in_dims=-1)(*batch)
     expected = [case(*(one[..., k] for one in batch)) for k in range(3)]
     for mine, each in zip(made, zip(*expected)):
