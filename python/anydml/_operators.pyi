@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from ._run import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
+from ._run import (Operator, _Array, _DType, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape,
+                   _Typed)
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_optimizer", "add", "add1", "argmax",
@@ -162,11 +163,11 @@ def logical_equals(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: None =
 def logical_equals(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                    device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_equals(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_equals(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                    device: str | None = None) -> _Array: ...
 @overload
 def logical_equals(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                   dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                   dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_equals(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                    device: str | None = None) -> _Out: ...
@@ -178,11 +179,11 @@ def logical_greater_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: 
 def logical_greater_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                          device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_greater_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_greater_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                          device: str | None = None) -> _Array: ...
 @overload
 def logical_greater_than(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                         dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                         dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_greater_than(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                          device: str | None = None) -> _Out: ...
@@ -194,11 +195,11 @@ def logical_less_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: Non
 def logical_less_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                       device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_less_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_less_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                       device: str | None = None) -> _Array: ...
 @overload
 def logical_less_than(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                      dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                      dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_less_than(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                       device: str | None = None) -> _Out: ...
@@ -369,11 +370,11 @@ def quantize_linear(input: _NumPys, scale: _NumPys, /, zero_point: _NumPys | Non
                     dtype: _DTypeOf[_Element], device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def quantize_linear(input: _NumPys, scale: _NumPys, /, zero_point: _NumPys | None = None, *, out: None = None,
-                    dtype: DTypeLike, device: str | None = None) -> _Array: ...
+                    dtype: _DType, device: str | None = None) -> _Array: ...
 @overload
 def quantize_linear(input: _Library | _Array | float, scale: _Library | _Array | float, /,
                     zero_point: _Library | _Array | float | None = None, *, out: None = None,
-                    dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                    dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def quantize_linear(input: _Operand, scale: _Operand, /, zero_point: _Operand | None = None, *, out: _Out,
                     dtype: None = None, device: str | None = None) -> _Out: ...
@@ -629,10 +630,10 @@ def reduce(input: _NumPys, /, *, function: str | SupportsIndex, axes: Sequence[S
            dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def reduce(input: _NumPys, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: None = None,
-           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+           dtype: _DType | None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def reduce(input: _Library, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: None = None,
-           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+           dtype: _DType | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def reduce(input: _Operand, /, *, function: str | SupportsIndex, axes: Sequence[SupportsIndex], out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
@@ -727,9 +728,9 @@ def slice_(input: _Operand, /, *, offsets: Sequence[SupportsIndex], sizes: Seque
 def cast(input: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
          device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def cast(input: _NumPys, /, *, out: None = None, dtype: DTypeLike, device: str | None = None) -> _Array: ...
+def cast(input: _NumPys, /, *, out: None = None, dtype: _DType, device: str | None = None) -> _Array: ...
 @overload
-def cast(input: _Library, /, *, out: None = None, dtype: DTypeLike, device: str | None = None) -> _Library: ...
+def cast(input: _Library, /, *, out: None = None, dtype: _DType, device: str | None = None) -> _Library: ...
 @overload
 def cast(input: _Operand, /, *, out: _Out, dtype: None = None, device: str | None = None) -> _Out: ...
 
@@ -853,11 +854,11 @@ def tile(input: _Operand, /, *, repeats: Sequence[SupportsIndex], out: _Out, sha
 
 @overload
 def top_k(input: _NumPys, /, *, axis: SupportsIndex, k: SupportsIndex,
-          out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+          out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Array, _Array]: ...
 @overload
 def top_k(input: _Library | _Array | float, /, *, axis: SupportsIndex, k: SupportsIndex,
-          out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+          out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Library, _Library]: ...
 
 @overload
@@ -1002,9 +1003,9 @@ def is_nan(input: _NumPys, /, *, out: None = None, dtype: None = None,
 def is_nan(input: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
            device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def is_nan(input: _NumPys, /, *, out: None = None, dtype: DTypeLike, device: str | None = None) -> _Array: ...
+def is_nan(input: _NumPys, /, *, out: None = None, dtype: _DType, device: str | None = None) -> _Array: ...
 @overload
-def is_nan(input: _Library, /, *, out: None = None, dtype: DTypeLike | None = None,
+def is_nan(input: _Library, /, *, out: None = None, dtype: _DType | None = None,
            device: str | None = None) -> _Library: ...
 @overload
 def is_nan(input: _Operand, /, *, out: _Out, dtype: None = None, device: str | None = None) -> _Out: ...
@@ -1070,14 +1071,14 @@ def shrink(input: _Operand, /, *, bias: _Number, threshold: _Number, out: _Out, 
 @overload
 def max_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
                  start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                 out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
                  shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Array, _Array | None]: ...
 @overload
 def max_pooling1(input: _Library | _Array | float, /, *, strides: Sequence[SupportsIndex],
                  window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
                  end_padding: Sequence[SupportsIndex], out: Sequence[_Library | bool | None] | None = None,
-                 dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                 dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Library, _Library | None]: ...
 
 @overload
@@ -1097,7 +1098,7 @@ def max_unpooling(input: _Operand, indices: _Operand, /, *, out: _Out, shape: No
 def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: _DTypeOf[_Element],
                     shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: DTypeLike, shape: _Shape,
+def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: _DType, shape: _Shape,
                     device: str | None = None) -> _Array: ...
 @overload
 def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: _Out, dtype: None = None, shape: None = None,
@@ -1199,7 +1200,7 @@ def is_infinity(input: _Operand, /, *, infinity_mode: str | SupportsIndex, out: 
 def fill_value_constant(*, value: _Number, out: None = None, dtype: _DTypeOf[_Element], shape: _Shape,
                         device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def fill_value_constant(*, value: _Number, out: None = None, dtype: DTypeLike, shape: _Shape,
+def fill_value_constant(*, value: _Number, out: None = None, dtype: _DType, shape: _Shape,
                         device: str | None = None) -> _Array: ...
 @overload
 def fill_value_constant(*, value: _Number, out: _Out, dtype: None = None, shape: None = None,
@@ -1209,8 +1210,8 @@ def fill_value_constant(*, value: _Number, out: _Out, dtype: None = None, shape:
 def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None = None, dtype: _DTypeOf[_Element],
                         shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None = None, dtype: DTypeLike,
-                        shape: _Shape, device: str | None = None) -> _Array: ...
+def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None = None, dtype: _DType, shape: _Shape,
+                        device: str | None = None) -> _Array: ...
 @overload
 def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: _Out, dtype: None = None,
                         shape: None = None, device: str | None = None) -> _Out: ...
@@ -1293,13 +1294,13 @@ def scatter_nd(input: _Operand, indices: _Operand, updates: _Operand, /, *, inpu
 def max_pooling2(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
                  start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
                  dilations: Sequence[SupportsIndex], out: Sequence[_Array | bool | None] | None = None,
-                 dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                 dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Array, _Array | None]: ...
 @overload
 def max_pooling2(input: _Library | _Array | float, /, *, strides: Sequence[SupportsIndex],
                  window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
                  end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
-                 out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
                  shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Library, _Library | None]: ...
 
@@ -1322,12 +1323,12 @@ def slice1(input: _Operand, /, *, input_window_offsets: Sequence[SupportsIndex],
 
 @overload
 def top_k1(input: _NumPys, /, *, axis: SupportsIndex, k: SupportsIndex, axis_direction: str | SupportsIndex,
-           out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+           out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
            shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Array, _Array]: ...
 @overload
 def top_k1(input: _Library | _Array | float, /, *, axis: SupportsIndex, k: SupportsIndex,
            axis_direction: str | SupportsIndex, out: Sequence[_Library | bool | None] | None = None,
-           dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+           dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
            device: str | None = None) -> tuple[_Library, _Library]: ...
 
 @overload
@@ -1428,7 +1429,7 @@ def quantized_linear_matrix_multiply(a: _NumPys, a_scale: _NumPys, a_zero_point:
 @overload
 def quantized_linear_matrix_multiply(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys,
                                      b_scale: _NumPys, b_zero_point: _NumPys | None, output_scale: _NumPys, /,
-                                     output_zero_point: _NumPys | None = None, *, out: None = None, dtype: DTypeLike,
+                                     output_zero_point: _NumPys | None = None, *, out: None = None, dtype: _DType,
                                      shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_matrix_multiply(a: _Library | _Array | float, a_scale: _Library | _Array | float,
@@ -1436,7 +1437,7 @@ def quantized_linear_matrix_multiply(a: _Library | _Array | float, a_scale: _Lib
                                      b_scale: _Library | _Array | float, b_zero_point: _Library | _Array | float | None,
                                      output_scale: _Library | _Array | float, /,
                                      output_zero_point: _Library | _Array | float | None = None, *, out: None = None,
-                                     dtype: DTypeLike | None = None, shape: _Shape | None = None,
+                                     dtype: _DType | None = None, shape: _Shape | None = None,
                                      device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_matrix_multiply(a: _Operand, a_scale: _Operand, a_zero_point: _Operand | None, b: _Operand,
@@ -1488,8 +1489,7 @@ def quantized_linear_convolution(input: _NumPys, input_scale: _NumPys, input_zer
                                  output_zero_point: _NumPys | None = None, *, strides: Sequence[SupportsIndex],
                                  dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
                                  end_padding: Sequence[SupportsIndex], group_count: SupportsIndex, out: None = None,
-                                 dtype: DTypeLike, shape: _Shape | None = None,
-                                 device: str | None = None) -> _Array: ...
+                                 dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_convolution(input: _Library | _Array | float, input_scale: _Library | _Array | float,
                                  input_zero_point: _Library | _Array | float | None, filter: _Library | _Array | float,
@@ -1499,7 +1499,7 @@ def quantized_linear_convolution(input: _Library | _Array | float, input_scale: 
                                  output_zero_point: _Library | _Array | float | None = None, *,
                                  strides: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex],
                                  start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                                 group_count: SupportsIndex, out: None = None, dtype: DTypeLike | None = None,
+                                 group_count: SupportsIndex, out: None = None, dtype: _DType | None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_convolution(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
@@ -1565,9 +1565,9 @@ def bit_count(input: _NumPys, /, *, out: None = None, dtype: None = None,
 def bit_count(input: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
               device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def bit_count(input: _NumPys, /, *, out: None = None, dtype: DTypeLike, device: str | None = None) -> _Array: ...
+def bit_count(input: _NumPys, /, *, out: None = None, dtype: _DType, device: str | None = None) -> _Array: ...
 @overload
-def bit_count(input: _Library, /, *, out: None = None, dtype: DTypeLike | None = None,
+def bit_count(input: _Library, /, *, out: None = None, dtype: _DType | None = None,
               device: str | None = None) -> _Library: ...
 @overload
 def bit_count(input: _Operand, /, *, out: _Out, dtype: None = None, device: str | None = None) -> _Out: ...
@@ -1579,11 +1579,11 @@ def logical_greater_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None
 def logical_greater_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                                   device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_greater_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_greater_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                                   device: str | None = None) -> _Array: ...
 @overload
 def logical_greater_than_or_equal(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                                  dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                                  dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_greater_than_or_equal(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                                   device: str | None = None) -> _Out: ...
@@ -1595,11 +1595,11 @@ def logical_less_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, d
 def logical_less_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                                device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_less_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_less_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                                device: str | None = None) -> _Array: ...
 @overload
 def logical_less_than_or_equal(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                               dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                               dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_less_than_or_equal(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                                device: str | None = None) -> _Out: ...
@@ -1745,10 +1745,10 @@ def argmin(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: 
            dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def argmin(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+           dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def argmin(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+           dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def argmin(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
@@ -1758,10 +1758,10 @@ def argmax(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: 
            dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def argmax(input: _NumPys, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+           dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def argmax(input: _Library, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+           dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def argmax(input: _Operand, /, *, axes: Sequence[SupportsIndex], axis_direction: str | SupportsIndex, out: _Out,
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
@@ -1906,7 +1906,7 @@ def quantized_linear_add(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | N
 @overload
 def quantized_linear_add(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys, b_scale: _NumPys,
                          b_zero_point: _NumPys | None, output_scale: _NumPys, /,
-                         output_zero_point: _NumPys | None = None, *, out: None = None, dtype: DTypeLike,
+                         output_zero_point: _NumPys | None = None, *, out: None = None, dtype: _DType,
                          device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_add(a: _Library | _Array | float, a_scale: _Library | _Array | float,
@@ -1914,7 +1914,7 @@ def quantized_linear_add(a: _Library | _Array | float, a_scale: _Library | _Arra
                          b_scale: _Library | _Array | float, b_zero_point: _Library | _Array | float | None,
                          output_scale: _Library | _Array | float, /,
                          output_zero_point: _Library | _Array | float | None = None, *, out: None = None,
-                         dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                         dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_add(a: _Operand, a_scale: _Operand, a_zero_point: _Operand | None, b: _Operand, b_scale: _Operand,
                          b_zero_point: _Operand | None, output_scale: _Operand, /,
@@ -1923,13 +1923,11 @@ def quantized_linear_add(a: _Operand, a_scale: _Operand, a_zero_point: _Operand 
 
 @overload
 def dynamic_quantize_linear(input: _NumPys, /, *, out: Sequence[_Array | bool | None] | None = None,
-                            dtype: Sequence[DTypeLike | None] | None = None,
-                            shape: Sequence[_Shape | None] | None = None,
+                            dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                             device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
 @overload
 def dynamic_quantize_linear(input: _Library | _Array | float, /, *, out: Sequence[_Library | bool | None] | None = None,
-                            dtype: Sequence[DTypeLike | None] | None = None,
-                            shape: Sequence[_Shape | None] | None = None,
+                            dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                             device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
@@ -2157,11 +2155,11 @@ def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number, diagonal_f
                      shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
-                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: _DType, shape: _Shape | None = None,
                      device: str | None = None) -> _Array: ...
 @overload
 def diagonal_matrix1(input: _Library | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
-                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: DTypeLike | None = None,
+                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: _DType | None = None,
                      shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def diagonal_matrix1(input: _Operand | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
@@ -2175,8 +2173,8 @@ def multihead_attention(query: _NumPys | None = None, key: _NumPys | None = None
                         mask: _NumPys | None = None, relative_position_bias: _NumPys | None = None,
                         past_key: _NumPys | None = None, past_value: _NumPys | None = None, *, scale: _Number,
                         mask_filter_value: _Number, head_count: SupportsIndex, mask_type: str | SupportsIndex,
-                        out: Sequence[_Array | bool | None] | None = None,
-                        dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                        out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
+                        shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Array, _Array | None, _Array | None]: ...
 @overload
 def multihead_attention(query: _Library | _Array | float | None = None, key: _Library | _Array | float | None = None,
@@ -2190,7 +2188,7 @@ def multihead_attention(query: _Library | _Array | float | None = None, key: _Li
                         past_value: _Library | _Array | float | None = None, *, scale: _Number,
                         mask_filter_value: _Number, head_count: SupportsIndex, mask_type: str | SupportsIndex,
                         out: Sequence[_Library | bool | None] | None = None,
-                        dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                        dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
 
 @overload
@@ -2281,7 +2279,7 @@ def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input
                                      strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
                                      start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
                                      dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
-                                     dtype: DTypeLike, shape: _Shape | None = None,
+                                     dtype: _DType, shape: _Shape | None = None,
                                      device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_average_pooling(input: _Library | _Array | float, input_scale: _Library | _Array | float,
@@ -2291,7 +2289,7 @@ def quantized_linear_average_pooling(input: _Library | _Array | float, input_sca
                                      strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
                                      start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
                                      dilations: Sequence[SupportsIndex], include_padding: bool, out: None = None,
-                                     dtype: DTypeLike | None = None, shape: _Shape | None = None,
+                                     dtype: _DType | None = None, shape: _Shape | None = None,
                                      device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_average_pooling(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
@@ -2367,7 +2365,7 @@ def multihead_attention1(query: _NumPys | None = None, key: _NumPys | None = Non
                          past_sequence_lengths: _NumPys | None = None, *, scale: _Number, mask_filter_value: _Number,
                          query_head_count: SupportsIndex, key_value_head_count: SupportsIndex,
                          mask_type: str | SupportsIndex, out: Sequence[_Array | bool | None] | None = None,
-                         dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                         dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                          device: str | None = None) -> tuple[_Array, _Array | None, _Array | None]: ...
 @overload
 def multihead_attention1(query: _Library | _Array | float | None = None, key: _Library | _Array | float | None = None,
@@ -2383,7 +2381,7 @@ def multihead_attention1(query: _Library | _Array | float | None = None, key: _L
                          mask_filter_value: _Number, query_head_count: SupportsIndex,
                          key_value_head_count: SupportsIndex, mask_type: str | SupportsIndex,
                          out: Sequence[_Library | bool | None] | None = None,
-                         dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                         dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                          device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
 
 @overload
@@ -2392,10 +2390,10 @@ def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantizatio
              device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
-             out: None = None, dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+             out: None = None, dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
-             quantization_type: str | SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+             quantization_type: str | SupportsIndex, out: None = None, dtype: _DType, shape: _Shape | None = None,
              device: str | None = None) -> _Library: ...
 @overload
 def quantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
@@ -2407,11 +2405,10 @@ def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantizat
                device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
-               out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
-               device: str | None = None) -> _Array: ...
+               out: None = None, dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def dequantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
-               quantization_type: str | SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+               quantization_type: str | SupportsIndex, out: None = None, dtype: _DType, shape: _Shape | None = None,
                device: str | None = None) -> _Library: ...
 @overload
 def dequantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
@@ -2446,12 +2443,12 @@ def fold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: S
 @overload
 def fold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
          dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-         end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape,
+         end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape,
          device: str | None = None) -> _Array: ...
 @overload
 def fold(input: _Library, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
          dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-         end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape,
+         end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape,
          device: str | None = None) -> _Library: ...
 @overload
 def fold(input: _Operand, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
@@ -2467,12 +2464,12 @@ def unfold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides:
 @overload
 def unfold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
            dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-           end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+           end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape | None = None,
            device: str | None = None) -> _Array: ...
 @overload
 def unfold(input: _Library, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
            dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-           end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+           end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape | None = None,
            device: str | None = None) -> _Library: ...
 @overload
 def unfold(input: _Operand, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],

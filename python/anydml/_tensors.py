@@ -37,9 +37,14 @@ def _is_special(tensor):
 
 def call(op, inputs, out, dtype, shape, device, attributes):
     """The call as PyTorch's operator."""
-    from . import torch as handed
+    return _handed().call(op, inputs, out, dtype, shape, device, attributes)
 
-    return handed.call(op, inputs, out, dtype, shape, device, attributes)
+
+def _handed():
+    # It builds on the modules that ask here, and on PyTorch. A statement, which PyTorch's compiler follows.
+    from . import torch
+
+    return torch
 
 
 def call_ufunc(op, inputs, absent, true, casting, order, dtype):
@@ -49,6 +54,4 @@ def call_ufunc(op, inputs, absent, true, casting, order, dtype):
         expected = "x" if len(inputs) == 1 else "a and b"
         raise TypeError("tensors that require a gradient or are traced are taken without further arguments: expected "
                         f"{expected}, and dtype if need be")
-    from . import torch as handed
-
-    return handed.call(op, inputs, None, dtype, None, None, {}, converts=True)
+    return _handed().call(op, inputs, None, dtype, None, None, {}, converts=True)
