@@ -66,8 +66,7 @@ def run(op: str, *inputs: _Operand | None, out: Any = None, dtype: Any = None, s
 def compile(op: _OneResult, *inputs: _NumPys | None, out: _NumPys | None = None, dtype: _DType | None = None,
             shape: _Shape | None = None, device: str | None = None, **attributes: _Attribute) -> Compiled[_Array]: ...
 @overload
-def compile(  # type: ignore[overload-overlap]
-            op: _OneResult, *inputs: _Library | _Array | float | None, out: _Operand | None = None,
+def compile(op: _OneResult, *inputs: _Library | _Array | float | None, out: _Operand | None = None,
             dtype: _DType | None = None, shape: _Shape | None = None, device: str | None = None,
             **attributes: _Attribute) -> Compiled[_Library]: ...
 @overload

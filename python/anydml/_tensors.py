@@ -11,8 +11,7 @@ __all__ = ["call", "call_ufunc", "modules", "takes", "traced"]
 
 def traced():
     """Whether plain tensors belong to PyTorch too: its compiler is looking, or forward-mode derivatives are carried."""
-    torch = modules["torch"]
-    if torch.compiler.is_compiling():
+    if _is_compiling():
         return True
     forward = modules.get("torch.autograd.forward_ad")
     return forward is not None and forward._current_level >= 0
@@ -20,13 +19,19 @@ def traced():
 
 def takes(inputs):
     """Whether a call with these inputs belongs to PyTorch."""
-    torch = modules["torch"]
-    if torch.compiler.is_compiling():
+    if _is_compiling():
         return True
+    torch = modules["torch"]
     tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
-    if not tensors or torch.overrides.has_torch_function(tensors):  # a subclass of tensors has its say first
+    if not tensors or (any(type(one) is not torch.Tensor for one in tensors)
+                       and torch.overrides.has_torch_function(tensors)):  # a subclass of tensors has its say first
         return False
     return traced() or torch._C._len_torch_dispatch_stack() > 0 or any(map(_is_special, tensors))
+
+
+def _is_compiling():
+    check = getattr(getattr(modules["torch"], "compiler", None), "is_compiling", None)  # of PyTorch 2.3
+    return check is not None and check()
 
 
 def _is_special(tensor):
