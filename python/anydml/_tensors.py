@@ -11,10 +11,11 @@ __all__ = ["call", "call_ufunc", "modules", "takes", "traced"]
 
 def traced():
     """Whether plain tensors belong to PyTorch too: its compiler is looking, or forward-mode derivatives are carried."""
-    if _is_compiling():
-        return True
-    forward = modules.get("torch.autograd.forward_ad")
-    return forward is not None and forward._current_level >= 0
+    try:
+        torch = modules["torch"]
+        return torch.compiler.is_compiling() or torch.autograd.forward_ad._current_level >= 0
+    except AttributeError:  # before PyTorch 2.3, or while it is being imported
+        return False
 
 
 def takes(inputs):
@@ -30,8 +31,10 @@ def takes(inputs):
 
 
 def _is_compiling():
-    check = getattr(getattr(modules["torch"], "compiler", None), "is_compiling", None)  # of PyTorch 2.3
-    return check is not None and check()
+    try:
+        return modules["torch"].compiler.is_compiling()
+    except AttributeError:
+        return False
 
 
 def _is_special(tensor):
