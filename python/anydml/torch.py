@@ -221,7 +221,8 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
 
     @staticmethod
     def forward(ctx, keyset, op, options, *inputs):
-        with _C._AutoDispatchBelowAutograd():
+        # PyTorch turns recording off here, but the levels of torch.func below this one are to record.
+        with torch.enable_grad(), _set_fwd_grad_enabled(True), _C._AutoDispatchBelowAutograd():
             outputs = _OP.redispatch(keyset & _C._after_autograd_keyset, op, list(inputs), options)
         ctx.given = _read(op, options)
         ctx.set_materialize_grads(False)
