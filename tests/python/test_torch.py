@@ -192,7 +192,7 @@ FRESH = """
 import sys, anydml
 assert "torch" not in sys.modules
 import torch
-model = torch.compile(lambda x: anydml.relu(x) + anydml.exp(x), fullgraph=True, backend="aot_eager")
+model = torch.compile(lambda x: anydml.relu(x) + anydml.exp(x), fullgraph=True, backend="eager")
 assert "anydml.torch" not in sys.modules
 x = torch.tensor([1.0, -2.0], requires_grad=True)
 model(x).sum().backward()
