@@ -59,6 +59,8 @@ class PreparedStep {
 
   // The memory that a launch needs for itself.
   [[nodiscard]] virtual std::uint64_t workspace_bytes() const noexcept { return 0; }
+  // About how many kernels a launch starts.
+  [[nodiscard]] virtual std::uint64_t launches() const noexcept { return 1; }
   // bases: where the slot of each of the step's operands is, at any alignment. workspace: null if it asks for none.
   // Does not wait.
   [[nodiscard]] virtual cudaError_t launch(std::byte* const* bases, std::byte* workspace,
