@@ -64,10 +64,10 @@ def ways_of_one(op):
     elif output.dtype:
         yield way(op, numpys, base | no_dtype, f"NDArray[np.{output.dtype}]")
     may_be_left = is_tied and not all(op.inputs[i].optional for i in output.like)
-    any_dtype = "DTypeLike | None = None" if is_tied or output.dtype else "DTypeLike"
+    any_dtype = "_DType | None = None" if is_tied or output.dtype else "_DType"
     if has_dtype:
         yield way(op, numpys, base | {"dtype": "_DTypeOf[_Element]"}, TYPED)
-        yield way(op, numpys, base | {"dtype": "DTypeLike | None = None" if may_be_left else "DTypeLike"}, ANY)
+        yield way(op, numpys, base | {"dtype": "_DType | None = None" if may_be_left else "_DType"}, ANY)
     elif is_tied:
         yield way(op, numpys, base, ANY)
     if op.inputs:
@@ -80,7 +80,7 @@ def ways_of_several(op):
     """A tuple, with None for an output that is absent. In out, True asks for an optional one."""
     for operand, result in (("_NumPys", "_Array"), ("_Library | _Array | float", "_Library")):
         given = {"out": f"Sequence[{result} | bool | None] | None = None", "device": "str | None = None",
-                 "dtype": "Sequence[DTypeLike | None] | None = None", "shape": "Sequence[_Shape | None] | None = None"}
+                 "dtype": "Sequence[_DType | None] | None = None", "shape": "Sequence[_Shape | None] | None = None"}
         results = [f"{result}, ..." if one.tensor.array else result + (" | None" if one.tensor.optional else "")
                    for one in op.outputs]
         yield way(op, [operand] * len(op.inputs), given, f"tuple[{', '.join(results)}]")
@@ -113,9 +113,10 @@ from collections.abc import Sequence
 from typing import SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from ._run import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
+from ._run import (Operator, _Array, _DType, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape,
+                   _Typed)
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 '''

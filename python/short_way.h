@@ -328,11 +328,11 @@ inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::han
   if (std::any_of(inputs, end, [](nb::handle one) { return PyArray_CheckExact(one.ptr()); })) {
     return try_numpy(of, inputs, out);
   }
-  const auto is_torch_subclass = [](nb::handle array) {  // which PyTorch has to be asked of first
+  const auto is_for_torch = [](nb::handle array) {  // PyTorch has to be asked first
     const Library* library = library_of(array.ptr());
-    return library != nullptr && library->is_subclass;
+    return library != nullptr && library->is_torch && (library->is_subclass || library->is_watched());
   };
-  if (std::any_of(inputs, end, is_torch_subclass) || is_torch_subclass(out)) {
+  if (std::any_of(inputs, end, is_for_torch) || is_for_torch(out)) {
     return not_here();
   }
   DeviceCall call;

@@ -14,6 +14,7 @@ from ._graphs import Graph, graph
 from ._matmul import matmul
 from ._run import Compiled, Operator, compile, run
 from ._symbols import Symbol
+from ._tensors import inlined as _inlined
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __version__ = _core.__version__
@@ -25,6 +26,8 @@ for _public in (run, compile, graph, matmul, Compiled, Graph, Operator, Symbol,
                 *(getattr(_operators, _name) for _name in (*_operators.__all__, *_operators.SHADOWING))):
     globals()[_public.__name__] = _public
     _public.__module__ = "anydml"  # as help and pickle show it
+    if _public not in (run, compile, graph) and not isinstance(_public, type):
+        _public._torchdynamo_inline = _inlined(_public.__name__)
 del _public
 
 

@@ -29,6 +29,7 @@ class Call:
             count = len(_listed(shape if out is None else out, "shape" if out is None else "out"))
         self.outs, self.dtypes, self.shapes = (
             self._each(value, what, count) for value, what in ((out, "out"), (dtype, "dtype"), (shape, "shape")))
+        self.dtypes = [dtype_of(one) for one in self.dtypes]
         if out is None and all(one.optional for one in self.spec.outputs):
             self.outs = [True] * count  # nobody calls an operator for no result at all
         for i, one in enumerate(self.outs):
@@ -129,6 +130,18 @@ class Call:
 
     def result(self, outs):
         return tuple(outs) if self.several else outs[0]
+
+
+def dtype_of(given):
+    """A type, or a tuple of them for several outputs; PyTorch's are taken by their names."""
+    if isinstance(given, (tuple, list)):
+        return type(given)(map(dtype_of, given))
+    if type(given).__module__ != "torch":
+        return given
+    try:
+        return _np.dtype(str(given).removeprefix("torch."))
+    except TypeError:
+        raise TypeError(f"dtype is {given}; expected a type that NumPy has too") from None
 
 
 def _listed(values, what):

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from ._run import (Operator, _Array, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape, _Typed)
+from ._run import (Operator, _Array, _DType, _DTypeOf, _Element, _Library, _Number, _NumPys, _Operand, _Out, _Shape,
+                   _Typed)
 from ._ufuncs import _UfuncOfOne, _UfuncOfTwo
 
 __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_optimizer", "add", "add1", "argmax",
@@ -163,11 +164,11 @@ def logical_equals(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: None =
 def logical_equals(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                    device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_equals(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_equals(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                    device: str | None = None) -> _Array: ...
 @overload
 def logical_equals(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                   dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                   dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_equals(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                    device: str | None = None) -> _Out: ...
@@ -179,11 +180,11 @@ def logical_greater_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: 
 def logical_greater_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                          device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_greater_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_greater_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                          device: str | None = None) -> _Array: ...
 @overload
 def logical_greater_than(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                         dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                         dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_greater_than(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                          device: str | None = None) -> _Out: ...
@@ -195,11 +196,11 @@ def logical_less_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: Non
 def logical_less_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                       device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_less_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_less_than(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                       device: str | None = None) -> _Array: ...
 @overload
 def logical_less_than(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                      dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                      dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_less_than(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                       device: str | None = None) -> _Out: ...
@@ -370,11 +371,11 @@ def quantize_linear(input: _NumPys, scale: _NumPys, /, zero_point: _NumPys | Non
                     dtype: _DTypeOf[_Element], device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def quantize_linear(input: _NumPys, scale: _NumPys, /, zero_point: _NumPys | None = None, *, out: None = None,
-                    dtype: DTypeLike, device: str | None = None) -> _Array: ...
+                    dtype: _DType, device: str | None = None) -> _Array: ...
 @overload
 def quantize_linear(input: _Library | _Array | float, scale: _Library | _Array | float, /,
                     zero_point: _Library | _Array | float | None = None, *, out: None = None,
-                    dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                    dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def quantize_linear(input: _Operand, scale: _Operand, /, zero_point: _Operand | None = None, *, out: _Out,
                     dtype: None = None, device: str | None = None) -> _Out: ...
@@ -665,12 +666,12 @@ def reduce(input: _NumPys, /, *, function: str | SupportsIndex,
 def reduce(input: _NumPys, /, *, function: str | SupportsIndex,
            axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
-           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+           dtype: _DType | None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def reduce(input: _Library, /, *, function: str | SupportsIndex,
            axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
-           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+           dtype: _DType | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def reduce(input: _Operand, /, *, function: str | SupportsIndex,
            axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -782,9 +783,9 @@ def slice_(input: _Operand, /, *, offsets: Sequence[SupportsIndex], sizes: Seque
 def cast(input: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
          device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def cast(input: _NumPys, /, *, out: None = None, dtype: DTypeLike, device: str | None = None) -> _Array: ...
+def cast(input: _NumPys, /, *, out: None = None, dtype: _DType, device: str | None = None) -> _Array: ...
 @overload
-def cast(input: _Library, /, *, out: None = None, dtype: DTypeLike, device: str | None = None) -> _Library: ...
+def cast(input: _Library, /, *, out: None = None, dtype: _DType, device: str | None = None) -> _Library: ...
 @overload
 def cast(input: _Operand, /, *, out: _Out, dtype: None = None, device: str | None = None) -> _Out: ...
 
@@ -908,11 +909,11 @@ def tile(input: _Operand, /, repeats: SupportsIndex | Sequence[SupportsIndex], *
 
 @overload
 def top_k(input: _NumPys, /, *, axis: SupportsIndex = -1, k: SupportsIndex,
-          out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+          out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Array, _Array]: ...
 @overload
 def top_k(input: _Library | _Array | float, /, *, axis: SupportsIndex = -1, k: SupportsIndex,
-          out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+          out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Library, _Library]: ...
 
 @overload
@@ -1057,9 +1058,9 @@ def is_nan(input: _NumPys, /, *, out: None = None, dtype: None = None,
 def is_nan(input: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
            device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def is_nan(input: _NumPys, /, *, out: None = None, dtype: DTypeLike, device: str | None = None) -> _Array: ...
+def is_nan(input: _NumPys, /, *, out: None = None, dtype: _DType, device: str | None = None) -> _Array: ...
 @overload
-def is_nan(input: _Library, /, *, out: None = None, dtype: DTypeLike | None = None,
+def is_nan(input: _Library, /, *, out: None = None, dtype: _DType | None = None,
            device: str | None = None) -> _Library: ...
 @overload
 def is_nan(input: _Operand, /, *, out: _Out, dtype: None = None, device: str | None = None) -> _Out: ...
@@ -1127,7 +1128,7 @@ def max_pooling1(input: _NumPys, /, *, strides: SupportsIndex | Sequence[Support
                  window_size: Sequence[SupportsIndex],
                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                 out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
                  shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Array, _Array | None]: ...
 @overload
@@ -1135,7 +1136,7 @@ def max_pooling1(input: _Library | _Array | float, /, *, strides: SupportsIndex 
                  window_size: Sequence[SupportsIndex],
                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                 out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
                  shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Library, _Library | None]: ...
 
@@ -1156,7 +1157,7 @@ def max_unpooling(input: _Operand, indices: _Operand, /, *, out: _Out, shape: No
 def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: _DTypeOf[_Element],
                     shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: DTypeLike, shape: _Shape,
+def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: _DType, shape: _Shape,
                     device: str | None = None) -> _Array: ...
 @overload
 def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: _Out, dtype: None = None, shape: None = None,
@@ -1258,7 +1259,7 @@ def is_infinity(input: _Operand, /, *, infinity_mode: str | SupportsIndex = 'EIT
 def fill_value_constant(*, value: _Number, out: None = None, dtype: _DTypeOf[_Element], shape: _Shape,
                         device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def fill_value_constant(*, value: _Number, out: None = None, dtype: DTypeLike, shape: _Shape,
+def fill_value_constant(*, value: _Number, out: None = None, dtype: _DType, shape: _Shape,
                         device: str | None = None) -> _Array: ...
 @overload
 def fill_value_constant(*, value: _Number, out: _Out, dtype: None = None, shape: None = None,
@@ -1268,8 +1269,8 @@ def fill_value_constant(*, value: _Number, out: _Out, dtype: None = None, shape:
 def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None = None, dtype: _DTypeOf[_Element],
                         shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None = None, dtype: DTypeLike,
-                        shape: _Shape, device: str | None = None) -> _Array: ...
+def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None = None, dtype: _DType, shape: _Shape,
+                        device: str | None = None) -> _Array: ...
 @overload
 def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: _Out, dtype: None = None,
                         shape: None = None, device: str | None = None) -> _Out: ...
@@ -1355,7 +1356,7 @@ def max_pooling2(input: _NumPys, /, *, strides: SupportsIndex | Sequence[Support
                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                 out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
                  shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Array, _Array | None]: ...
 @overload
@@ -1364,7 +1365,7 @@ def max_pooling2(input: _Library | _Array | float, /, *, strides: SupportsIndex 
                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                 out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[DTypeLike | None] | None = None,
+                 out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
                  shape: Sequence[_Shape | None] | None = None,
                  device: str | None = None) -> tuple[_Library, _Library | None]: ...
 
@@ -1388,12 +1389,12 @@ def slice1(input: _Operand, /, *, input_window_offsets: Sequence[SupportsIndex],
 @overload
 def top_k1(input: _NumPys, /, *, axis: SupportsIndex = -1, k: SupportsIndex,
            axis_direction: str | SupportsIndex = 'DECREASING', out: Sequence[_Array | bool | None] | None = None,
-           dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+           dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
            device: str | None = None) -> tuple[_Array, _Array]: ...
 @overload
 def top_k1(input: _Library | _Array | float, /, *, axis: SupportsIndex = -1, k: SupportsIndex,
            axis_direction: str | SupportsIndex = 'DECREASING', out: Sequence[_Library | bool | None] | None = None,
-           dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+           dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
            device: str | None = None) -> tuple[_Library, _Library]: ...
 
 @overload
@@ -1494,7 +1495,7 @@ def quantized_linear_matrix_multiply(a: _NumPys, a_scale: _NumPys, a_zero_point:
 @overload
 def quantized_linear_matrix_multiply(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys,
                                      b_scale: _NumPys, b_zero_point: _NumPys | None, output_scale: _NumPys, /,
-                                     output_zero_point: _NumPys | None = None, *, out: None = None, dtype: DTypeLike,
+                                     output_zero_point: _NumPys | None = None, *, out: None = None, dtype: _DType,
                                      shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_matrix_multiply(a: _Library | _Array | float, a_scale: _Library | _Array | float,
@@ -1502,7 +1503,7 @@ def quantized_linear_matrix_multiply(a: _Library | _Array | float, a_scale: _Lib
                                      b_scale: _Library | _Array | float, b_zero_point: _Library | _Array | float | None,
                                      output_scale: _Library | _Array | float, /,
                                      output_zero_point: _Library | _Array | float | None = None, *, out: None = None,
-                                     dtype: DTypeLike | None = None, shape: _Shape | None = None,
+                                     dtype: _DType | None = None, shape: _Shape | None = None,
                                      device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_matrix_multiply(a: _Operand, a_scale: _Operand, a_zero_point: _Operand | None, b: _Operand,
@@ -1569,7 +1570,7 @@ def quantized_linear_convolution(input: _NumPys, input_scale: _NumPys, input_zer
                                  dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                                 group_count: SupportsIndex = 1, out: None = None, dtype: DTypeLike,
+                                 group_count: SupportsIndex = 1, out: None = None, dtype: _DType,
                                  shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_convolution(input: _Library | _Array | float, input_scale: _Library | _Array | float,
@@ -1582,7 +1583,7 @@ def quantized_linear_convolution(input: _Library | _Array | float, input_scale: 
                                  dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                                 group_count: SupportsIndex = 1, out: None = None, dtype: DTypeLike | None = None,
+                                 group_count: SupportsIndex = 1, out: None = None, dtype: _DType | None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_convolution(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
@@ -1651,9 +1652,9 @@ def bit_count(input: _NumPys, /, *, out: None = None, dtype: None = None,
 def bit_count(input: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
               device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def bit_count(input: _NumPys, /, *, out: None = None, dtype: DTypeLike, device: str | None = None) -> _Array: ...
+def bit_count(input: _NumPys, /, *, out: None = None, dtype: _DType, device: str | None = None) -> _Array: ...
 @overload
-def bit_count(input: _Library, /, *, out: None = None, dtype: DTypeLike | None = None,
+def bit_count(input: _Library, /, *, out: None = None, dtype: _DType | None = None,
               device: str | None = None) -> _Library: ...
 @overload
 def bit_count(input: _Operand, /, *, out: _Out, dtype: None = None, device: str | None = None) -> _Out: ...
@@ -1665,11 +1666,11 @@ def logical_greater_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None
 def logical_greater_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                                   device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_greater_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_greater_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                                   device: str | None = None) -> _Array: ...
 @overload
 def logical_greater_than_or_equal(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                                  dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                                  dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_greater_than_or_equal(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                                   device: str | None = None) -> _Out: ...
@@ -1681,11 +1682,11 @@ def logical_less_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, d
 def logical_less_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
                                device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def logical_less_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: DTypeLike,
+def logical_less_than_or_equal(a: _NumPys, b: _NumPys, /, *, out: None = None, dtype: _DType,
                                device: str | None = None) -> _Array: ...
 @overload
 def logical_less_than_or_equal(a: _Library | _Array | float, b: _Library | _Array | float, /, *, out: None = None,
-                               dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                               dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def logical_less_than_or_equal(a: _Operand, b: _Operand, /, *, out: _Out, dtype: None = None,
                                device: str | None = None) -> _Out: ...
@@ -1840,12 +1841,12 @@ def argmin(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] |
 def argmin(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+           dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def argmin(input: _Library, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
-           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+           dtype: _DType | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def argmin(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
@@ -1866,12 +1867,12 @@ def argmax(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] |
 def argmax(input: _NumPys, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
-           dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+           dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def argmax(input: _Library, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
            axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool | None = None, out: None = None,
-           dtype: DTypeLike | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+           dtype: _DType | None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def argmax(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
            axis_direction: str | SupportsIndex = 'INCREASING',
@@ -2019,7 +2020,7 @@ def quantized_linear_add(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | N
 @overload
 def quantized_linear_add(a: _NumPys, a_scale: _NumPys, a_zero_point: _NumPys | None, b: _NumPys, b_scale: _NumPys,
                          b_zero_point: _NumPys | None, output_scale: _NumPys, /,
-                         output_zero_point: _NumPys | None = None, *, out: None = None, dtype: DTypeLike,
+                         output_zero_point: _NumPys | None = None, *, out: None = None, dtype: _DType,
                          device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_add(a: _Library | _Array | float, a_scale: _Library | _Array | float,
@@ -2027,7 +2028,7 @@ def quantized_linear_add(a: _Library | _Array | float, a_scale: _Library | _Arra
                          b_scale: _Library | _Array | float, b_zero_point: _Library | _Array | float | None,
                          output_scale: _Library | _Array | float, /,
                          output_zero_point: _Library | _Array | float | None = None, *, out: None = None,
-                         dtype: DTypeLike | None = None, device: str | None = None) -> _Library: ...
+                         dtype: _DType | None = None, device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_add(a: _Operand, a_scale: _Operand, a_zero_point: _Operand | None, b: _Operand, b_scale: _Operand,
                          b_zero_point: _Operand | None, output_scale: _Operand, /,
@@ -2036,13 +2037,11 @@ def quantized_linear_add(a: _Operand, a_scale: _Operand, a_zero_point: _Operand 
 
 @overload
 def dynamic_quantize_linear(input: _NumPys, /, *, out: Sequence[_Array | bool | None] | None = None,
-                            dtype: Sequence[DTypeLike | None] | None = None,
-                            shape: Sequence[_Shape | None] | None = None,
+                            dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                             device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
 @overload
 def dynamic_quantize_linear(input: _Library | _Array | float, /, *, out: Sequence[_Library | bool | None] | None = None,
-                            dtype: Sequence[DTypeLike | None] | None = None,
-                            shape: Sequence[_Shape | None] | None = None,
+                            dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                             device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
@@ -2273,11 +2272,11 @@ def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number, diagonal_f
                      shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
-                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: _DType, shape: _Shape | None = None,
                      device: str | None = None) -> _Array: ...
 @overload
 def diagonal_matrix1(input: _Library | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
-                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: DTypeLike | None = None,
+                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: _DType | None = None,
                      shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def diagonal_matrix1(input: _Operand | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
@@ -2291,8 +2290,8 @@ def multihead_attention(query: _NumPys | None = None, key: _NumPys | None = None
                         mask: _NumPys | None = None, relative_position_bias: _NumPys | None = None,
                         past_key: _NumPys | None = None, past_value: _NumPys | None = None, *, scale: _Number,
                         mask_filter_value: _Number, head_count: SupportsIndex, mask_type: str | SupportsIndex,
-                        out: Sequence[_Array | bool | None] | None = None,
-                        dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                        out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
+                        shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Array, _Array | None, _Array | None]: ...
 @overload
 def multihead_attention(query: _Library | _Array | float | None = None, key: _Library | _Array | float | None = None,
@@ -2306,7 +2305,7 @@ def multihead_attention(query: _Library | _Array | float | None = None, key: _Li
                         past_value: _Library | _Array | float | None = None, *, scale: _Number,
                         mask_filter_value: _Number, head_count: SupportsIndex, mask_type: str | SupportsIndex,
                         out: Sequence[_Library | bool | None] | None = None,
-                        dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                        dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
 
 @overload
@@ -2411,7 +2410,7 @@ def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input
                                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                                     include_padding: bool = False, out: None = None, dtype: DTypeLike,
+                                     include_padding: bool = False, out: None = None, dtype: _DType,
                                      shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantized_linear_average_pooling(input: _Library | _Array | float, input_scale: _Library | _Array | float,
@@ -2423,7 +2422,7 @@ def quantized_linear_average_pooling(input: _Library | _Array | float, input_sca
                                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                                     include_padding: bool = False, out: None = None, dtype: DTypeLike | None = None,
+                                     include_padding: bool = False, out: None = None, dtype: _DType | None = None,
                                      shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def quantized_linear_average_pooling(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
@@ -2502,7 +2501,7 @@ def multihead_attention1(query: _NumPys | None = None, key: _NumPys | None = Non
                          past_sequence_lengths: _NumPys | None = None, *, scale: _Number, mask_filter_value: _Number,
                          query_head_count: SupportsIndex, key_value_head_count: SupportsIndex,
                          mask_type: str | SupportsIndex, out: Sequence[_Array | bool | None] | None = None,
-                         dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                         dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                          device: str | None = None) -> tuple[_Array, _Array | None, _Array | None]: ...
 @overload
 def multihead_attention1(query: _Library | _Array | float | None = None, key: _Library | _Array | float | None = None,
@@ -2518,7 +2517,7 @@ def multihead_attention1(query: _Library | _Array | float | None = None, key: _L
                          mask_filter_value: _Number, query_head_count: SupportsIndex,
                          key_value_head_count: SupportsIndex, mask_type: str | SupportsIndex,
                          out: Sequence[_Library | bool | None] | None = None,
-                         dtype: Sequence[DTypeLike | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+                         dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                          device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
 
 @overload
@@ -2527,10 +2526,10 @@ def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantizatio
              device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
-             out: None = None, dtype: DTypeLike, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+             out: None = None, dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
-             quantization_type: str | SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+             quantization_type: str | SupportsIndex, out: None = None, dtype: _DType, shape: _Shape | None = None,
              device: str | None = None) -> _Library: ...
 @overload
 def quantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
@@ -2542,11 +2541,10 @@ def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantizat
                device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
-               out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
-               device: str | None = None) -> _Array: ...
+               out: None = None, dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def dequantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
-               quantization_type: str | SupportsIndex, out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+               quantization_type: str | SupportsIndex, out: None = None, dtype: _DType, shape: _Shape | None = None,
                device: str | None = None) -> _Library: ...
 @overload
 def dequantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
@@ -2581,12 +2579,12 @@ def fold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: S
 @overload
 def fold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
          dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-         end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape,
+         end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape,
          device: str | None = None) -> _Array: ...
 @overload
 def fold(input: _Library, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
          dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-         end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape,
+         end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape,
          device: str | None = None) -> _Library: ...
 @overload
 def fold(input: _Operand, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
@@ -2602,12 +2600,12 @@ def unfold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides:
 @overload
 def unfold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
            dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-           end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+           end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape | None = None,
            device: str | None = None) -> _Array: ...
 @overload
 def unfold(input: _Library, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
            dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-           end_padding: Sequence[SupportsIndex], out: None = None, dtype: DTypeLike, shape: _Shape | None = None,
+           end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape | None = None,
            device: str | None = None) -> _Library: ...
 @overload
 def unfold(input: _Operand, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],

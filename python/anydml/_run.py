@@ -5,9 +5,10 @@ from types import GenericAlias as _GenericAlias
 import numpy as _np
 
 from . import _core, _dispatch, _libraries
-from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, Call as _Call
+from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, Call as _Call, dtype_of as _dtype_of
 from ._specs import SPECS as _SPECS
 from ._symbols import Symbol as _Symbol, record as _record
+from ._tensors import call as _call_torch, modules as _modules, takes as _takes
 
 
 class Operator:
@@ -55,8 +56,10 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     >>> anydml.run("FILL_VALUE_CONSTANT", Value=7, shape=3, dtype="int8")
     array([7, 7, 7], dtype=int8)
     """
+    if "torch" in _modules and _takes(inputs):
+        return _call_torch(op, inputs, out, dtype, shape, device, attributes)
     if _Symbol in map(type, inputs):
-        return _record(op, inputs, out, dtype, shape, device, attributes)
+        return _record(op, inputs, out, _dtype_of(dtype), shape, device, attributes)
     name = _core.operator_name(op)
     if not _dispatch.USUAL.issuperset(map(type, (*inputs, out))):
         options = given(dtype=dtype, shape=shape, device=device)
@@ -116,16 +119,27 @@ class Compiled:
     True
     """
 
-    def __init__(self, op, inputs, outs, device, attributes, several=False):
-        self.op = op
+    def __init__(self, op, inputs, outs, device, attributes, several=False, is_array=False):
+        self.op, self._options = op, (device, attributes)
         self._compiled = _core.Compiled(op, inputs, outs, attributes, device)
         self._like, self._several = outs, several
+        dtypes, shapes = zip(*((None, None) if one is None else (one.dtype.name, one.shape) for one in outs))
+        self._for_torch = (None, None, shapes) if is_array else (
+            tuple(None if one is None else True for one in outs), dtypes, shapes) if several else (
+            None, dtypes[0], shapes[0])
 
     def __call__(self, *inputs, out=None):
+        if "torch" in _modules and _takes(inputs):
+            given, dtype, shape = self._for_torch  # it plans for itself
+            return _call_torch(self.op, inputs, given if out is None else out, dtype, shape, *self._options)
         outs = list(out) if self._several and out is not None else [out] * len(self._like)
+        give = None
+        if _core.place_of(*inputs, *outs) != _OF_NUMPY:
+            inputs, outs, give = _libraries.borrow(inputs, outs)
         outs = [_np.empty_like(like) if one is None and like is not None else one
                 for one, like in zip(outs, self._like)] + outs[len(self._like):]
         self._compiled.run(inputs, outs)
+        outs = outs if give is None else give(outs)
         return tuple(outs) if self._several else outs[0]
 
     __class_getitem__ = classmethod(_GenericAlias)  # Compiled[...] in annotations, as in the stubs
@@ -148,6 +162,9 @@ def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attrib
     if _core.place_of(*inputs, *call.outs) == _ON_GPU:
         raise TypeError("compile takes arrays in the CPU's memory; what runs on a GPU stays compiled by itself: "
                         "call run")
+    # Contents do not matter, and so a gradient that a tensor requires does not either.
+    inputs = [one.detach() if getattr(one, "requires_grad", False) else one for one in inputs]
     arrays, outs, _ = _libraries.borrow(inputs, call.outs)
     arrays = call.arrays(arrays)
-    return Compiled(op, arrays, call.new_outs(arrays, outs, attributes), device, attributes, call.several)
+    return Compiled(op, arrays, call.new_outs(arrays, outs, attributes), device, attributes, call.several,
+                    call.is_array)

@@ -2,7 +2,7 @@
 # Besides the names of _run.py: the types that all stubs share.
 from collections.abc import Mapping, Sequence
 from types import GenericAlias
-from typing import Any, Generic, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Protocol, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -20,11 +20,18 @@ _Result = TypeVar("_Result")
 _Array: TypeAlias = NDArray[Any]
 _Typed: TypeAlias = NDArray[_Element] | _Element
 _DTypeOf: TypeAlias = type[_Element] | np.dtype[_Element]
+_DType: TypeAlias = DTypeLike | _TorchDType
 _Number: TypeAlias = SupportsIndex | SupportsFloat
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _NumPys: TypeAlias = NDArray[Any] | np.generic | float | Sequence[Any]
 _Operand: TypeAlias = _NumPys | _DLPackArray
 _Attribute: TypeAlias = _Number | str | Sequence[_Number] | Operator | Sequence[Operator]
+
+class _TorchDType(Protocol):
+    @property
+    def is_floating_point(self) -> bool: ...
+    @property
+    def is_complex(self) -> bool: ...
 
 class Operator:
     name: str
@@ -34,16 +41,16 @@ class Operator:
 class Compiled(Generic[_Result]):
     op: str
     def __init__(self, op: str, inputs: Sequence[_Array | None], outs: Sequence[_Array | None], device: str | None,
-                 attributes: Mapping[str, _Attribute], several: bool = False) -> None: ...
+                 attributes: Mapping[str, _Attribute], several: bool = False, is_array: bool = False) -> None: ...
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
-    def __call__(self, *inputs: _Array | None, out: _Result | None = None) -> _Result: ...
+    def __call__(self, *inputs: _Operand | None, out: _Result | None = None) -> _Result: ...
 
 @overload
-def run(op: _OneResult, *inputs: _NumPys | None, out: None = None, dtype: DTypeLike | None = None,
+def run(op: _OneResult, *inputs: _NumPys | None, out: None = None, dtype: _DType | None = None,
         shape: _Shape | None = None, device: str | None = None, **attributes: _Attribute) -> _Array: ...
 @overload  # Checkers see that NumPy's arrays go by DLPack too; they are taken above.
 def run(  # type: ignore[overload-overlap]
-        op: _OneResult, *inputs: _Library | _Array | float | None, out: None = None, dtype: DTypeLike | None = None,
+        op: _OneResult, *inputs: _Library | _Array | float | None, out: None = None, dtype: _DType | None = None,
         shape: _Shape | None = None, device: str | None = None, **attributes: _Attribute) -> _Library: ...
 @overload
 def run(op: _OneResult, *inputs: _Operand | None, out: _Out, dtype: None = None, shape: None = None,
@@ -56,9 +63,13 @@ def run(op: str, *inputs: _NumPys | None, out: Any = None, dtype: Any = None, sh
 def run(op: str, *inputs: _Operand | None, out: Any = None, dtype: Any = None, shape: Any = None,
         device: str | None = None, **attributes: _Attribute) -> _DLPackArray | tuple[_DLPackArray | None, ...]: ...
 @overload
-def compile(op: _OneResult, *inputs: _Operand | None, out: _Operand | None = None, dtype: DTypeLike | None = None,
+def compile(op: _OneResult, *inputs: _NumPys | None, out: _NumPys | None = None, dtype: _DType | None = None,
             shape: _Shape | None = None, device: str | None = None, **attributes: _Attribute) -> Compiled[_Array]: ...
+@overload
+def compile(op: _OneResult, *inputs: _Library | _Array | float | None, out: _Operand | None = None,
+            dtype: _DType | None = None, shape: _Shape | None = None, device: str | None = None,
+            **attributes: _Attribute) -> Compiled[_Library]: ...
 @overload
 def compile(op: str, *inputs: _Operand | None, out: Any = None, dtype: Any = None, shape: Any = None,
             device: str | None = None,
-            **attributes: _Attribute) -> Compiled[_Array | tuple[_Array | None, ...]]: ...
+            **attributes: _Attribute) -> Compiled[Any]: ...

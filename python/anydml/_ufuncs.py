@@ -6,15 +6,15 @@ Each carries its ufunc. The short way of _core gives it whole arrays; the long w
 import numpy as _np
 
 from . import _core, _libraries
-from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU
+from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, dtype_of as _dtype_of
 from ._run import run as _run
 from ._symbols import Symbol as _Symbol
+from ._tensors import call_ufunc as _call_ufunc, inlined as _inlined, modules as _modules, takes as _takes
 
 # What these are unless told otherwise, known by identity: whatever else is given is NumPy's to judge.
 CASTING, ORDER = "same_kind", "K"
 
-torch = None      # anydml.torch, once it is imported: it takes tensors that are differentiated or traced
-is_traced = None  # then: whether a compiler is looking
+OPERATORS = {}  # by the function's name: the operator, and how many inputs it has
 
 # What else a ufunc has: each function carries its own. They take NumPy's arrays, and what NumPy makes arrays of.
 _OF_EACH = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "at", "resolve_dtypes")
@@ -27,11 +27,12 @@ def ufunc(op):
     def make(described):
         name, inputs = described.__name__, described.__code__.co_posonlyargcount
         core = _core.make_ufunc(name, op, inputs)
+        OPERATORS[name] = op, inputs
         setattr(_core, name, core.ufunc)  # NumPy pickles a ufunc by its name, in whichever module has it
         function = (_of_one if inputs == 1 else _of_two)(core)
         function.__name__ = function.__qualname__ = name
         function.__doc__, function.__module__ = described.__doc__, "anydml"
-        function.ufunc = core.ufunc
+        function.ufunc, function._torchdynamo_inline = core.ufunc, _inlined(name)
         for one in _OF_EACH + _OF_TWO * (inputs == 2):
             if hasattr(core.ufunc, one):
                 setattr(function, one, getattr(core.ufunc, one))
@@ -41,15 +42,11 @@ def ufunc(op):
 
 
 def _of_one(core):
-    name = core.name  # which compilers of PyTorch do not look up in _core
-
     def long_way(x, *options):
         return _by_numpy(core, function, (x,), *options)
 
     def function(x, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
-        if is_traced is not None and is_traced():
-            return torch.call(name, (x,), (out, dtype, signature, device), (where, subok), casting, order)
         return call(x, out, where, casting, order, dtype, subok, signature, device)
 
     call = core.short_way(CASTING, ORDER, long_way)
@@ -57,15 +54,11 @@ def _of_one(core):
 
 
 def _of_two(core):
-    name = core.name
-
     def long_way(a, b, *options):
         return _by_numpy(core, function, (a, b), *options)
 
     def function(a, b, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
-        if is_traced is not None and is_traced():
-            return torch.call(name, (a, b), (out, dtype, signature, device), (where, subok), casting, order)
         return call(a, b, out, where, casting, order, dtype, subok, signature, device)
 
     call = core.short_way(CASTING, ORDER, long_way)
@@ -81,7 +74,7 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
     if not (isinstance(order, str) and order == ORDER):
         options["order"] = order
     if dtype is not None:
-        options["dtype"] = dtype
+        options["dtype"] = _dtype_of(dtype)
     if subok is not True:
         options["subok"] = subok
     if signature is not None:
@@ -92,8 +85,8 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
             raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
         return _run(core.op, *inputs, out=out, device=device)
     place = _core.place_of(*inputs, out)
-    if torch is not None and torch.takes(inputs):
-        return torch.call(core.name, inputs, (out, dtype, signature, device), (where, subok), casting, order)
+    if "torch" in _modules and _takes(inputs):
+        return _call_ufunc(core.op, inputs, (out, signature, device), (where, subok), casting, order, dtype)
     if place != _OF_NUMPY:
         given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
         result = _libraries.by_torch_function(function, (*inputs, out), inputs, given)

@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ._run import _Array, _Element, _Library, _NumPys, _Operand, _Out
+from ._run import _Array, _DType, _Element, _Library, _NumPys, _Operand, _Out
 
 _Floating = TypeVar("_Floating", np.float16, np.float32, np.float64)
 _Rounded = TypeVar("_Rounded", np.float16, np.float32)
@@ -37,7 +37,7 @@ class _UfuncOfOne(_Ufunc, Protocol):
                  signature: None = None, device: None = None) -> _Rounded: ...
     @overload
     def __call__(self, x: _Scalar, /, out: None = None, *, where: Literal[True] = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: None = None) -> np.floating[Any]: ...
     @overload
     def __call__(self, x: NDArray[_Rounded], /, out: None = None, *, where: ArrayLike = True,
@@ -45,15 +45,15 @@ class _UfuncOfOne(_Ufunc, Protocol):
                  signature: None = None, device: str | None = None) -> NDArray[_Rounded]: ...
     @overload
     def __call__(self, x: _Arrays, /, out: None = None, *, where: ArrayLike = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Array: ...
     @overload
     def __call__(self, x: _Library, /, out: None = None, *, where: ArrayLike = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Library: ...
     @overload
     def __call__(self, x: _Operand, /, out: _Out, *, where: ArrayLike = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Out: ...
     def at(self, a: _Array, indices: ArrayLike | slice | tuple[ArrayLike | slice, ...], /) -> None: ...
 
@@ -66,7 +66,7 @@ class _UfuncOfTwo(_Ufunc, Protocol):
                  signature: None = None, device: None = None) -> _Element: ...
     @overload
     def __call__(self, a: _Scalar, b: _Scalar, /, out: None = None, *, where: Literal[True] = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: None = None) -> np.number[Any]: ...
     @overload
     def __call__(self, a: NDArray[_Element], b: NDArray[_Element] | int, /, out: None = None, *,
@@ -86,23 +86,23 @@ class _UfuncOfTwo(_Ufunc, Protocol):
                  signature: None = None, device: str | None = None) -> NDArray[_Floating]: ...
     @overload
     def __call__(self, a: _Arrays, b: _NumPys, /, out: None = None, *, where: ArrayLike = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Array: ...
     @overload
     def __call__(self, a: _NumPys, b: _Arrays, /, out: None = None, *, where: ArrayLike = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Array: ...
     @overload
     def __call__(self, a: _Array | float, b: _Library, /, out: None = None, *, where: ArrayLike = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Library: ...
     @overload
     def __call__(self, a: _Library, b: _Library | _Array | float, /, out: None = None, *, where: ArrayLike = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Library: ...
     @overload
     def __call__(self, a: _Operand, b: _Operand, /, out: _Out, *, where: ArrayLike = True,
-                 casting: _Casting = "same_kind", order: _Order = "K", dtype: DTypeLike | None = None,
+                 casting: _Casting = "same_kind", order: _Order = "K", dtype: _DType | None = None,
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Out: ...
     @overload
     def outer(self, a: _Arrays, b: _NumPys, /, **options: Any) -> _Array: ...

@@ -1,133 +1,339 @@
 # SPDX-License-Identifier: MIT
-"""The functions that are ufuncs as operators of PyTorch, so that autograd and torch.compile take them.
+"""The operators as one operator of PyTorch, so that autograd, torch.func and torch.compile take them.
 
->>> import torch, anydml.torch
+>>> import torch, anydml
 >>> x = torch.tensor([5.0, -5.5], requires_grad=True)
 >>> y = torch.tensor([3.0, 2.0], requires_grad=True)
 >>> anydml.modulus_floor(x, y).sum().backward()
 >>> x.grad, y.grad
 (tensor([1., 1.]), tensor([-1.,  3.]))
 
-Importing this registers ``torch.ops.anydml.modulus_floor``, ``modulus_truncate``, ``exp`` and the others. From then on
-`anydml.modulus_floor` and the others hand over tensors that require a gradient, and those that a compiler traces. Those
-of two operands need two tensors of one type, or one beside a number.
-
-The gradient of ``a mod b`` is 1 for ``a``, and minus the quotient, rounded down or towards zero, for ``b``. Those of the
-other functions are computed by PyTorch, in the tensors' type.
+Nobody has to import this: anydml's functions load it when a tensor arrives that requires a gradient, is traced by a
+compiler, or is transformed by torch.func. The call then becomes ``torch.ops.anydml.run``. Its values are those of the
+operator, bit for bit. Derivatives are computed by PyTorch, from an equivalent in its own functions
+(``anydml._equivalents``), in the tensors' type.
 """
-import math
-import sys
+import contextlib
+import functools
+import json
+import operator as _operator
 
+import numpy as _np
 import torch
+from torch import _C
+from torch._C._functorch import (get_inplace_requires_grad_allowed, peek_interpreter_stack,
+                                  set_inplace_requires_grad_allowed)
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd.forward_ad import _set_fwd_grad_enabled
 
 import anydml
-from anydml import _ufuncs
+from anydml import _core, _equivalents, _ufuncs
+from anydml._call import Call as _Call, dtype_of as _dtype_of
+from anydml._run import Operator as _Operator
+from anydml._specs import SPECS as _SPECS
 
 __all__ = ["modulus_floor", "modulus_truncate"]
 
-
-def _quotient(rounding):
-    return lambda a, b, y: -torch.div(a, b, rounding_mode=rounding)
+modulus_floor, modulus_truncate = anydml.modulus_floor, anydml.modulus_truncate
 
 
-def _of_base(a, b, y):
-    return torch.where(b == 0, 0, b * torch.pow(a, b - 1))
+# ---- From a call to the operator's arguments, and back --------------------------------------------------------------
+
+def call(op, inputs, out, dtype, shape, device, attributes, converts=False):
+    """The operator over tensors; a number becomes a tensor of the other tensors' type. converts: to dtype, as a ufunc
+    does."""
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    if any(one is not None and one is not True for one in outs):
+        raise TypeError("out: for tensors that neither require a gradient nor are traced or transformed")
+    return _dispatch(op, inputs, out, dtype, shape, device, {name: _described(one) for name, one in attributes.items()},
+                     converts)
 
 
-def _of_exponent(a, b, y):
-    return torch.where((a == 0) & (b >= 0), 0, y * torch.log(a))
+def call_by_name(name, arguments, named):
+    """anydml's function of this name, as one call of the graph that PyTorch's compiler makes."""
+    return _by_name(name, [_described(one) for one in arguments], {key: _described(one) for key, one in named.items()})
 
 
-def _over_square(x, a, b):
-    """x / (a^2 + b^2) without squares, which may overflow or vanish; 0 at the origin, as PyTorch has it."""
-    length = torch.hypot(a, b)
-    length = torch.where(length == 0, 1, length)
-    return x / length / length
+@torch.compiler.allow_in_graph
+def _by_name(name, arguments, named):
+    return getattr(anydml, name)(*map(_restored, arguments), **{key: _restored(one) for key, one in named.items()})
 
 
-# The derivatives by each operand, of the operands and the result. None is 1.
-_DERIVATIVES = {
-    "modulus_floor": (None, _quotient("floor")),
-    "modulus_truncate": (None, _quotient("trunc")),
-    "exp": (lambda x, y: y,),
-    "log": (lambda x, y: 1 / x,),
-    "sin": (lambda x, y: torch.cos(x),),
-    "cos": (lambda x, y: -torch.sin(x),),
-    "tan": (lambda x, y: 1 + y * y,),
-    "asin": (lambda x, y: torch.rsqrt(1 - x * x),),
-    "acos": (lambda x, y: -torch.rsqrt(1 - x * x),),
-    "atan": (lambda x, y: 1 / (1 + x * x),),
-    "sinh": (lambda x, y: torch.cosh(x),),
-    "cosh": (lambda x, y: torch.sinh(x),),
-    "tanh": (lambda x, y: 1 - y * y,),
-    "activation_tanh": (lambda x, y: 1 - y * y,),
-    "asinh": (lambda x, y: torch.rsqrt(1 + x * x),),
-    "acosh": (lambda x, y: torch.rsqrt(x * x - 1),),
-    "atanh": (lambda x, y: 1 / (1 - x * x),),
-    "erf": (lambda x, y: 2 / math.sqrt(math.pi) * torch.exp(-x * x),),
-    "sigmoid": (lambda x, y: y * (1 - y),),
-    "gelu": (lambda x, y: (1 + torch.erf(x / math.sqrt(2))) / 2 + x * torch.exp(-x * x / 2) / math.sqrt(2 * math.pi),),
-    "softsign": (lambda x, y: (1 + torch.abs(x))**-2,),
-    "pow": (_of_base, _of_exponent),
-    "atan_yx": (lambda a, b, y: _over_square(b, a, b), lambda a, b, y: _over_square(-a, a, b)),
-}
+def _described(value):
+    """An attribute without objects of ours, which PyTorch's compiler would not put into a graph."""
+    if isinstance(value, _Operator):
+        return {"operator": value.name, **{name: _described(one) for name, one in value.attributes.items()}}
+    return [_described(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
-def _declare(name, derivatives):
-    compute = getattr(anydml, name)
-    if len(derivatives) == 1:
-        def operator(x: torch.Tensor) -> torch.Tensor:
-            return compute(x.detach())
+@torch.compiler.allow_in_graph
+def _dispatch(op, inputs, out, dtype, shape, device, attributes, converts):
+    name = _core.operator_name(op).removeprefix("DML_OPERATOR_")
+    if converts and dtype is not None:
+        kind = getattr(torch, _np.dtype(_dtype_of(dtype)).name)
+        inputs, dtype = [one.to(kind) if isinstance(one, torch.Tensor) else one for one in inputs], None
+    if out is None and dtype is None and shape is None and device is None and not attributes and _is_plain(name):
+        return _OP(name, _tensors(_read(name, _NOTHING).call, inputs), _NOTHING)[0]
+    call = _Call(name, inputs, out, dtype, shape)
+    present = [one is True or not call._output(i).optional for i, one in enumerate(call.outs)]
+    dtypes = [one if one is None else _np.dtype(one).name for one in call.dtypes]
+    shapes = [one if one is None else list(_np.broadcast_shapes(one)) for one in call.shapes]
+    options = json.dumps([attributes, present, dtypes, shapes, device], default=_plain)
+    results = iter(_OP(name, _tensors(call, inputs), options))
+    return call.result([next(results) if there else None for there in present])
+
+
+_NOTHING = json.dumps([{}, [True], [None], [None], None])  # the options of most calls
+
+
+@functools.lru_cache(maxsize=None)
+def _is_plain(name):
+    outputs = _SPECS[name].outputs if name in _SPECS else ()
+    return len(outputs) == 1 and not outputs[0].array and not outputs[0].optional
+
+
+def _plain(value):
+    """What JSON does not know: NumPy's numbers and arrays, and whatever else is a number."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    try:
+        return _operator.index(value)
+    except TypeError:
+        return float(value)
+
+
+def _tensors(call, inputs):
+    """The inputs as tensors, None for those that are absent."""
+    inputs = list(inputs)
+    known = [one for one in inputs if isinstance(one, torch.Tensor)]
+    groups = [call.places(group, len(inputs)) for group in call.spec.same]
+    for i, one in enumerate(inputs):
+        if one is None or isinstance(one, torch.Tensor):
+            continue
+        if type(one) in (int, float) and known:
+            beside = next((group for group in groups if i in group), [])
+            like = next((inputs[k] for k in beside if isinstance(inputs[k], torch.Tensor)), known[0])
+            inputs[i] = torch.tensor(one, dtype=like.dtype, device=like.device)
+        else:
+            inputs[i] = torch.as_tensor(_np.asarray(one))
+    return inputs
+
+
+class _Options:
+    """The arguments of torch.ops.anydml.run besides the tensors."""
+
+    def __init__(self, name, options):
+        self.name = name
+        self.attributes, self.present, self.dtypes, self.shapes, self.device = json.loads(options)
+        self.restored = {name: _restored(one) for name, one in self.attributes.items()}
+
+        spec = _SPECS[name]
+        if spec.outputs[0].array:
+            self.call = _Call(name, (), None, None, self.shapes)
+        else:
+            several = len(spec.outputs) > 1
+            self.call = _Call(name, (), tuple(there or None for there in self.present) if several else None,
+                              *((one if several else one[0]) for one in (self.dtypes, self.shapes)))
+
+    def equivalent(self, inputs, outputs, which, wanted):
+        """A function of the inputs `which` alone that gives the outputs `wanted`, in PyTorch's own functions. Outputs:
+        their sizes and types."""
+        made = _equivalents.find(self.name)
+        if made is None:
+            raise NotImplementedError(f"anydml: {self.name} has no gradient")
+
+        given = _equivalents.Given(self.attributes, self.present, *zip(*outputs), inputs[which[0]].device)
+
+        def function(*some):
+            every = list(inputs)
+            for i, one in zip(which, some):
+                every[i] = one
+            found = made(given, *every)
+            found = found if isinstance(found, (list, tuple)) else [found]
+            return tuple(found[i] for i in wanted)
+
+        return function
+
+
+_read = functools.lru_cache(maxsize=1024)(_Options)  # which nobody changes
+
+
+def _restored(value):
+    if isinstance(value, dict):
+        return _Operator(value["operator"], **{name: _restored(one) for name, one in value.items() if name != "operator"})
+    return [_restored(one) for one in value] if isinstance(value, list) else value
+
+
+# ---- The operator ---------------------------------------------------------------------------------------------------
+
+_library = torch.library.Library("anydml", "FRAGMENT")
+_library.define("run(str op, Tensor?[] inputs, str options) -> Tensor[]")
+_OP = torch.ops.anydml.run.default
+
+
+def _compute(op, inputs, options):
+    given = _read(op, options)
+    call = given.call
+    tensors = [one if one is None else one.detach().resolve_neg() for one in inputs]
+    if any(one is not None and one.is_cuda for one in tensors):
+        results = call.run_on_device(tensors, given.restored, given.device)
     else:
-        def operator(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-            return compute(a.detach(), b.detach())
-    operator = torch.library.custom_op(f"anydml::{name}", operator, mutates_args=())
-
-    @operator.register_fake
-    def _(*inputs):
-        kinds = list(dict.fromkeys(one.dtype for one in inputs))
-        if len(kinds) > 1:
-            raise TypeError(f"{name}: the tensors are of {kinds[0]} and {kinds[1]}; expected one type")
-        return torch.empty(torch.broadcast_shapes(*(one.shape for one in inputs)), dtype=kinds[0],
-                           device=inputs[0].device)
-
-    def keep(ctx, inputs, output):
-        ctx.save_for_backward(*inputs, output)
-
-    def gradients(ctx, grad):
-        *inputs, output = ctx.saved_tensors
-        found = tuple((grad if by is None else grad * by(*inputs, output)).sum_to_size(one.shape) if needed else None
-                      for one, by, needed in zip(inputs, derivatives, ctx.needs_input_grad))
-        return found if len(found) > 1 else found[0]
-
-    operator.register_autograd(gradients, setup_context=keep)
-    return operator
+        arrays = [one if one is None else one.numpy() for one in tensors]
+        results = call.run(arrays, call.outs, given.restored, given.device)
+        results = [one if one is None else torch.from_numpy(one) for one in results]
+    return [one for one in results if one is not None]
 
 
-_operators = {name: _declare(name, derivatives) for name, derivatives in _DERIVATIVES.items() if hasattr(anydml, name)}
-modulus_floor, modulus_truncate = _operators["modulus_floor"], _operators["modulus_truncate"]
+_library.impl("run", _compute, "CompositeExplicitAutograd")
 
 
-def takes(inputs):
-    """Whether a call belongs to PyTorch: something is differentiated."""
-    return torch.is_grad_enabled() and any(isinstance(one, torch.Tensor) and one.requires_grad for one in inputs)
+@torch.library.register_fake("anydml::run", lib=_library)
+def _(op, inputs, options):
+    given = _read(op, options)
+    tensors = [one for one in inputs if one is not None]
+    is_broadcast = _equivalents.is_pointwise(op) and len(tensors) == len(inputs)
+    # The types follow from tensors of one element too, and then the sizes may stay unknown.
+    call = given.call
+    arrays = call.arrays([None if one is None else _stand_in(one, (1,) * one.ndim if is_broadcast else one.shape)
+                          for one in inputs])
+    made = call.new_outs(arrays, call.outs, given.restored, make=lambda shape, dtype: (shape, dtype))
+    shape = torch.broadcast_shapes(*(one.shape for one in tensors)) if is_broadcast else None
+    device = tensors[0].device if tensors else "cpu"
+    return [torch.empty(one[0] if shape is None else shape, dtype=getattr(torch, _np.dtype(one[1]).name), device=device)
+            for one in made if one is not None]
 
 
-def call(name, inputs, absent, true, casting, order):
-    """The operator over tensors; a number becomes a tensor of the other's type. No other argument is taken."""
-    if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"
-            or order != "K"):
-        expected = "x" if len(inputs) == 1 else "a and b"
-        raise TypeError("tensors that require a gradient or are traced are taken without further arguments: expected "
-                        f"{expected} alone")
-    like = next(one for one in inputs if isinstance(one, torch.Tensor))
-    return _operators[name](*(one if isinstance(one, torch.Tensor) else
-                              torch.tensor(one, dtype=like.dtype, device=like.device) for one in inputs))
+def _stand_in(tensor, shape):
+    """An array of the tensor's type and this shape, over one element that nobody reads."""
+    return _np.broadcast_to(_np.empty((), str(tensor.dtype).removeprefix("torch.")), tuple(map(int, shape)))
 
 
-def hook():
-    """From here on anydml's functions hand over what belongs to PyTorch."""
-    _ufuncs.torch, _ufuncs.is_traced = sys.modules[__name__], torch.compiler.is_compiling
+# ---- Derivatives ----------------------------------------------------------------------------------------------------
+
+def _transformed(function, inputs, gradients):
+    """The gradients of the inputs, which can be differentiated again."""
+    return torch.func.vjp(function, *inputs)[1](tuple(gradients))
 
 
-hook()
+def _plainly(function, inputs, gradients):
+    """Likewise, once and for all, which takes a third of the time."""
+    with torch.enable_grad():
+        inputs = [one.detach().requires_grad_() for one in inputs]
+        outputs = [(one, gradient) for one, gradient in zip(function(*inputs), gradients) if one.requires_grad]
+    if not outputs:
+        return [torch.zeros_like(one) for one in inputs]
+    outputs, gradients = zip(*outputs)
+    return torch.autograd.grad(outputs, inputs, gradients, allow_unused=True, materialize_grads=True)
+
+
+class _Differentiated(torch.autograd.function._SingleLevelFunction):
+    """Both kinds of derivatives. Under torch.func it is called once for each level, as PyTorch's own kernels are."""
+
+    @staticmethod
+    def forward(ctx, keyset, op, options, *inputs):
+        # PyTorch turns recording off here, but the levels of torch.func below this one are to record.
+        with torch.enable_grad(), _set_fwd_grad_enabled(True), _C._AutoDispatchBelowAutograd():
+            outputs = _OP.redispatch(keyset & _C._after_autograd_keyset, op, list(inputs), options)
+        ctx.given = _read(op, options)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+        ctx.outputs = [(tuple(one.shape), one.dtype) for one in outputs]
+        ctx.mark_non_differentiable(*(one for one in outputs if not one.is_floating_point()))
+        return tuple(outputs)
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        inputs = ctx.saved_tensors
+        which = [i for i, needed in enumerate(ctx.needs_input_grad[3:]) if needed]
+        wanted = [i for i, one in enumerate(gradients) if one is not None]
+        found = [None] * len(inputs)
+        if which and wanted:
+            function = ctx.given.equivalent(inputs, ctx.outputs, which, wanted)
+            differentiate = _transformed if torch.is_grad_enabled() or peek_interpreter_stack() else _plainly
+            for i, one in zip(which, differentiate(function, [inputs[i] for i in which], [gradients[i] for i in wanted])):
+                found[i] = one
+        return (None, None, None, *found)
+
+    @staticmethod
+    def jvp(ctx, keyset, op, options, *tangents):
+        """The gradient is linear in the outputs' gradients; its own gradient by them is the directional derivative.
+
+        torch.func.jvp cannot be used, as PyTorch is within one of its levels already.
+        """
+        inputs = list(ctx.saved_tensors)
+        which = [i for i, one in enumerate(tangents) if one is not None]
+        floats = [dtype.is_floating_point for _, dtype in ctx.outputs]
+        wanted = [i for i, is_float in enumerate(floats) if is_float]
+        with torch.enable_grad(), _leaves_allowed(), _set_fwd_grad_enabled(True):
+            for i in which:
+                inputs[i] = torch._VF._unpack_dual(inputs[i], level=0)[0]  # a view without its tangent
+                if not inputs[i].requires_grad:
+                    inputs[i].requires_grad_()
+            outputs = ctx.given.equivalent(inputs, ctx.outputs, which, wanted)(*(inputs[i] for i in which))
+            weights = [torch.zeros_like(one).requires_grad_() for one in outputs]
+            linear = [(one, weight) for one, weight in zip(outputs, weights) if one.requires_grad]
+            back = torch.autograd.grad([one for one, _ in linear], [inputs[i] for i in which],
+                                       [weight for _, weight in linear], create_graph=True, allow_unused=True)
+            used = [(one, tangents[i]) for one, i in zip(back, which) if one is not None and one.requires_grad]
+            found = torch.autograd.grad([one for one, _ in used], weights, [tangent for _, tangent in used],
+                                        create_graph=True, allow_unused=True, materialize_grads=True)
+        found = iter(found)
+        return tuple(next(found) if is_float else None for is_float in floats)
+
+
+@contextlib.contextmanager
+def _leaves_allowed():
+    """torch.func forbids requires_grad_, lest users mix levels by it; here it is of a new view of one level."""
+    before = get_inplace_requires_grad_allowed()
+    set_inplace_requires_grad_allowed(True)
+    try:
+        yield
+    finally:
+        set_inplace_requires_grad_allowed(before)
+
+
+def _differentiate(keyset, op, inputs, options):
+    with enable_single_level_autograd_function():
+        return list(_Differentiated.apply(keyset, op, options, *inputs))
+
+
+_library.impl("run", _differentiate, "Autograd", with_keyset=True)
+
+
+# ---- vmap -----------------------------------------------------------------------------------------------------------
+
+def _vectorize(info, in_dims, op, inputs, options):
+    """Element-wise operators take the batch as one more dimension; the others are called for each of its members."""
+    dims = in_dims[1]
+    if _equivalents.is_pointwise(op) and all(one is not None for one in inputs):
+        rank = max(one.ndim - (dim is not None) for one, dim in zip(inputs, dims))
+        if rank < 8:
+            moved = [one if dim is None else one.movedim(dim, 0) for one, dim in zip(inputs, dims)]
+            moved = [one if dim is None else one.reshape(one.shape[:1] + (1,) * (rank + 1 - one.ndim) + one.shape[1:])
+                     for one, dim in zip(moved, dims)]
+            results = _OP(op, moved, options)
+            return results, [0] * len(results)
+    each = [_OP(op, [one if dim is None else one.select(dim, k) for one, dim in zip(inputs, dims)], options)
+            for k in range(info.batch_size)]
+    results = [torch.stack(one) for one in zip(*each)]
+    return results, [0] * len(results)
+
+
+torch.library.register_vmap("anydml::run", _vectorize, lib=_library)
+
+
+# ---- The functions of one and two tensors under their own names ------------------------------------------------------
+
+def _declare(name, op, inputs):
+    """torch.ops.anydml.exp and the others: functions that are ufuncs, which take nothing but tensors."""
+    if inputs == 1:
+        _library.define(f"{name}(Tensor x) -> Tensor")
+        _library.impl(name, lambda x: call(op, (x,), None, None, None, None, {}), "CompositeImplicitAutograd")
+    else:
+        _library.define(f"{name}(Tensor a, Tensor b) -> Tensor")
+        _library.impl(name, lambda a, b: call(op, (a, b), None, None, None, None, {}), "CompositeImplicitAutograd")
+
+
+for _name, (_op, _inputs) in _ufuncs.OPERATORS.items():
+    _declare(_name, _op, _inputs)

@@ -5,8 +5,8 @@ import torch
 
 __all__ = ["modulus_floor", "modulus_truncate"]
 
-class _Operator(Protocol):
+class _OfTwo(Protocol):
     def __call__(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor: ...
 
-modulus_floor: _Operator
-modulus_truncate: _Operator
+modulus_floor: _OfTwo
+modulus_truncate: _OfTwo

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import anydml
-from anydml import _ufuncs
 
 SOURCE = Path(__file__).resolve().parents[2]
 PAGES = {"docs/python.md": 7, "README.md": 2}  # and how many blocks they have at least
@@ -42,11 +41,7 @@ def is_here(module):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page_runs_as_one_script(page, monkeypatch):
-    if "anydml.torch" in sys.modules:  # imported by another test: once more has no effect
-        monkeypatch.setattr(_ufuncs, "torch", None)
-        monkeypatch.setattr(_ufuncs, "is_traced", None)
-        sys.modules["anydml.torch"].hook()
+def test_page_runs_as_one_script(page):
     namespace, ran = {}, 0
     for line, modules, code, expected in blocks(page):
         if not all(map(is_here, modules)):
@@ -104,14 +99,8 @@ def names_between(text, start, end):
     return sorted(re.findall(r"`(\w+)`", text[text.index(start) + len(start):text.index(end, text.index(start))]))
 
 
-def test_the_functions_with_gradients_are_listed():
-    """By the table of derivatives, read without importing PyTorch; and the functions that are correctly rounded."""
+def test_the_correctly_rounded_functions_are_listed():
     page = (SOURCE / "docs" / "python.md").read_text(encoding="utf-8")
-    tree = ast.parse((SOURCE / "python" / "anydml" / "torch.py").read_text(encoding="utf-8"))
-    table = next(node.value for node in tree.body
-                 if isinstance(node, ast.Assign) and node.targets[0].id == "_DERIVATIVES")
-    derivatives = {key.value for key in table.keys}
     ufuncs = {name for name, one in vars(anydml).items() if isinstance(getattr(one, "ufunc", None), np.ufunc)}
-    assert names_between(page, "These have gradients:", ". The") == sorted(derivatives & ufuncs)
     rounded = names_between(page, "## Functions that are correctly rounded", " give the float16 or float32")
     assert rounded == sorted(ufuncs - {"modulus_floor", "modulus_truncate"})

@@ -7,7 +7,6 @@ import inspect
 import pytest
 
 import anydml
-from anydml import _ufuncs
 
 
 def documented():
@@ -23,12 +22,8 @@ def documented():
 
 
 @pytest.mark.parametrize("module, name, needs", list(documented()))
-def test_example_runs(module, name, needs, monkeypatch):
+def test_example_runs(module, name, needs):
     pytest.importorskip(needs)
-    if needs == "torch":  # the other tests are of anydml as it is without it
-        monkeypatch.setattr(_ufuncs, "torch", None)
-        monkeypatch.setattr(_ufuncs, "is_traced", None)
-        importlib.import_module(module).hook()
     described = importlib.import_module(module)
     described = described if name is None else getattr(described, name)
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(described), {}, str(name), None, None)

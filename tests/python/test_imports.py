@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "anydml"
+# Imported when a tensor arrives that needs it, and not before: it imports PyTorch.
+LATE = {"anydml._tensors": {"anydml.torch"}}
 
 
 def modules(suffix):
@@ -36,8 +38,8 @@ def imported(name, path, names, nodes):
 
 def graph(files):
     names = set(files)
-    return {name: set(imported(name, path, names, ast.walk(ast.parse(path.read_text(encoding="utf-8")))))
-            for name, path in files.items()}
+    return {name: set(imported(name, path, names, ast.walk(ast.parse(path.read_text(encoding="utf-8"))))) -
+            LATE.get(name, set()) for name, path in files.items()}
 
 
 def find_cycle(edges):
@@ -74,4 +76,4 @@ def test_no_function_imports_a_module_of_the_package():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         starts = [i for i, node in enumerate(tree.body) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
         later = [inner for node in tree.body[starts[0]:] for inner in ast.walk(node)] if starts else []
-        assert not list(imported(name, path, set(), later)), name
+        assert not set(imported(name, path, set(LATE.get(name, ())), later)) - LATE.get(name, set()), name

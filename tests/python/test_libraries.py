@@ -173,11 +173,14 @@ def test_plain_tensors_and_parameters_get_tensors(torch):
     for make in (lambda tensor: tensor, lambda tensor: torch.nn.Parameter(tensor, requires_grad=False)):
         for result in each_call(torch, make):
             assert type(result) is torch.Tensor and result.tolist() == [0, 1, 2, 3, 0, 1]
-    for call in (lambda x: anydml.modulus_floor(x, 2), lambda x: anydml.run("ELEMENT_WISE_ABS", x),
-                 lambda x: anydml.compile("ELEMENT_WISE_ABS", x), lambda x: anydml.modulus_floor(np.ones(2), 2, out=x)):
-        for x in (torch.nn.Parameter(torch.ones(2)), torch.ones(2, requires_grad=True)):
-            with pytest.raises(TypeError, match="an array of torch cannot be taken: .*grad"):
-                call(x)
+    for x in (torch.nn.Parameter(torch.ones(2)), torch.ones(2, requires_grad=True)):
+        for call in (lambda x: anydml.modulus_floor(x, 2), lambda x: anydml.run("ELEMENT_WISE_ABS", x),
+                     anydml.compile("ELEMENT_WISE_ABS", x)):
+            assert type(call(x)) is torch.Tensor and call(x).requires_grad
+            with torch.no_grad():
+                assert not call(x).requires_grad
+        with pytest.raises(TypeError, match="an array of torch cannot be taken: .*grad"):
+            anydml.modulus_floor(np.ones(2), 2, out=x)
 
 
 def test_a_subclass_of_tensor_has_its_say(torch):

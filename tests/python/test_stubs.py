@@ -25,7 +25,7 @@ needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # Things of the inside, which have no stubs or of which stubs keep quiet; and functions that are described as what they
 # are besides, objects with the attributes of a ufunc: test_ufuncs_are_described looks at those.
 ALLOWED = r"""anydml\.(_arguments|_call|_dispatch|_four_bits|_habits|_indices|_libraries|_messages|_pipes)(\..*)?
-anydml\.(_recorded|_recorded_ufuncs|_suggest|_trees|_words|compare)(\..*)?
+anydml\.(_equivalents|_recorded|_recorded_ufuncs|_suggest|_tensors|_trees|_words|compare)(\..*)?
 anydml\._specs\.(Output|SPECS|Spec)
 anydml\._run\.(function_of|given|long_way)
 anydml\._graphs\.(Recorder|Recording|regular)
@@ -33,7 +33,7 @@ anydml\._symbols\.(ElementsNeeded|FUNCTIONS|FixedArrays|Recorder|UFUNCS|plain|re
 anydml\.(_symbols\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
 anydml\.(_symbols\.)?Symbol\.(__setitem__|__i(add|sub|mul|mod|truediv|floordiv|pow|matmul|and|or|xor|lshift|rshift)__)
 anydml\.onnx\.Prepared\.(program|taken)
-anydml\.torch\.(modulus_floor|modulus_truncate|call|hook|takes)
+anydml\.torch\.(modulus_floor|modulus_truncate|call)
 anydml\._ufuncs\..*
 """
 UFUNCS = {name: one for name, one in vars(anydml).items() if isinstance(getattr(one, "ufunc", None), np.ufunc)}

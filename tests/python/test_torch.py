@@ -1,26 +1,21 @@
 # SPDX-License-Identifier: MIT
 """PyTorch's tensors in the CPU's memory: the short way, gradients, and compilers."""
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import anydml
-from anydml import _ufuncs
 
 torch = pytest.importorskip("torch")
-import anydml.torch  # noqa: E402: where there is no PyTorch, neither is this
-
-# The other tests are of anydml as it is without it.
-_ufuncs.torch = _ufuncs.is_traced = None
+import anydml.torch  # noqa: E402: for torch.ops.anydml alone
 
 
 @pytest.fixture(autouse=True)
-def hooked(monkeypatch):
-    monkeypatch.setattr(_ufuncs, "torch", None)  # as it is to be again
-    monkeypatch.setattr(_ufuncs, "is_traced", None)
+def anew():
     torch.compiler.reset()  # what was compiled for other functions counts against the limit of recompilations
-    anydml.torch.hook()
 
 
 FUNCTIONS = [anydml.modulus_floor, anydml.modulus_truncate]
@@ -79,7 +74,7 @@ def test_warnings_are_numpys():
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_gradients(function):
-    operator = getattr(anydml.torch, function.__name__)
+    operator = getattr(torch.ops.anydml, function.__name__)
     a = (torch.randn(3, 1, dtype=torch.float64) * 10).requires_grad_()
     b = (torch.rand(4, dtype=torch.float64) + 0.7).requires_grad_()
     assert torch.autograd.gradcheck(operator, (a, b))
@@ -113,8 +108,12 @@ def test_a_compiler_takes_it_whole(function):
 
 
 def test_further_arguments_are_refused_with_gradients():
-    with pytest.raises(TypeError, match="expected a and b alone"):
-        anydml.modulus_floor(torch.ones(2, requires_grad=True), 2, dtype="float32")
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(TypeError, match="expected a and b, and dtype if need be"):
+        anydml.modulus_floor(x, 2, where=[True, False])
+    with pytest.raises(TypeError, match="out: for tensors that neither require a gradient nor are traced"):
+        anydml.add(x, x, out=torch.empty(2))
+    assert anydml.modulus_floor(x, 2, dtype="float64").dtype == torch.float64
 
 
 # PyTorch's own, and a range that they have.
@@ -128,7 +127,8 @@ BUILT = sorted(name for name in OTHERS if hasattr(anydml, name))
 
 def test_each_function_is_an_operator_of_pytorch():
     mine = {name for name, one in vars(anydml).items() if isinstance(getattr(one, "ufunc", None), np.ufunc)}
-    assert mine == set(BUILT) | {"modulus_floor", "modulus_truncate"} == set(anydml.torch._operators)
+    assert mine == set(BUILT) | {"modulus_floor", "modulus_truncate"}
+    assert all(hasattr(torch.ops.anydml, name) for name in mine)
 
 
 @pytest.mark.parametrize("name", BUILT)
@@ -144,11 +144,7 @@ def test_gradients_of_functions(name):
         gradients.append([result.detach(), *(x.grad for x in inputs)])
     for mine, theirs in zip(*gradients):
         torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
-    same(torch.compile(lambda *x: function(*x) * 2, fullgraph=True, backend="aot_eager")(*(x.detach() for x in inputs)),
-         function(*(x.detach() for x in inputs)) * 2)
-    torch.library.opcheck(getattr(torch.ops.anydml, name).default, tuple(x.detach() for x in inputs))
-    with pytest.raises(TypeError, match="alone"):
-        function(*inputs, dtype="f4")
+    assert function(*inputs, dtype=torch.float16).dtype == torch.float16
 
 
 ENDS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 2.5, -2.5, 3.0, 1e-30, -1e-30, 1e-45, 1e30, -1e30, 3e38, -3e38, 20.0,
@@ -188,3 +184,111 @@ def test_gradients_at_the_origin():
     anydml.atan_yx(a, b).sum().backward()
     torch.testing.assert_close(a.grad, torch.tensor([0.16e30, 0.16e-30]))
     torch.testing.assert_close(b.grad, torch.tensor([-0.12e30, -0.12e-30]))
+
+
+# ---- Without an import, transforms, types, compiled operators -------------------------------------------------------
+
+FRESH = """
+import sys, anydml
+assert "torch" not in sys.modules
+import torch
+model = torch.compile(lambda x: anydml.relu(x) + anydml.exp(x), fullgraph=True, backend="eager")
+assert "anydml.torch" not in sys.modules
+x = torch.tensor([1.0, -2.0], requires_grad=True)
+model(x).sum().backward()
+assert torch.equal(x.grad, (x > 0) + torch.exp(x))
+"""
+
+
+def test_no_import_is_needed():
+    subprocess.run([sys.executable, "-c", FRESH], check=True)
+
+
+# Some of each kind: of an element, of a window, of a whole, of two tensors.
+TRANSFORMED = {
+    "sigmoid": (lambda x: anydml.sigmoid(x), torch.sigmoid),
+    "softplus": (lambda x: anydml.softplus(x, steepness=1), torch.nn.functional.softplus),
+    "softmax": (lambda x: anydml.softmax1(x, axes=[1]), lambda x: torch.softmax(x, 1)),
+    "norm": (lambda x: anydml.reduce(x, function="L2", axes=[0]), lambda x: x.norm(dim=0, keepdim=True)),
+    "product": (lambda x: anydml.matmul(x, x.T), lambda x: x @ x.T),
+    "slice": (lambda x: anydml.slice1(x, input_window_offsets=[0, 1], input_window_sizes=[2, 2],
+                                      input_window_strides=[1, -1])**2, lambda x: x[:2, 1:3].flip(1)**2),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_transforms(name):
+    x = torch.linspace(-1, 1, 6).reshape(2, 3).sin()
+    func = torch.func
+    for transform in (func.jacrev, func.jacfwd, lambda f: func.hessian(lambda x: f(x).sum()),
+                      lambda f: func.jacfwd(func.jacfwd(lambda x: f(x).sum())),
+                      lambda f: func.jacrev(func.jacfwd(lambda x: f(x).sum())),
+                      lambda f: lambda x: func.jvp(f, (x,), (x * 2,)),
+                      lambda f: func.vmap(func.grad(lambda x: f(x).sin().sum()))):
+        mine, theirs = (transform(one)(torch.stack([x, x * 2]) if "vmap" in transform.__code__.co_names else x)
+                        for one in TRANSFORMED[name])
+        torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_transforms_within_a_compiler():
+    x = torch.linspace(-1, 1, 6).reshape(2, 3)
+    for transform in (lambda f: lambda x: torch.func.grad(lambda x: f(x).sum())(x),
+                      lambda f: lambda x: torch.func.jvp(f, (x,), (x,))[1], torch.vmap):
+        made = torch.compile(transform(anydml.exp), fullgraph=True, backend="aot_eager")(x)
+        torch.testing.assert_close(made, transform(torch.exp)(x))
+
+
+def test_forward_mode_and_arrays_beside_it():
+    forward = torch.autograd.forward_ad
+    with forward.dual_level():
+        x = forward.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
+        for function in (anydml.exp, anydml.relu):
+            assert forward.unpack_dual(function(x)).tangent is not None
+        assert type(anydml.exp(np.ones(2, "f4"))) is np.ndarray
+
+
+def test_types_of_pytorch():
+    x = torch.tensor([1.5, -2.0])
+    same(anydml.cast(x, dtype=torch.int8), torch.tensor([1, -2], dtype=torch.int8))
+    assert anydml.cast(x.numpy(), dtype=torch.int8).dtype == np.int8
+    assert anydml.exp(x.double(), dtype=torch.float32).dtype == torch.float32
+    assert anydml.top_k(x, axis=0, k=1, dtype=(None, torch.uint64))[1].dtype == torch.uint64
+    assert anydml.graph(lambda x: anydml.cast(x, dtype=torch.int32))(x.numpy()).dtype == np.int32
+    with pytest.raises(TypeError, match="dtype is torch.bfloat16; expected a type that NumPy has too"):
+        anydml.cast(x, dtype=torch.bfloat16)
+
+
+def test_compiled_operators_take_tensors():
+    x = torch.tensor([1.0, -2.0, 3.0])
+    step = anydml.compile("ACTIVATION_RELU", x)
+    same(step(x), torch.relu(x))
+    assert type(step(x.numpy())) is np.ndarray
+    out = torch.empty(3)
+    assert step(x, out=out) is out and torch.equal(out, torch.relu(x))
+    assert step(x.clone().requires_grad_()).requires_grad
+    same(torch.compile(lambda x: step(x) * 2, fullgraph=True, backend="aot_eager")(x), torch.relu(x) * 2)
+    with pytest.raises(ValueError, match="another type, shape or strides"):
+        step(torch.ones(4))
+    x = x.requires_grad_()
+    for op, options in (("TOP_K", {"Axis": 0, "K": 2}), ("SPLIT", {"Axis": 0, "shape": [(1,), (2,)]})):
+        made = anydml.compile(op, x, **options)
+        for mine, plain in zip(made(x), made(x.detach())):
+            same(mine.detach(), plain)
+            assert mine.requires_grad == plain.is_floating_point()
+
+
+def test_double_backward():
+    x = torch.tensor([[0.3, -1.2], [0.7, 2.0]], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([1.7, 0.7], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(anydml.modulus_floor, (x, y), check_fwd_over_rev=True)
+    x = x.detach().float().requires_grad_()
+    (first,) = torch.autograd.grad(anydml.tanh(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    torch.testing.assert_close(second, -2 * torch.tanh(x) * (1 - torch.tanh(x)**2))
+
+
+def test_no_gradient():
+    x = torch.tensor([1.5, -2.0], requires_grad=True)
+    assert not anydml.logical_equals(x, x).requires_grad and not anydml.cast(x, dtype="int8").requires_grad
+    anydml.floor(x).sum().backward()
+    same(x.grad, torch.zeros(2))

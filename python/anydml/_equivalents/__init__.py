@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""For each differentiable operator the same function in PyTorch's own, from which PyTorch computes derivatives.
+
+An equivalent takes a `Given` and the operator's inputs, None for absent ones, and returns the output or a list of them.
+Outputs without derivatives, such as indices, are None there. Its values need not be the operator's bits; they are
+never seen. Operators that are not in the table have outputs of integers alone, or no gradient.
+"""
+from ._base import Given, activated, is_pointwise
+from . import elementwise, moves, normalising, regions, sequences, windows
+
+__all__ = ["Given", "find", "is_pointwise"]
+
+_TABLE = {**elementwise.TABLE, **moves.TABLE, **normalising.TABLE, **regions.TABLE,
+          **sequences.TABLE, **windows.TABLE}
+
+
+def find(name):
+    """The equivalent of an operator, or None."""
+    made = _TABLE.get(name)
+    if made is None:
+        return None
+    if name.startswith("ELEMENT_WISE_"):
+        return lambda given, x, *others: activated(given, made(given, _scaled(given, x), *others))
+    return lambda given, *inputs: activated(given, made(given, *inputs))
+
+
+def _scaled(given, x):
+    """DirectML's ScaleBias, which element-wise operators apply to their first input."""
+    scale, bias = given.get("Scale"), given.get("Bias")
+    return x if scale is None and bias is None else x * (1 if scale is None else scale) + (bias or 0)

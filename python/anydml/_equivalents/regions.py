@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Regions of interest. docs/numerics.md defines their samples."""
+import math
+
+import torch
+from torch.nn import functional
+
+from .normalising import REDUCTIONS
+
+_MOST = 65536    # samples of a bin
+_WITHOUT = 32    # so many are computed for every bin, if that spares a look at the boxes, which a compiler has not got
+
+
+class _Axis:
+    """The samples of the boxes along the rows or the columns: {boxes, bins, samples}, whether or not a bin has so many.
+
+    weights {boxes, bins, samples, size}: of the image's elements in each sample. starts and ends: their derivatives by
+    the corners of the box.
+    """
+
+    def __init__(self, g, low, high, size, bins, scale):
+        nearest = g.choice("InterpolationMode", "NEAREST_NEIGHBOR", "LINEAR") == "NEAREST_NEIGHBOR"
+        corners = g.get("AlignRegionsToCorners", False)
+        start = low * scale
+        length = high * scale - start
+        most = max(1, min(g.MaximumSamplesPerOutput, _MOST))
+        least = max(1, min(g.MinimumSamplesPerOutput, most))
+        with torch.no_grad():
+            wanted = torch.ceil(length / bins)
+            self.counts = torch.where(wanted > least, wanted.clamp(max=most), least)
+        samples = most if most <= _WITHOUT or least == most else int(self.counts.max())
+        spaces, offset = self.counts * bins, torch.full_like(start, g.get("OutputPixelOffset", -0.5))
+        if corners:
+            offset = torch.where(spaces == 1, -0.5, offset)
+            spaces = torch.where(spaces == 1, 1, spaces - 1)
+        counts, spaces, offset = (one[:, None, None] for one in (self.counts, spaces, offset))
+        number = torch.arange(samples, device=low.device)
+        share = (torch.arange(bins, device=low.device)[:, None] * counts + number - offset) / spaces
+        x = share * length[:, None, None] + start[:, None, None] - g.get("InputPixelOffset", 0.5)
+        margin = 0 if corners else 1
+        self.there = (number < counts).expand(x.shape)
+        self.inside = self.there & (x >= -margin) & (x <= size - 1 + margin)
+        x = (torch.ceil(x - 0.5) if nearest else x).clamp(0, size - 1)
+        first = torch.floor(x.detach())
+        second = torch.where(x > first, x - first, 0)  # at an element itself there is no slope
+        place = torch.arange(size, device=low.device)
+        one, next_one = (((first + i)[..., None] == place) & self.inside[..., None] for i in (0, 1))
+        self.weights = torch.where(one, 1 - second[..., None], 0) + torch.where(next_one, second[..., None], 0)
+        slope = torch.where((second != 0)[..., None], next_one.to(x.dtype) - one.to(x.dtype), 0)
+        self.ends = share[..., None] * scale * slope
+        self.starts = (1 - share[..., None]) * scale * slope
+
+
+def _axes(g, image, boxes, bins):
+    boxes = boxes.reshape(-1, 4)
+    rows = _Axis(g, boxes[:, 1], boxes[:, 3], image[-2], bins[-2], g.SpatialScaleY)
+    return rows, _Axis(g, boxes[:, 0], boxes[:, 2], image[-1], bins[-1], g.SpatialScaleX)
+
+
+def _images(image, batches):
+    """The image of each box; none where there is no such batch."""
+    batches = batches.reshape(-1).to(torch.int64)
+    known = (batches >= 0) & (batches < image.shape[0])
+    return image[batches.clamp(0, image.shape[0] - 1)], known[:, None, None, None], batches
+
+
+def _samples(images, rows, columns):
+    """{boxes, channels, rows' bins, columns' bins, samples of the bin}, and which of these are there and inside."""
+    values = torch.einsum("rchw,rimh,rjnw->rcijmn", images, rows.weights, columns.weights)
+    there, inside = (a[:, None, :, None, :, None] & b[:, None, None, :, None, :] for a, b
+                     in ((rows.there, columns.there), (rows.inside, columns.inside)))
+    return values.flatten(4), there.flatten(4), inside.flatten(4)
+
+
+def _is_max(g):
+    return g.choice("ReductionFunction", *REDUCTIONS) == "MAX"
+
+
+def _align(g, image, boxes, batches):
+    rows, columns = _axes(g, image.shape, boxes, g.sizes[0])
+    images, known, _ = _images(image, batches)
+    outside = g.OutOfBoundsInputValue
+    if _is_max(g):
+        values, there, inside = _samples(images, rows, columns)
+        values = torch.where(there, torch.where(inside, values, outside), -math.inf)
+        return torch.where(known, values.max(-1).values, outside)
+    made = torch.einsum("rchw,rih,rjw->rcij", images, rows.weights.sum(2), columns.weights.sum(2))
+    inside = rows.inside.sum(2)[:, None, :, None] * columns.inside.sum(2)[:, None, None, :]
+    counts = (rows.counts * columns.counts)[:, None, None, None]
+    return torch.where(known, (made + (counts - inside) * outside) / counts, outside)
+
+
+def _align_grad(g, image, gradient, boxes, batches):
+    sizes = image.shape if image is not None else g.sizes[0]
+    rows, columns = _axes(g, sizes, boxes, gradient.shape)
+    images, known, batches = _images(gradient.new_zeros(tuple(sizes)) if image is None else image, batches)
+    gradient = torch.where(known, gradient, 0)
+    samples = rows.there.shape[-1], columns.there.shape[-1]
+    if _is_max(g):  # of the first of the greatest samples alone
+        values, there, inside = _samples(images.detach(), rows, columns)
+        values = torch.where(there, torch.where(inside, values, 0), -math.inf)
+        share = functional.one_hot(values.argmax(-1), values.shape[-1]).to(gradient.dtype) * gradient[..., None]
+        share = share.unflatten(-1, samples)
+    else:
+        share = gradient / (rows.counts * columns.counts)[:, None, None, None]
+        share = share[..., None, None].expand(*share.shape, *samples)
+    of_images = torch.einsum("rcijmn,rimh,rjnw->rchw", share, rows.weights, columns.weights)
+    made = gradient.new_zeros(tuple(sizes)).index_add(0, batches.clamp(0, sizes[0] - 1), of_images)
+
+    def of_corner(of_rows, of_columns):
+        return torch.einsum("rchw,rcijmn,rimh,rjnw->r", images, share, of_rows, of_columns)
+
+    of_boxes = torch.stack([of_corner(rows.weights, columns.starts), of_corner(rows.starts, columns.weights),
+                            of_corner(rows.weights, columns.ends), of_corner(rows.ends, columns.weights)], -1)
+    return g.outputs(made, of_boxes.reshape(boxes.shape))
+
+
+def _pool(g, image, boxes):
+    """The greatest element of each bin, in Caffe's whole numbers."""
+    boxes = boxes.reshape(-1, 5).detach()
+    image_of, known, _ = _images(image, torch.trunc(boxes[:, 0]))
+    bins, masks = g.sizes[0][-2:], []
+    for k, size in ((2, image.shape[-2]), (1, image.shape[-1])):
+        scaled = boxes[:, [k, k + 2]] * g.SpatialScale
+        first, last = (torch.sign(scaled) * torch.floor(scaled.abs() + 0.5)).unbind(1)
+        length = (last - first + 1).clamp(min=1)
+        bin_, count = torch.arange(bins[2 - k], device=boxes.device), bins[2 - k]
+        start = first[:, None] + torch.floor(bin_ * length[:, None] / count)
+        end = first[:, None] + torch.ceil((bin_ + 1) * length[:, None] / count)
+        place = torch.arange(size, device=boxes.device)
+        masks.append((place >= start[..., None]) & (place < end[..., None]))
+    rows, columns = masks
+    mask = rows[:, None, :, None, :, None] & columns[:, None, None, :, None, :] & known[..., None, None]
+    values = torch.where(mask, image_of[:, :, None, None], -math.inf).flatten(4)
+    return torch.where(mask.flatten(4).any(-1), values.max(-1).values, 0)
+
+
+TABLE = {"ROI_ALIGN": _align, "ROI_ALIGN1": _align, "ROI_ALIGN_GRAD": _align_grad, "ROI_POOLING": _pool}

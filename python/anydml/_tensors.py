@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Which calls belong to PyTorch: calls with tensors that are differentiated, traced or transformed.
+
+They are handed to anydml.torch, which is loaded for the first of them. Nothing here imports PyTorch: callers ask only
+where it is among `modules` already. PyTorch's compiler reads these functions too, and so they are plain.
+"""
+from sys import modules
+
+__all__ = ["call", "call_ufunc", "inlined", "modules", "takes", "traced"]
+
+
+def traced():
+    """Whether plain tensors belong to PyTorch too: its compiler is looking, or forward-mode derivatives are carried."""
+    try:
+        torch = modules["torch"]
+        return torch.compiler.is_compiling() or torch.autograd.forward_ad._current_level >= 0
+    except AttributeError:  # before PyTorch 2.3, or while it is being imported
+        return False
+
+
+def takes(inputs):
+    """Whether a call with these inputs belongs to PyTorch."""
+    if _is_compiling():
+        return True
+    torch = modules["torch"]
+    tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
+    if not tensors or (any(type(one) is not torch.Tensor for one in tensors)
+                       and torch.overrides.has_torch_function(tensors)):  # a subclass of tensors has its say first
+        return False
+    return traced() or torch._C._len_torch_dispatch_stack() > 0 or any(map(_is_special, tensors))
+
+
+def _is_compiling():
+    try:
+        return modules["torch"].compiler.is_compiling()
+    except AttributeError:
+        return False
+
+
+def _is_special(tensor):
+    torch = modules["torch"]
+    return (tensor.requires_grad or tensor.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+            or type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__)
+
+
+def call(op, inputs, out, dtype, shape, device, attributes):
+    """The call as PyTorch's operator."""
+    return _handed().call(op, inputs, out, dtype, shape, device, attributes)
+
+
+def inlined(name):
+    """The function that PyTorch's compiler reads in place of anydml's function of this name, whose compiled short way it
+    could not read. It finds this as the function's attribute _torchdynamo_inline."""
+    def function(*arguments, **named):
+        return _handed().call_by_name(name, arguments, named)
+
+    return function
+
+
+def _handed():
+    # It builds on the modules that ask here, and on PyTorch. A statement, which PyTorch's compiler follows.
+    from . import torch
+
+    return torch
+
+
+def call_ufunc(op, inputs, absent, true, casting, order, dtype):
+    """Likewise, of a function that is a ufunc. It computes in the type that is asked for."""
+    if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"
+            or order != "K"):
+        expected = "x" if len(inputs) == 1 else "a and b"
+        raise TypeError("tensors that require a gradient or are traced are taken without further arguments: expected "
+                        f"{expected}, and dtype if need be")
+    return _handed().call(op, inputs, None, dtype, None, None, {}, converts=True)
