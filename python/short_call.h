@@ -30,12 +30,19 @@ namespace anydml::python {
 // What a function of Python's hands its arguments to, in one order and without names.
 class ShortFunction {
  public:
-  ShortFunction() = default;
+  explicit ShortFunction(nb::object long_way) : long_way_(std::move(long_way)) {}
   virtual ~ShortFunction() = default;
   ShortFunction(const ShortFunction&) = delete;
   ShortFunction& operator=(const ShortFunction&) = delete;
 
   virtual nb::object call(PyObject* const* values, std::size_t count) = 0;
+
+  // For Python's search for circles: the long way may lead back here.
+  int visit(visitproc visit, void* arg) const {
+    Py_VISIT(long_way_.ptr());
+    return 0;
+  }
+  void clear() { nb::object gone = std::move(long_way_); }
 
  protected:
   static void check_count(const std::string& name, std::size_t count, std::size_t expected) {
@@ -44,13 +51,20 @@ class ShortFunction {
             name + ": the number of arguments is " + std::to_string(count) + "; expected " + std::to_string(expected));
     }
   }
-  static nb::object call_python(nb::handle function, PyObject* const* values, std::size_t count) {
+  [[nodiscard]] nb::object call_long_way(PyObject* const* values, std::size_t count) const {
+    if (!long_way_.is_valid()) {
+      raise(PyExc_RuntimeError, "the function is called while Python takes it apart");
+    }
+    const nb::object function = long_way_;
     PyObject* const result = in_python([&] { return PyObject_Vectorcall(function.ptr(), values, count, nullptr); });
     if (result == nullptr) {
       throw nb::python_error();
     }
     return nb::steal(result);
   }
+
+ private:
+  nb::object long_way_;
 };
 
 // ---- Ufuncs ---------------------------------------------------------------------------------------------------------
@@ -60,7 +74,7 @@ class ShortFunction {
 class ShortUfunc final : public ShortFunction {
  public:
   ShortUfunc(const Ufunc& of, nb::object casting, nb::object order, nb::object long_way)
-      : of_(of), casting_(std::move(casting)), order_(std::move(order)), long_way_(std::move(long_way)) {}
+      : ShortFunction(std::move(long_way)), of_(of), casting_(std::move(casting)), order_(std::move(order)) {}
 
   nb::object call(PyObject* const* values, std::size_t count) override {
     constexpr std::size_t kOptions = 7;
@@ -74,14 +88,13 @@ class ShortUfunc final : public ShortFunction {
         return result;
       }
     }
-    return call_python(long_way_, values, count);
+    return call_long_way(values, count);
   }
 
  private:
   const Ufunc& of_;
   nb::object casting_;
   nb::object order_;
-  nb::object long_way_;
 };
 
 // ---- Operators ------------------------------------------------------------------------------------------------------
@@ -95,13 +108,13 @@ class ShortCall final : public ShortFunction {
   // that are the same in every call. long_way takes the same arguments.
   ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
             nb::handle options, nb::handle same, nb::dict fixed, nb::object long_way)
-      : name_(std::move(name)),
+      : ShortFunction(std::move(long_way)),
+        name_(std::move(name)),
         known_(facts::find_operator(name_)),
         inputs_(inputs),
         array_(array.is_none() ? inputs : nb::cast<std::size_t>(array)),
         required_(required),
-        fixed_(std::move(fixed)),
-        long_way_(std::move(long_way)) {
+        fixed_(std::move(fixed)) {
     for (const nb::handle option : options) {
       const auto text = nb::cast<std::string>(option);
       is_ours_.push_back(text == "dtype" || text == "shape");
@@ -126,10 +139,10 @@ class ShortCall final : public ShortFunction {
         if (nb::object result = form->run(seen); result.is_valid()) {
           return result;
         }
-        return call_python(long_way_, values, count);
+        return call_long_way(values, count);
       }
     }
-    nb::object result = call_python(long_way_, values, count);
+    nb::object result = call_long_way(values, count);
     if (has_form && forms_.is_second(seen.key)) {
       try {
         keep(values, seen.key, result);
@@ -234,7 +247,6 @@ class ShortCall final : public ShortFunction {
   std::vector<nb::object> fields_;
   std::vector<std::vector<std::size_t>> same_;
   nb::dict fixed_;
-  nb::object long_way_;
   Forms forms_;
 };
 
@@ -330,18 +342,32 @@ inline nb::object make_callable(std::unique_ptr<ShortFunction> function) {
   static PyTypeObject* const type = [] {
     static PyMemberDef members[] = {
         {"__vectorcalloffset__", T_PYSSIZET, offsetof(ShortFunctionObject, entry), READONLY, nullptr}, {}};
+    const auto visit_all = [](PyObject* self, visitproc visit, void* arg) {
+      Py_VISIT(Py_TYPE(self));
+      const ShortFunction* const function = reinterpret_cast<ShortFunctionObject*>(self)->function;
+      return function == nullptr ? 0 : function->visit(visit, arg);
+    };
+    const auto clear = [](PyObject* self) {
+      if (ShortFunction* const function = reinterpret_cast<ShortFunctionObject*>(self)->function; function != nullptr) {
+        function->clear();
+      }
+      return 0;
+    };
     const auto release = [](PyObject* self) {
       PyTypeObject* const kind = Py_TYPE(self);
+      PyObject_GC_UnTrack(self);
       delete reinterpret_cast<ShortFunctionObject*>(self)->function;
       kind->tp_free(self);
       Py_DECREF(kind);
     };
     static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(static_cast<destructor>(release))},
+                                  {Py_tp_traverse, reinterpret_cast<void*>(static_cast<traverseproc>(visit_all))},
+                                  {Py_tp_clear, reinterpret_cast<void*>(static_cast<inquiry>(clear))},
                                   {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                                   {Py_tp_members, members},
                                   {0, nullptr}};
     static PyType_Spec spec = {"anydml._core.ShortFunction", sizeof(ShortFunctionObject), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC, slots};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   }();
   if (type == nullptr) {
