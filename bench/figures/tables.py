@@ -7,7 +7,7 @@ SHORT = {"modulus_floor": "floor", "modulus_truncate": "truncate"}
 EMPTY = "–"
 # What each library's modulus is called there.
 FUNCTIONS = {"torch": ", remainder and fmod", "onnxruntime": ", Mod (truncate only for floats)", "sleef": ", fmodf",
-             "formula": ", as shaders and many kernels have it"}
+             "formula": ", as shaders and many kernels compute it"}
 
 
 def table(head, rows):
