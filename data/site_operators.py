@@ -137,7 +137,7 @@ def numerics(name: str) -> list[str]:
             text = f"{DEFINED} {where}(../../numerics.md{section.anchor})."
             return ["## To the bit", "", text, "", *([f"> {row}", ""] if row else [])]
     if name in python.built_names():
-        return ["## To the bit", "", f"{DEFINED} [What the operators compute, to the bit](../../numerics.md).", ""]
+        return ["## To the bit", "", f"{DEFINED} [Numerics: every result, to the bit](../../numerics.md).", ""]
     return []
 
 
