@@ -13,10 +13,9 @@
  *
  * Rules that hold for every function:
  *   - It returns ANYDML_OK (0) or an error code, or a pointer that is null on an error. anydml_last_error() then
- *     returns the calling thread's message, which names the operator, the tensor (by its name in DirectML: ATensor,
- *     BTensor, OutputTensor), the field, its value and the expected value. A call that fails writes nothing. The
- *     exception is ANYDML_DEVICE_ERROR: a device that fails in the middle of its work may have written part of the
- *     results.
+ *     returns the thread's message, which names the operator, the tensor (by its name in DirectML: ATensor, BTensor,
+ *     OutputTensor), the field, its value and the expected value. A call that fails writes nothing, except after
+ *     ANYDML_DEVICE_ERROR: a device that fails in the middle of its work may have written part of the results.
  *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
  *     standard error), and the caller's rounding and flush modes neither matter nor change.
  *   - It does not keep the caller's pointers after it returns, and never frees them, except where its comment says so.
@@ -261,8 +260,7 @@ typedef struct anydml_attribute {
  * operator takes an array of tensors, the array gets all tensors that the other fields do not use.
  *
  * Element-wise operators broadcast their inputs by NumPy's rule, as the modulus operators do; others require the sizes
- * that DirectML's documentation requires. The rules for overlaps are the same as for the modulus operators; two outputs
- * must not overlap.
+ * in DirectML's documentation. The rules for overlaps are those of the modulus operators; two outputs must not overlap.
  */
 ANYDML_API int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
                           const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
@@ -459,7 +457,8 @@ ANYDML_API int anydml_graph_compile_with(const anydml_graph* graph, const anydml
 
 /* The structs below belong to the library and live as long as the process; later versions may append members. */
 
-/* A tensor of an operator. anydml_run takes the inputs in this order, and the outputs in this order. */
+/* A tensor of an operator. anydml_run takes the inputs in this order, and the outputs in this order;
+   optional tensors are among them. */
 typedef struct anydml_tensor_info {
   const char* name;        /* "ATensor" */
   int32_t is_output;       /* 1 or 0, like the two members below */

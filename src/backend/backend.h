@@ -93,8 +93,7 @@ struct BackendTable {
   void (*close)(BackendDevice* device);
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);
 
-  // Memory that the device's programs can use. A release repeats the arguments of the allocation, once no work uses the
-  // memory.
+  // Memory that the device's programs can use. A release repeats the allocation's arguments, once no work uses it.
   BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address);
   void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address);
   // Memory of kind temporary for the work that a queue receives between the two calls, which do not wait. Null, or

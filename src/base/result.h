@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How failures travel internally: a kind, which the outermost layer turns into its own code, and a message for the
-// user.
+// How failures travel internally: a kind, which the outermost layer turns into its own code, and a message.
 #pragma once
 
 #include <new>

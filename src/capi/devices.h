@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The devices of this process: those of every backend, in the order that users see. This is the only place for such
-// state.
+// The devices of this process: those of every backend, in the order that users see. Only this file has such state.
 #pragma once
 
 #include <mutex>

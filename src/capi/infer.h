@@ -34,8 +34,7 @@ struct InferredOutputs {
 // The position, among all outputs, of the output that a violation concerns.
 [[nodiscard]] std::size_t output_position(const facts::Operator& op, const schema::Place& place);
 
-// The same for a caller of the C API: completes the shapes, or reports the parts that cannot be inferred and leaves the
-// shapes unchanged.
+// The same for a caller of the C API: completes the shapes, or reports the open parts and changes nothing.
 [[nodiscard]] Status complete_outputs(const Call& call, std::span<anydml_shape> outputs);
 
 }  // namespace anydml

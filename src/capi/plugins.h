@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Backends in separate libraries, libanydml-NAME.so, found in our own folder or in the folder that ANYDML_PLUGINS
-// names.
+// Backends in separate libraries, libanydml-NAME.so, in our own folder or in the folder that ANYDML_PLUGINS names.
 #pragma once
 
 #include <string>

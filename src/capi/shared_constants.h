@@ -36,8 +36,7 @@ class SharedConstants {
  public:
   // Null: no live graph holds the value.
   [[nodiscard]] std::shared_ptr<void> find(const Device& device, const std::string& key) const;
-  // Makes a value visible to other graphs. Returns the memory to use: another graph's, if two graphs computed the value
-  // at once.
+  // Makes a value visible to other graphs. Returns the memory to use: another graph's, if two computed it at once.
   std::shared_ptr<void> add(const Device& device, const std::string& key, std::shared_ptr<void> memory);
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The HRESULTs that DirectX-Headers does not define on Linux, and the only conversion of our error kinds to HRESULTs.
+// The HRESULTs that DirectX-Headers does not define on Linux, and the only conversion of our error kinds to
+// HRESULTs.
 #pragma once
 
 #include <wsl/winadapter.h>

@@ -34,8 +34,7 @@ __CRT_UUID_DECL(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, ANYDML_HASH_BYTE
 
 namespace anydml {
 
-// Null if the pointer is null or the object is not ours. Adds no reference: the application's reference lasts for the
-// call.
+// Null if the pointer is null or the object is not ours. Adds no reference: the application's lasts for the call.
 template <class T>
 [[nodiscard]] T* own_object(IUnknown* pointer) {
   const auto object = query<IOwnObject>(pointer);

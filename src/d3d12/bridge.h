@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How libdirectml reaches the objects of libd3d12: through QueryInterface for these interfaces, and in no other way. An
-// object without them is not ours. The ids contain the hash of the build, so an object of another build is not ours
-// either.
+// How libdirectml reaches the objects of libd3d12: only through QueryInterface for these interfaces. An object without
+// them is not ours. The ids contain the hash of the build, so an object of another build is not ours either.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +42,7 @@ struct BufferFacts {
   const void* device;  // the device it belongs to
 };
 
-// A descriptor that was read at submission: its contents, and the memory it names. address is null if the buffer no
-// longer exists.
+// A descriptor that was read at submission, with the memory it names. address is null if the buffer is gone.
 struct ResolvedDescriptor {
   Descriptor descriptor;
   BufferFacts facts;

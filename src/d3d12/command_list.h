@@ -14,7 +14,8 @@ namespace anydml {
 
 class GraphicsCommandList;
 
-// Lists keep their own commands, so an allocator only enforces the rule that one list at a time records with it.
+// Lists keep their own commands, so an allocator only enforces the rule that one list at a time records with
+// it.
 class CommandAllocator final
     : public Child<CommandAllocator,
                    Interfaces<ID3D12CommandAllocator, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {

@@ -68,8 +68,7 @@ using Command = std::variant<CopyCommand, ClearCommand, TimestampCommand, Resolv
 
 struct Recording {
   std::vector<Command> commands;
-  // The number of submissions; at zero, the recording may be destroyed. The shared pointer's own count is no
-  // substitute, because it orders nothing.
+  // The number of submissions; at zero, the recording may go. The shared pointer's own count orders nothing.
   mutable std::atomic<std::uint32_t> in_flight{0};
 };
 
@@ -93,8 +92,7 @@ class Submission {
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
 
-  // Whether the work takes about as long as waking a thread, estimated from the bytes that it may touch, because
-  // nothing else is known.
+  // Whether the work takes about as long as waking a thread, estimated from the bytes that it may touch.
   [[nodiscard]] bool is_small() const { return bytes_ + work_.size() * kBytesOfAStart <= kSmallBytes; }
 
  private:

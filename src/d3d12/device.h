@@ -324,8 +324,7 @@ class Device final
   [[nodiscard]] bool has_interface(REFIID riid) const noexcept override;
 
  private:
-  // The frame of every Create method: clears the out-pointer; body then checks the arguments and creates the object,
-  // which is returned.
+  // The frame of every Create method: clears the out-pointer; body then checks the arguments and creates the object.
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT wrong(const char* method, const char* what) noexcept;

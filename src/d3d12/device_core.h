@@ -40,8 +40,7 @@ class Memory {
   [[nodiscard]] std::byte* address() const { return static_cast<std::byte*>(address_); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  // Whether this is the holder's first use since another holder's: it then keeps a pointer. Called under a
-  // BufferLookup.
+  // Whether this is the holder's first use since another's: it then keeps a pointer. Called under a BufferLookup.
   [[nodiscard]] bool is_new_to(std::uint64_t holder) { return std::exchange(last_holder_, holder) != holder; }
 
  private:

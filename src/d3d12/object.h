@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by all D3D12 objects: private data and a name, the device they belong to, and how we recognise our own
-// objects.
+// Shared by all D3D12 objects: private data and a name, the device they belong to, and how we recognise our own.
 #pragma once
 
 #include <memory>

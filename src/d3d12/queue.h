@@ -34,8 +34,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   QueueCore(const QueueCore&) = delete;
   QueueCore& operator=(const QueueCore&) = delete;
 
-  // Starts the queue's thread, which lives until close() and until its work is done. Throws if no thread can be
-  // created.
+  // Starts the queue's thread, which lives until close() and until its work is done. Throws if it cannot be created.
   void start();
   void close() noexcept;
 

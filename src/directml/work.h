@@ -84,8 +84,7 @@ class Execution final : public Work {
   // Needed by initialise.
   [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return initialise_.temporary_bytes(); }
 
-  // Called by its initialisation: records the location of its persistent resource, and that it is filled. False if it
-  // was filled before.
+  // Called by its initialisation: records where its persistent resource is, and that it is filled. False if it was.
   void set_persistent_place(const void* address) noexcept {
     persistent_place_.store(address, std::memory_order_release);
   }

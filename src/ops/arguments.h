@@ -28,8 +28,7 @@ namespace anydml {
 [[nodiscard]] const schema::Described* fused_activation(const OpDesc& desc);
 [[nodiscard]] Status check_fused_activation(const OpDesc& desc);
 
-// The field Axes as bits: bit i stands for axis i of the first input. check_axes has checked that every axis exists and
-// occurs once.
+// The field Axes as bits: bit i stands for axis i of the first input. check_axes has checked that each occurs once.
 [[nodiscard]] std::uint32_t axes_of(const OpDesc& desc);
 [[nodiscard]] Status check_axes(const OpDesc& desc);
 

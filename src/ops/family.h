@@ -5,10 +5,12 @@
 // and nothing below `check` validates anything again.
 //
 // Checks      In this order: each tensor by itself, its type by `types`, the rules of DirectML's documentation,
-//             outputs that overlap themselves, and last `check`, which rejects anything else that the family cannot
-//             compute. Errors name the operator and the tensor or field.
-// Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more. Element
-//             counts and byte offsets fit into 63 bits.
+//             outputs that overlap themselves, and last `check`,
+//             which rejects anything else that the family cannot compute.
+//             Errors name the operator and the tensor or field.
+// Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more.
+//             Element counts and byte offsets
+//             fit into 63 bits.
 // Strides     In elements, one for each dimension, for inputs and outputs alike: positive or negative, in any order,
 //             with gaps. The address points to the element at index 0, at any alignment, and elements may lie before
 //             it. The stride of a dimension of size 1 has no meaning. An input may have stride 0 and may overlap
@@ -99,11 +101,11 @@ struct Family {
   // Rejects operators that the rules of the documentation allow but the family does not: types that cannot be combined,
   // numbers without a meaning.
   Status (*check)(const OpDesc& desc);
-  // Adds the operator's steps for such a device. tensors: the inputs, then the outputs, including absent ones, and
-  // their locations; types, sizes and strides are those of `desc`. Null if lower_together does it.
+  // Adds the operator's steps for such a device. tensors: the inputs, then the outputs, including absent
+  // ones, and their locations; types, sizes and strides are those of `desc`. Null if lower_together does
+  // it.
   void (*lower)(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors, Plan& plan);
-  // Adds one step for several operators; null if the family computes each operator separately. Only if by_element is
-  // set.
+  // Adds one step for several operators; null if the family computes each separately. Only if by_element is set.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
   // Null: no operator of the family joins others. A tensor that `lower` then gets at kNoSlot has no memory; it is the
   // operand of one step of the operator.

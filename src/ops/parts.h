@@ -56,9 +56,10 @@ class PartList {
   // From here on parts view a value as this tensor, which reads the same memory.
   void see(std::uint32_t value, const TensorDesc& tensor) { values_[value] = tensor; }
 
-  // Adds an operator that only the whole's own family knows: `op` has a name and no fields, and must live as long as
-  // the process; the family finds its parameters in OpDesc::internal. If the family is element-wise, inputs of size 1
-  // are broadcast to the first result. Returns the number of the first result. `prepares`: as in OpDesc.
+  // Adds an operator that only the whole's own family knows: `op` has a name and no fields, and must live as
+  // long as the process; the family finds its parameters in OpDesc::internal. If the family is element-wise,
+  // inputs of size 1 are broadcast to the first result. Returns the number of the first result. `prepares`: as
+  // in OpDesc.
   std::uint32_t add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
                              std::span<const TensorDesc> results, std::span<const std::byte> parameters,
                              bool prepares = false);

@@ -29,8 +29,7 @@ struct LoopNest {
 
 // For validated tensors of equal sizes, the output last. Dimensions of size 1 are dropped; the output is walked
 // upwards, with the largest stride outermost; neighbours that are contiguous in every operand become one loop. The
-// outer loops are then ordered by the smallest stride of any operand, so that operands in different orders all benefit
-// from the caches.
+// outer loops are then ordered by the smallest stride of any operand, so that all operands benefit from the caches.
 [[nodiscard]] LoopNest normalise(std::span<const TensorDesc> tensors);
 
 }  // namespace anydml

@@ -47,8 +47,7 @@ struct ByteRange {
   bool written = false;
 };
 
-// Up to this number, ranges or tensors are best compared pair by pair: that allocates nothing, and is faster than
-// sorting.
+// Up to this number, ranges or tensors are best compared pair by pair: that allocates nothing and beats sorting.
 inline constexpr std::size_t kFewRanges = 16;
 
 // For each range, whether it meets another one and at least one of the two is written. Takes n log n steps.

@@ -13,8 +13,7 @@
 
 namespace anydml {
 
-// The largest number of tensors in one step: its inputs, then its outputs. Code that builds longer steps must limit
-// them to this.
+// The largest number of tensors in one step: its inputs, then its outputs. Builders of longer steps must obey it.
 inline constexpr std::size_t kMaxOperands = 16;
 
 // The caller's description, of which nothing can be trusted.
@@ -25,8 +24,7 @@ struct TensorSpec {
   const std::int64_t* strides;  // in elements; null: packed, last dimension fastest
 };
 
-// A validated tensor: a known type, at most eight dimensions, no negative size, and an extent that fits into 63 bits of
-// bytes.
+// A validated tensor: a known type, at most eight dimensions, no negative size, and an extent below 2^63 bytes.
 struct TensorDesc {
   DataType type = DataType::unknown;
   std::uint32_t rank = 0;
@@ -40,8 +38,7 @@ struct Where {
   std::string_view tensor;
 };
 
-// The bytes that a tensor touches, relative to the address of its element at index 0: [first, end). Both 0 if it is
-// empty.
+// The bytes that a tensor touches, relative to the address of its element at index 0: [first, end). Both 0 if empty.
 struct Reach {
   std::int64_t first = 0;
   std::int64_t end = 0;

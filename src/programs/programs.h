@@ -54,7 +54,8 @@ struct CompileOptions {
   const GraphSharing* sharing = nullptr;  // of memory with other graphs; null: none
 };
 
-// The traits with which a graph is lowered for a device: the environment may allow more than the options do.
+// The traits with which a graph is lowered for a device: the environment may allow more than the options
+// do.
 [[nodiscard]] Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOptions& options);
 
 // If the backend cannot join steps of the graph after all, the graph is compiled again with separate steps; if it lacks

@@ -30,8 +30,7 @@ struct TensorType {
   std::uint32_t type = 0;
 };
 
-// Types that differ although the facts require them to be equal: each tensor once, compared with the first of its
-// group.
+// Types that differ although the facts require equal ones: each tensor once, compared with the first of its group.
 [[nodiscard]] std::vector<Violation> check_same_types(const facts::Operator& op, std::span<const TensorType> tensors);
 
 // Checks everything. First the level, then each tensor by itself in order, then relations between them, then the

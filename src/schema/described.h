@@ -59,13 +59,11 @@ struct Described {
 // The number that a DML_SCALAR_UNION with these bits holds in a DML_TENSOR_DATA_TYPE; no value if that is not a type.
 [[nodiscard]] std::optional<Scalar> union_number(std::uint32_t type, std::uint64_t bits);
 
-// The field of type DML_TENSOR_DATA_TYPE that determines how the operator's scalar unions are read; kNoField if it has
-// none.
+// The field of type DML_TENSOR_DATA_TYPE that determines how scalar unions are read; kNoField if there is none.
 inline constexpr std::size_t kNoField = static_cast<std::size_t>(-1);
 [[nodiscard]] std::size_t union_type_field(const facts::Operator& op);
 
-// The attributes that are present, for human readers: "Function=SUM, Axes=[3]". Counts are left out: their arrays show
-// them.
+// The attributes that are present, for human readers: "Function=SUM, Axes=[3]". Counts are left out.
 [[nodiscard]] std::string attributes_text(const facts::Operator& op, std::span<const Argument> arguments);
 
 }  // namespace anydml::schema

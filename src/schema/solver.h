@@ -19,8 +19,7 @@ class Solver {
   // The description must outlive it, with the current number of tensors in each argument.
   Solver(Described& described, facts::FeatureLevel level, SizeRule sizes);
 
-  // Everything that can be derived now: from the rules alone, or also from the usual choices where the rules leave a
-  // value open.
+  // Everything that can be derived now: from the rules alone, or also from the usual choices where they leave it open.
   enum class Stage : std::uint8_t { rules, everything };
   void run(Stage stage);
 

@@ -2,8 +2,7 @@
 // A family's kernels, as the CPU backend sees them: they prepare a step and cut it into pieces for threads. The backend
 // owns the threads, the memory and the queues, and names no family.
 //
-// The contract, in addition to that of ops/family.h, whose statements on strides, overlaps and types apply to kernels
-// too:
+// The contract, in addition to ops/family.h, whose statements on strides, overlaps and types apply to kernels too:
 //
 // Validation  A step was made by the family's own lowering in the same build. Kernels trust its parameters, and the
 //             backend has checked the number of operands.
@@ -123,8 +122,7 @@ struct Family {
   std::unique_ptr<ElementStream> (*prepare_stream)(const Step& step, const Machine& machine);
 };
 
-// In the order of ops/families.def, so that a step's number selects its family. Defined by the library that is linked
-// with the backend.
+// In the order of ops/families.def, so that a step's number selects its family. Defined where the backend is linked.
 [[nodiscard]] std::span<const Family* const> families();
 
 }  // namespace anydml::cpu

@@ -2,8 +2,7 @@
 // A family of operators, as the CUDA backend sees it. The backend names no family: a step is prepared once and launched
 // often. ops/cuda_families.cpp collects the families in ops/families.def.
 //
-// The contract, in addition to that of ops/family.h, whose statements on strides, overlaps and types apply to kernels
-// too:
+// The contract, in addition to ops/family.h, whose statements on strides, overlaps and types apply to kernels too:
 //
 // Validation  A step was made by the family's own lowering in the same build, and its parameters are trusted. `prepare`
 //             rejects a step that the kernels cannot run, such as one with too many elements, and says why. If it
@@ -90,8 +89,7 @@ class InlinedStep {
   [[nodiscard]] const std::string& text() const { return text_; }
   // Of an object, which begins and ends at a multiple of 16.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  // Whether the class can produce vectors, and whether it may at these addresses. bases: as above, for its own
-  // operands.
+  // Whether the class can produce vectors, and whether it may at these addresses. bases: as above, for its operands.
   [[nodiscard]] bool has_vectors() const { return has_vectors_; }
   [[nodiscard]] virtual bool fits_vectors(std::byte* const* bases) const noexcept = 0;
   virtual void make(std::byte* const* bases, std::byte* object) const noexcept = 0;

@@ -24,9 +24,8 @@ struct Movement {
 };
 
 // Loops of size 1 are dropped; the destination is walked upwards, with the largest stride outermost; neighbours that
-// are contiguous on both sides become one loop, and the innermost becomes the run if it is contiguous. The outer loops
-// are then ordered by the smaller stride of the two sides, so that both benefit from the caches. The innermost loop
-// stays.
+// are contiguous on both sides become one loop, and a contiguous innermost loop becomes the run. The outer loops are
+// then ordered by the smaller stride of the two sides, which suits the caches. The innermost loop stays.
 void simplify(Movement& movement, std::int64_t& run, bool from_constant);
 
 // Collects copies and adds steps with as many operands as a step may have.

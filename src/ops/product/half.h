@@ -43,8 +43,7 @@ struct MatrixLines {
   return (step.halves & kHalfOutput) != 0 ? sizeof(f16) : sizeof(f32);
 }
 
-// Whether C has a layout that an output may have: rows of contiguous elements, and a separate matrix for each of a
-// batch.
+// Whether C has a layout that an output may have: rows of contiguous elements, and one matrix for each of a batch.
 [[nodiscard]] constexpr bool has_rows_of_output(const ProductStep& step, const MatrixStrides& strides) {
   const auto lines = lines_of(strides, step.rows, step.columns, output_bytes(step));
   return lines.has_value() && lines->are_rows && (step.batch_rank == 0 || strides.batch[0] > 0);

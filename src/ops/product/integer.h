@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The products and convolutions of integers, as the family of products sees them, and declarations that their files
-// share.
+// The products and convolutions of integers, as the family of products sees them, and their shared declarations.
 #pragma once
 
 #include <span>

@@ -57,8 +57,7 @@ void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensor
 [[nodiscard]] bool is_convolution(const OpDesc& desc);
 [[nodiscard]] Status check_convolution(const OpDesc& desc);
 
-// The parameters that the internal operators get from the whole. The strides of the tensors are missing: a part sees
-// them itself.
+// The parameters that internal operators get from the whole, without strides: a part sees its tensors itself.
 struct ConvolutionParameters {
   std::uint32_t strip;
   std::uint32_t unused;

@@ -3,9 +3,8 @@
 // each output.
 //
 // Along a dimension, all outputs of a forward convolution have the same taps. A backward convolution with a stride has
-// classes of outputs: the outputs whose numbers have one remainder. The taps of a class are at equal distances in the
-// filter, and the positions of its outputs in the input are consecutive. So a class is a forward convolution with fewer
-// taps.
+// classes of outputs: the outputs with the same remainder. The taps of a class are at equal distances in the filter,
+// and the positions of its outputs in the input are consecutive. So it is a forward convolution with fewer taps.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // DYNAMIC_QUANTIZE_LINEAR: scale and zero point follow from the least and the greatest element, and each element is
-// quantized with them. It belongs to the reductions because its first half is one, and it consists only of other
-// operators.
+// quantized with them. It is a reduction because its first half is one; it consists only of other operators.
 #pragma once
 
 #include "ops/family.h"

@@ -25,8 +25,7 @@ struct Quotient {
   return {quotient, index - quotient * by.divisor};
 }
 
-// One element as its bits, wherever it lies. Never through the read-only cache, because a task may read another's
-// output.
+// One element as its bits, wherever it lies. Never through the read-only cache: a task may read another's output.
 template <class T>
 [[nodiscard]] __device__ inline bits_t<T> load_element(const std::byte* from, bool aligned) {
   if (aligned || sizeof(T) == 1) {
