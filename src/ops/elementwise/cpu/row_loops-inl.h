@@ -4,8 +4,8 @@
 // computes; a definition has only to be free of branches to be fast here. FLOAT16 is computed in FLOAT32, a stretch at
 // a time: the conversions are vectors written by hand, since compilers make none.
 //
-// Not a vocabulary of vectors that definitions are written over: g++ does not let a template that is written outside a
-// target's lines call what is written within them.
+// Definitions are not written over vector types, because g++ does not let a template that is written outside a target's
+// section call functions that are written inside it.
 #if defined(ANYDML_ROW_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_ROW_LOOPS_INL
 #undef ANYDML_ROW_LOOPS_INL
@@ -75,7 +75,7 @@ concept HasHalves = []<std::size_t... kInputs>(std::index_sequence<kInputs...>) 
 }
 (std::make_index_sequence<Signature<Scalar>::kInputs>{});
 
-// Computes in FLOAT32 where FLOAT16 goes in or out, and says so; the rest are loops over the elements as they are.
+// Computes in FLOAT32 where FLOAT16 is read or written; the others are loops over the elements themselves.
 template <class Scalar>
 concept Staged = HasHalves<Scalar> && requires {
   &Scalar::compute;
@@ -149,7 +149,7 @@ void kernel(const KernelArguments& arguments) noexcept {
   run_tiled(kRow, arguments, &scalar);
 }
 
-// Puts the kernels of an entry's variants over those of the table.
+// Replaces the table's kernels of an entry's variants.
 template <class ForEach>
 void replace_entry(KernelTable& table, EntryId id, const ForEach& for_each) {
   const Entry& of = entry(id);

@@ -217,7 +217,7 @@ template <bool kFloor, class F>
   }
 }
 
-// Elements of one type in words. Divisor: what is worth knowing of a divisor that serves many dividends.
+// Elements of one type in words. Divisor: the precomputed properties of a divisor that serves many dividends.
 template <bool kFloor, class T>
 struct Modulus;
 

@@ -10,7 +10,7 @@
 namespace anydml::cuda {
 
 inline constexpr u32 kTileStep = 16;   // values of k that are one stage in shared memory; a divisor of kProductBlock
-inline constexpr u32 kTileStages = 3;  // the stage that is multiplied, and those that are on their way
+inline constexpr u32 kTileStages = 3;  // the stage that is multiplied, and the stages that are being loaded
 // The tiles of a block of threads, by their names: 64 x 64, 128 x 64 and 128 x 256 outputs.
 inline constexpr u32 kSmallTile = 64;
 inline constexpr u32 kLargeTile = 128;

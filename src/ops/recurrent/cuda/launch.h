@@ -10,10 +10,10 @@
 
 namespace anydml::cuda {
 
-// What a launch computes of a time step.
+// The part of a time step that a launch computes.
 enum class RecurrentPhase : u32 {
   whole,
-  reset,  // of a GRU with two products: the update gate, and what the reset gate leaves of the hidden state
+  reset,  // of a GRU with two products: the update gate, and the hidden state after the reset gate
   hidden  // and the rest
 };
 
@@ -38,8 +38,8 @@ inline constexpr u32 kRecurrentLeastUnits = 8;
 inline constexpr u32 kRecurrentMostUnits = 32;
 inline constexpr u32 kRecurrentMostParts = 2;
 
-// The first state, and the last if there is no time step; a time step; the packed matrix, from the first of `operands`
-// to the second. They answer with the error of CUDA's call.
+// The first state, and the last if there are no time steps; a time step; the packed matrix, from the first of
+// `operands` to the second. They return the error of CUDA's call.
 [[nodiscard]] cudaError_t start_recurrent_begin(const RecurrentLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_recurrent_time(const RecurrentLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_recurrent_pack(const RecurrentLaunch& launch, cudaStream_t stream);

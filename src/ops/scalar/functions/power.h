@@ -2,7 +2,7 @@
 // POW and CONSTANT_POW. For floats: a FLOAT64 that nearly always decides how FLOAT32 or FLOAT16 is rounded, a test that
 // says whether it does, and twice as many digits where it does not.
 //
-// Special values are those of C's Annex F, but that a negative base, -infinity too, has only powers of integers: the
+// Special values follow C's Annex F, except that a negative base, including -infinity, has only integer powers: the
 // others are NaN.
 #pragma once
 
