@@ -63,7 +63,7 @@ namespace anydml {
   }
   show_errors();
   log_line(LogLevel::error, library,
-           ": the libanydml.so that was loaded is of another build; expected the one that was installed with this "
+           ": the libanydml.so that was loaded comes from another build; expected the one that was installed with this "
            "library");
   return nullptr;
 }

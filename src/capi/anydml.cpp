@@ -111,7 +111,7 @@ int compile_operator(const char* function, const anydml_options* given, const Ar
                      anydml_compiled** compiled) noexcept {
   return boundary([&]() -> Status {
     if (compiled == nullptr) {
-      return bad_call(function, "compiled is null; expected a place for the answer");
+      return bad_call(function, "compiled is null; expected a pointer to store the result");
     }
     *compiled = nullptr;
     const auto options = read_options(function, given);
@@ -148,7 +148,7 @@ struct GivenAddresses {
 template <class Use>
 Status with_addresses(const char* function, const anydml_compiled* compiled, const GivenAddresses& given, Use use) {
   if (compiled == nullptr) {
-    return bad_call(function, "compiled is null; expected what anydml_compile made");
+    return bad_call(function, "compiled is null; expected an object from anydml_compile");
   }
   const Surface& surface = compiled->surface;
   // Absent tensors at the end may be left out, as they may where the operator is compiled.

@@ -39,7 +39,7 @@ Result<std::uint32_t> adapter_index(IUnknown* adapter) {
     }
   }
   return Error{ErrorKind::invalid_argument,
-               "D3D12CreateDevice: pAdapter is of another library; expected null or one of this libdxcore's"};
+               "D3D12CreateDevice: pAdapter comes from another library; expected null or one of this libdxcore's"};
 }
 
 #pragma GCC diagnostic push

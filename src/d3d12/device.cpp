@@ -100,7 +100,7 @@ HRESULT STDMETHODCALLTYPE Device::ShaderCacheControl(D3D12_SHADER_CACHE_KIND_FLA
                               D3D12_SHADER_CACHE_CONTROL_FLAG_CLEAR;
   const auto asked = static_cast<unsigned>(control);
   if (asked == 0 || (asked & ~kKnown) != 0) {
-    return wrong("ShaderCacheControl", "Control is no combination of DISABLE (1), ENABLE (2) and CLEAR (4)");
+    return wrong("ShaderCacheControl", "Control is not a combination of DISABLE (1), ENABLE (2) and CLEAR (4)");
   }
   // There is no cache: it is empty and off already, and cannot be turned on.
   return (asked & D3D12_SHADER_CACHE_CONTROL_FLAG_ENABLE) != 0 ? not_built("ShaderCacheControl with ENABLE") : S_OK;
