@@ -28,7 +28,7 @@
 namespace anydml {
 namespace {
 
-// An operator has as many tensors as were given, but for optional ones at the end that were left out.
+// An operator has as many tensors as were passed, except for optional ones at the end that were left out.
 void set_addresses(const Surface& surface, const Call& call, Addresses& addresses) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     addresses[i] = call.inputs[i].data;
@@ -144,7 +144,7 @@ struct GivenAddresses {
   size_t output_count;
 };
 
-// Calls use(addresses) with what was given for a compiled operator, once it is known to be as many as it takes.
+// Calls use(addresses) with the addresses for a compiled operator, after checking their number.
 template <class Use>
 Status with_addresses(const char* function, const anydml_compiled* compiled, const GivenAddresses& given, Use use) {
   if (compiled == nullptr) {

@@ -45,7 +45,7 @@ Result<std::uint32_t> adapter_index(IUnknown* adapter) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// ID3D12Debug and its successors: switches, of which the first matters.
+// ID3D12Debug and its successors: switches; only the first one matters.
 class Debug final : public ComObjectOf<Interfaces<ID3D12Debug6, ID3D12Debug, ID3D12Debug3, ID3D12Debug4, ID3D12Debug5>,
                                        Interfaces<ID3D12Debug1>, Interfaces<ID3D12Debug2>> {
  public:
