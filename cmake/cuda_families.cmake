@@ -43,7 +43,7 @@ function(anydml_cuda_see_interface target)
   anydml_cuda_see(${target} interface base facts schema plan
     backend/cuda/family.h backend/cuda/runtime.h backend/cuda/machine.h backend/cuda/fast_divisor.h
     backend/cuda/cublaslt.h backend/cuda/on_device.h
-    backend/cuda/kernels/bits.h backend/cuda/kernels/device.cuh)
+    backend/cuda/kernels/bits.h backend/cuda/kernels/device.cuh backend/cuda/kernels/indices.cuh)
 endfunction()
 
 # anydml_cuda_family(NAME INTO): the kernels of a family, which see the interface, the scalar definitions and their own

@@ -13,6 +13,7 @@
 #include "support/placed.h"
 #include "support/row_sums.h"
 #include "support/sanitizers.h"
+#include "support/type_names.h"
 
 namespace anydml::test {
 namespace {
@@ -96,12 +97,6 @@ void check_moments(const Sizes& sizes, const std::vector<u64>& axes, Random& ran
 
 template <class T>
 class Moments : public testing::Test {};
-struct TypeNames {
-  template <class T>
-  static std::string GetName(int) {
-    return std::string(type_name(kDataTypeOf<T>));
-  }
-};
 using Types = testing::Types<f32, f16>;
 TYPED_TEST_SUITE(Moments, Types, TypeNames);
 

@@ -17,6 +17,7 @@
 #include "support/row_sums.h"
 #include "support/sanitizers.h"
 #include "support/tensor.h"
+#include "support/type_names.h"
 
 namespace anydml::test {
 namespace {
@@ -165,12 +166,6 @@ void check_all(const Case& of, Random& random) {
 
 template <class T>
 class Normalise : public testing::Test {};
-struct TypeNames {
-  template <class T>
-  static std::string GetName(int) {
-    return std::string(type_name(kDataTypeOf<T>));
-  }
-};
 using Types = testing::Types<f32, f16>;
 TYPED_TEST_SUITE(Normalise, Types, TypeNames);
 

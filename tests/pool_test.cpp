@@ -14,6 +14,7 @@
 #include "support/graph_twin.h"
 #include "support/sanitizers.h"
 #include "support/tensor.h"
+#include "support/type_names.h"
 
 namespace anydml::test {
 namespace {
@@ -177,12 +178,6 @@ const struct {
 
 template <class T>
 class Pool : public testing::Test {};
-struct TypeNames {
-  template <class T>
-  static std::string GetName(int) {
-    return std::string(type_name(kDataTypeOf<T>));
-  }
-};
 using Types = testing::Types<f32, f16, f64, i8, u16, i64>;
 TYPED_TEST_SUITE(Pool, Types, TypeNames);
 

@@ -13,6 +13,7 @@
 #include "base/scalar.h"
 #include "support/sanitizers.h"
 #include "support/tensor.h"
+#include "support/type_names.h"
 
 namespace anydml::test {
 namespace {
@@ -269,12 +270,6 @@ class Reduce : public testing::Test {};
 // Sanitizers look at loops, which are one for all types of a width.
 using Types = std::conditional_t<kSanitized, testing::Types<f16, f32, i8, u64>,
                                  testing::Types<f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64>>;
-struct TypeNames {
-  template <class T>
-  static std::string GetName(int) {
-    return std::string(type_name(kDataTypeOf<T>));
-  }
-};
 TYPED_TEST_SUITE(Reduce, Types, TypeNames);
 
 TYPED_TEST(Reduce, HasTheBitsOfTheOrderAtEveryEdge) {

@@ -13,6 +13,7 @@
 #include "base/scalar.h"
 #include "support/sanitizers.h"
 #include "support/tensor.h"
+#include "support/type_names.h"
 
 namespace anydml::test {
 namespace {
@@ -167,12 +168,6 @@ void check(const Case& of, const Mode& mode, Lie lie, Random& random) {
 
 template <class T>
 class Scan : public testing::Test {};
-struct TypeNames {
-  template <class T>
-  static std::string GetName(int) {
-    return std::string(type_name(kDataTypeOf<T>));
-  }
-};
 using Types = testing::Types<f32, f16, f64, u8, i16, i32, u64>;
 TYPED_TEST_SUITE(Scan, Types, TypeNames);
 

@@ -14,6 +14,7 @@
 #include "support/placed.h"
 #include "support/row_sums.h"
 #include "support/sanitizers.h"
+#include "support/type_names.h"
 
 namespace anydml::test {
 namespace {
@@ -170,12 +171,6 @@ void check_batches(const Sizes& sizes, const Sizes& kept, Random& random) {
 
 template <class T>
 class Training : public testing::Test {};
-struct TypeNames {
-  template <class T>
-  static std::string GetName(int) {
-    return std::string(type_name(kDataTypeOf<T>));
-  }
-};
 using Types = testing::Types<f32, f16>;
 TYPED_TEST_SUITE(Training, Types, TypeNames);
 

@@ -2,9 +2,10 @@
 // The control groups that a process is in. Containers limit memory and processor time with them.
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <string_view>
+
+#include "base/text_file.h"
 
 namespace anydml {
 
@@ -15,26 +16,25 @@ enum class GroupVersion { first, second };
 template <class Visit>
 void for_each_control_group(const std::string& root, std::string_view controller, Visit visit) {
   // Lines "hierarchy:controllers:path". Version 2 has one line, with an empty list.
-  std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
+  for_each_line(read_text_file(root + "/proc/self/cgroup"), [&](const std::string& line) {
     const auto first = line.find(':');
     const auto second = line.find(':', first == std::string::npos ? first : first + 1);
     if (second == std::string::npos) {
-      continue;
+      return true;
     }
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const bool is_second = controllers == ",,";
     if (!is_second && controllers.find("," + std::string(controller) + ",") == std::string::npos) {
-      continue;
+      return true;
     }
     const std::string mount = root + "/sys/fs/cgroup" + (is_second ? "" : "/" + std::string(controller));
     for (std::string group = line.substr(second + 1);; group.resize(group.rfind('/'))) {
       visit(mount + (group == "/" ? "" : group), is_second ? GroupVersion::second : GroupVersion::first);
       if (group.find('/') == std::string::npos || group == "/") {
-        break;
+        return true;
       }
     }
-  }
+  });
 }
 
 }  // namespace anydml

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <string_view>
 
@@ -18,21 +17,21 @@ constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 // A file that holds one number, or a word such as "max" for none.
 std::uint64_t read_number(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t number = 0;
-  return file >> number ? number : kNoLimit;
+  const std::string text = read_text_file(path);
+  char* end = nullptr;
+  const std::uint64_t number = std::strtoull(text.c_str(), &end, 10);
+  return end != text.c_str() ? number : kNoLimit;
 }
 
 // The sum of some lines "name value" of memory.stat.
 std::uint64_t read_reclaimable(const std::string& path) {
-  std::ifstream file(path);
   std::uint64_t sum = 0;
-  std::uint64_t value = 0;
-  for (std::string name; file >> name >> value;) {
-    if (name == "inactive_file" || name == "active_file" || name == "slab_reclaimable") {
-      sum += value;
+  for_each_line(read_text_file(path), [&sum](const std::string& line) {
+    for (const std::string_view name : {"inactive_file ", "active_file ", "slab_reclaimable "}) {
+      sum += line.starts_with(name) ? std::strtoull(line.c_str() + name.size(), nullptr, 10) : 0;
     }
-  }
+    return true;
+  });
   return sum;
 }
 
@@ -60,8 +59,7 @@ MemoryState read_memory_state(const std::string& root) {
   const bool known = root.empty() && pages > 0 && page > 0;
   MemoryState state{.limit = known ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : kNoLimit,
                     .available = kNoLimit};
-  std::ifstream info(root + "/proc/meminfo");
-  for (std::string line; std::getline(info, line);) {
+  for_each_line(read_text_file(root + "/proc/meminfo"), [&state](const std::string& line) {
     const auto kibibytes = [&line](std::string_view name) {
       return line.starts_with(name) ? std::strtoull(line.c_str() + name.size(), nullptr, 10) * 1024 : 0;
     };
@@ -71,7 +69,8 @@ MemoryState read_memory_state(const std::string& root) {
     if (const auto bytes = kibibytes("MemAvailable:"); bytes != 0) {
       state.available = bytes;
     }
-  }
+    return true;
+  });
   for_each_control_group(root, "memory", [&state](const std::string& folder, GroupVersion version) {
     apply_group(state, folder, version);
   });

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <cstdlib>
 #include <thread>
 
 #include "base/control_group.h"
@@ -14,14 +14,14 @@ unsigned usable_processors(const std::string& root) {
   double processors = std::max(1U, std::thread::hardware_concurrency());
   for_each_control_group(root, "cpu", [&](const std::string& folder, GroupVersion version) {
     // Microseconds of processor time in every period. Without a limit the first number is a word, or negative.
-    double quota = 0;
-    double period = 0;
-    if (version == GroupVersion::second) {
-      std::ifstream(folder + "/cpu.max") >> quota >> period;
-    } else {
-      std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;
-      std::ifstream(folder + "/cpu.cfs_period_us") >> period;
+    const bool is_second = version == GroupVersion::second;
+    std::string text = read_text_file(folder + (is_second ? "/cpu.max" : "/cpu.cfs_quota_us"));
+    if (!is_second) {
+      text += " " + read_text_file(folder + "/cpu.cfs_period_us");
     }
+    char* rest = nullptr;
+    const double quota = static_cast<double>(std::strtoll(text.c_str(), &rest, 10));
+    const double period = static_cast<double>(std::strtoll(rest, nullptr, 10));
     if (quota > 0 && period > 0) {
       processors = std::min(processors, std::ceil(quota / period));
     }

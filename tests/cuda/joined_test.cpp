@@ -18,6 +18,9 @@
 #include "support/graph_text.h"
 
 namespace anydml::cuda {
+
+Recordings::~Recordings() = default;  // nothing runs here
+
 namespace {
 
 struct Launched {

@@ -74,6 +74,47 @@ TEST(Queue, StepsGetTheirOperandsAndTheWorkspaceBehindTheTemporary) {
                             {input + 12, nullptr}, {temporary + 64, temporary + 128}, {nullptr, temporary + 128}}));
 }
 
+TEST(Queue, ProgramsThatCannotBeRecordedRunStepByStep) {
+  BackendDevice device;
+  BackendQueue queue;
+  queue.device = &device;
+  BackendProgram program;
+  program.recordings = std::make_unique<Recordings>();  // but there is no GPU that could record
+  program.slots = 1;
+  for (int i = 0; i < 4; ++i) {
+    add_step(program, {.slot = 0, .type = DataType::FLOAT32, .offset = 0}, 0);
+  }
+  std::byte memory[16];
+  for (int i = 0; i < 3; ++i) {
+    void* const addresses[] = {memory};
+    g_launched.clear();
+    EXPECT_EQ(run(&queue, &program, addresses).code, BackendCode::ok);
+    EXPECT_EQ(g_launched, (std::vector<Launched>(4, {memory, nullptr})));
+  }
+}
+
+TEST(Recordings, AreMadeTheSecondTimeAndKeptForTheLastAddresses) {
+  using enum Recordings::Advice;
+  Recordings recordings;
+  std::byte memory[8];
+  const auto advise = [&](int first) {
+    void* const addresses[] = {memory + first, memory};
+    return recordings.advise(addresses, 2);
+  };
+  EXPECT_EQ(advise(0), run);
+  EXPECT_EQ(advise(1), run);
+  EXPECT_EQ(advise(0), record);
+  EXPECT_EQ(advise(0), record);  // nothing was kept
+  for (int other = 2; other < 5; ++other) {
+    EXPECT_EQ(advise(other), run);
+  }
+  EXPECT_EQ(advise(1), run);  // forgotten for the fourth set of addresses
+  EXPECT_EQ(advise(4), record);
+  recordings.keep(nullptr);
+  EXPECT_EQ(advise(4), run);  // the program cannot be recorded
+  EXPECT_EQ(advise(4), run);
+}
+
 TEST(Queue, NothingRunsAfterALaunchThatFailed) {
   BackendDevice device;
   BackendQueue queue;

@@ -79,16 +79,19 @@ struct Made {
 
 class Networks : public testing::TestWithParam<Kind> {
  protected:
-  // Runs it twice, with everything but the inputs and the persistent memory overwritten in between.
+  // Runs it twice, with everything but the inputs and the persistent memory overwritten in between. A GPU runs it a
+  // third time, because it records the launches of the second run.
   std::vector<float> result(UINT batch, const networks::Builder::Options& options = {}) {
     const Made made(dml_, GetParam(), batch, options);
     made.run->run();
     const Bytes first = made.run->output(0);
-    made.run->spoil();
-    made.run->record_execute();
-    dml_.queue.finish();
-    made.run->read();
-    EXPECT_EQ(first, made.run->output(0));
+    for (int again = 0; again < (std::getenv("ANYDML_ADAPTER") != nullptr ? 2 : 1); ++again) {
+      made.run->spoil();
+      made.run->record_execute();
+      dml_.queue.finish();
+      made.run->read();
+      EXPECT_EQ(first, made.run->output(0));
+    }
     return values_of<float>(first);
   }
 
@@ -129,7 +132,7 @@ TEST_P(Networks, GiveTheSameBitsEverywhere) {
 
 TEST_P(Networks, RunWithoutAllocations) {
   if (std::getenv("ANYDML_ADAPTER") != nullptr) {
-    GTEST_SKIP() << "a device that works later keeps a list of its work";
+    GTEST_SKIP() << "the driver and the list of pending work allocate; only the CPU's own path promises not to";
   }
   const Made made(dml_, GetParam(), 1);
   made.run->run();

@@ -419,10 +419,17 @@ def test_wrong_inputs():
 
 
 def test_devices():
-    assert backend.supports_device("CPU") and not backend.supports_device("CUDA")
-    assert not backend.is_compatible(days_and_hours(), "CUDA") and backend.is_compatible(days_and_hours())
-    with pytest.raises(ValueError, match="device 'CUDA' is not supported"):
-        backend.prepare(days_and_hours(), "CUDA")
+    assert backend.supports_device("CPU") and not backend.supports_device("TPU")
+    assert not backend.is_compatible(days_and_hours(), "TPU") and backend.is_compatible(days_and_hours())
+    with pytest.raises(ValueError, match="device 'TPU' is not supported; ONNX models run on 'CPU'"):
+        backend.prepare(days_and_hours(), "TPU")
+
+
+@pytest.mark.skipif(not backend.supports_device("CUDA"), reason="there is no GPU")
+def test_a_model_on_a_gpu():
+    given = [np.float32([25, -1, 240])]
+    for one, other in zip(backend.prepare(days_and_hours(), "CUDA").run(given), backend.run_model(days_and_hours(), given)):
+        assert one.tobytes() == other.tobytes()
 
 
 def test_without_onnx():

@@ -13,6 +13,7 @@ try:
 except ImportError as _error:
     raise ImportError("anydml.onnx needs the onnx package: pip install onnx") from _error
 
+from .. import adapters as _adapters
 from ._model import Prepared, as_array as _as_array, check as _check, label as _label, listed as _listed, loaded as _loaded
 from ._rows import Unsupported
 
@@ -52,10 +53,10 @@ class Backend(_BackendInterface):
         >>> prepared.run({"t": np.array([25, -1]), "day": np.array([24, 24])})["hour"]
         array([ 1, 23])
         """
-        _check_device(device)
+        name = _device_of(device)
         message, folder, arrays = _loaded(model)
         _check(message)
-        return Prepared(message, folder, integers, is_owned=message is not model, arrays=arrays)
+        return Prepared(message, folder, integers, is_owned=message is not model, arrays=arrays, device=name)
 
     @classmethod
     def run_model(cls, model, inputs, device="CPU", **_):
@@ -78,7 +79,7 @@ class Backend(_BackendInterface):
         >>> backend.run_node(node, [np.array([25, -1]), np.array([24, 24])])
         Outputs(c=array([ 1, 23]))
         """
-        _check_device(device)
+        name = _device_of(device)
         if not isinstance(node, _onnx.NodeProto):
             raise TypeError(f"node must be an onnx.NodeProto, and not a {type(node)}")
         version = kwargs.get("opset_version", _onnx.defs.onnx_opset_version())
@@ -95,17 +96,18 @@ class Backend(_BackendInterface):
                     for name, array in dict(zip(names, arrays)).items()]
         graph = helper.make_graph([node], "node", declared, [_onnx.ValueInfoProto(name=name) for name in node.output])
         opset = helper.make_opsetid(node.domain, version)
-        return Prepared(helper.make_model(graph, opset_imports=[opset])).run(dict(zip(names, arrays)))
+        return Prepared(helper.make_model(graph, opset_imports=[opset]), device=name).run(dict(zip(names, arrays)))
 
     @classmethod
     def supports_device(cls, device):
-        """Whether models run on this device, by ONNX's name for it; "CPU" alone is.
+        """Whether models run on this device, by ONNX's name for it: "CPU", and "CUDA" or "CUDA:1" where there is such a GPU
+        and the plugin for it.
 
         >>> import anydml.onnx as backend
-        >>> backend.supports_device("CPU"), backend.supports_device("CUDA")
+        >>> backend.supports_device("CPU"), backend.supports_device("TPU")
         (True, False)
         """
-        return isinstance(device, str) and device in ("CPU", "CPU:0")
+        return isinstance(device, str) and (device in _CPU or device in _gpus())
 
 
 is_compatible = Backend.is_compatible
@@ -115,6 +117,18 @@ run_node = Backend.run_node
 supports_device = Backend.supports_device
 
 
-def _check_device(device):
+_CPU = ("CPU", "CPU:0")
+
+
+def _gpus():
+    """The names of adapters by ONNX's names for them."""
+    named = {adapter["name"].upper(): adapter["name"] for adapter in _adapters() if adapter["name"] != "cpu"}
+    return {**{name.removesuffix(":0"): own for name, own in named.items() if name.endswith(":0")}, **named}
+
+
+def _device_of(device):
+    """The adapter whose graphs run the model; None is the default one."""
     if not Backend.supports_device(device):
-        raise ValueError(f"device {device!r} is not supported; ONNX models run on 'CPU'")
+        known = ", ".join(map(repr, ("CPU", *_gpus())))
+        raise ValueError(f"device {device!r} is not supported; ONNX models run on {known} here")
+    return None if device in _CPU else _gpus()[device]

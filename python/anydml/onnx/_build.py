@@ -31,12 +31,13 @@ _PACKED = {**dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul"), (1,)),  
 
 class Builder:
     """Makes the Program of a graph. kinds and constants: of the values that a body sees around it; integers: whether
-    products of dequantised floats become products of integers; is_inner: of a body."""
+    products of dequantised floats become products of integers; is_inner: of a body; device: of the graphs."""
 
-    def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False, is_inner=False):
+    def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False, is_inner=False,
+                 device=None):
         self.opset, self.kinds, self.constants, self.integers = opset, dict(kinds), dict(constants), integers
         self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
-        self.quantised = {}
+        self.quantised, self.device = {}, device
         self.taken = set()  # the constants that steps take
         self.is_inner, self.postponed = is_inner, {}  # steps that make floats of constants in bytes, by the names of their results
 
@@ -67,7 +68,7 @@ class Builder:
         for value in graph.output:
             self._compute(value.name)
         made = Program(self.steps, [value.name for value in graph.output], self.constants,
-                       [value.name for value in graph.input], is_repeated)
+                       [value.name for value in graph.input], is_repeated, self.device)
         made.kinds = [self.kinds.get(value.name) for value in graph.output]
         made.folded = self.folded
         return made
@@ -204,7 +205,7 @@ class Builder:
         """The Program of a body, and the names of the values around it that it takes when it runs. fixed: inputs that are
         constants."""
         made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers,
-                       is_inner=True).program(graph, given=given, is_repeated=is_repeated, fixed=fixed)
+                       is_inner=True, device=self.device).program(graph, given=given, is_repeated=is_repeated, fixed=fixed)
         own = set(made.inputs)
         return made, [name for name in made.wanted() if name not in own]
 

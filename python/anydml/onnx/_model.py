@@ -86,14 +86,14 @@ class Prepared(BackendRep):
 
     For inputs of new types and shapes its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
     integers: products of dequantised floats are products of integers. is_owned: the message may be emptied. arrays: weights
-    that were read apart from it.
+    that were read apart from it. device: of the graphs, by the name of an adapter; the default one without.
     """
 
-    def __init__(self, model, folder=None, integers=False, *, is_owned=False, arrays=None):
+    def __init__(self, model, folder=None, integers=False, *, is_owned=False, arrays=None, device=None):
         is_own = not isinstance(model, onnx.ModelProto)
         model, beside, apart = loaded(model)
         folder = beside or folder
-        self._integers = bool(integers)
+        self._integers, self._device = bool(integers), device
         if model.functions:
             model = _inlined(model)
         refuse_unknown(model)
@@ -118,7 +118,8 @@ class Prepared(BackendRep):
     def _program(self, replaced):
         if replaced not in self._programs:
             arrays = dict(self._arrays) if self._may_replace else self._arrays  # from which the weights are taken
-            self._programs[replaced] = Builder(self._opset, folder=self._folder, integers=self._integers).program(
+            self._programs[replaced] = Builder(self._opset, folder=self._folder, integers=self._integers,
+                                               device=self._device).program(
                 self._graph, arrays, replaced)
         return self._programs[replaced]
 

@@ -161,8 +161,10 @@ def _used(steps, outputs):
 class Program:
     """Steps in their order, the constants that they take, and the names of the outputs."""
 
-    def __init__(self, steps, outputs, constants, inputs, is_repeated=False):
-        """is_repeated: it is the body of a loop, so that numbers which are inputs are others each time."""
+    def __init__(self, steps, outputs, constants, inputs, is_repeated=False, device=None):
+        """is_repeated: it is the body of a loop, so that numbers which are inputs are others each time. device: of the
+        graphs; other steps run on the CPU."""
+        self._device = device
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
         used = {name for step in self.steps for name in step.inputs} | set(outputs)
         self.constants = {name: value for name, value in constants.items() if name in used}
@@ -200,10 +202,11 @@ class Program:
                 fixed.update(step.outputs)
             else:
                 others.append(step)
-        rest = Program(others, self.outputs, self.constants, self.inputs, self._is_repeated)
+        rest = Program(others, self.outputs, self.constants, self.inputs, self._is_repeated, self._device)
         rest.kinds, rest.folded = self.kinds, self.folded
         made = {name for step in first for name in step.outputs}
-        before = Program(first, [name for name in rest.wanted() if name in made], self.constants, [])
+        before = Program(first, [name for name in rest.wanted() if name in made], self.constants, [],
+                         device=self._device)
         before.folded = []
         return before, rest
 
@@ -320,7 +323,7 @@ class Program:
             attempt = _Attempt(self, place, point, state)
             try:
                 results = attempt.follow()
-                recording = Recording.of(attempt.recorder, attempt.likes, results)
+                recording = Recording.of(attempt.recorder, attempt.likes, results, self._device)
             except _Again:
                 self._run_early(point, state)
                 continue

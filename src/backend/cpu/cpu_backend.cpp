@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <new>
 #include <string>
@@ -21,6 +20,7 @@
 #include "base/clock.h"
 #include "base/float_environment.h"
 #include "base/memory.h"
+#include "base/text_file.h"
 
 namespace anydml {
 
@@ -50,12 +50,16 @@ std::uint64_t second_level_cache_bytes() {
 }
 
 std::string cpu_model() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
+  std::string model;
+  for_each_line(read_text_file("/proc/cpuinfo"), [&model](const std::string& line) {
     if (line.starts_with("model name")) {
       const auto colon = line.find(": ");
-      return colon == std::string::npos ? line : line.substr(colon + 2);
+      model = colon == std::string::npos ? line : line.substr(colon + 2);
     }
+    return model.empty();
+  });
+  if (!model.empty()) {
+    return model;
   }
 #if defined(__aarch64__)
   return "aarch64 CPU";

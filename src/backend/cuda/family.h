@@ -59,6 +59,8 @@ class PreparedStep {
 
   // The workspace that a launch needs.
   [[nodiscard]] virtual std::uint64_t workspace_bytes() const noexcept { return 0; }
+  // The approximate number of kernels that a launch starts.
+  [[nodiscard]] virtual std::uint64_t launches() const noexcept { return 1; }
   // bases: the address of the slot of each of the step's operands, at any alignment. workspace: null if it asks for
   // none. Does not wait.
   [[nodiscard]] virtual cudaError_t launch(std::byte* const* bases, std::byte* workspace,

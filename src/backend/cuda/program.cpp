@@ -10,6 +10,9 @@
 namespace anydml::cuda {
 namespace {
 
+// Launches of a program that is recorded. More of them would need much of the GPU's memory.
+constexpr std::uint64_t kFewestRecorded = 4;
+constexpr std::uint64_t kMostRecorded = 4096;
 constexpr const char* kUnknown = "the plan asks for something that the CUDA backend has no kernel for";
 
 // Places one piece of work: a main step with its prologue and its epilogue. The result is null, or says why it cannot
@@ -74,6 +77,22 @@ BackendStatus place_workspace(const BackendPlan& plan, BackendProgram& program) 
   return {BackendCode::ok, nullptr};
 }
 
+// May throw std::bad_alloc.
+void count_launches(BackendProgram& program) {
+  std::uint64_t launches = 0;
+  for (const BackendProgram::PlacedStep& step : program.steps) {
+    launches += step.prepared->launches();
+    for (const Operand& operand : step.operands) {
+      program.slots =
+          has_address(operand.slot) ? std::max<std::size_t>(program.slots, operand.slot + 1) : program.slots;
+    }
+  }
+  program.slots = std::max<std::size_t>(program.slots, program.temporary_bytes != 0 ? program.temporary_slot + 1 : 0);
+  if (launches >= kFewestRecorded && launches <= kMostRecorded) {
+    program.recordings = std::make_unique<Recordings>();
+  }
+}
+
 }  // namespace
 
 BackendStatus prepare_steps(const BackendPlan& plan, const Machine& machine, BackendProgram& program) {
@@ -85,7 +104,9 @@ BackendStatus prepare_steps(const BackendPlan& plan, const Machine& machine, Bac
     return why == nullptr;
   });
   if (all) {
-    return place_workspace(plan, program);
+    const BackendStatus placed = place_workspace(plan, program);
+    count_launches(program);
+    return placed;
   }
   return {joined ? BackendCode::not_joined : BackendCode::failed, why != nullptr ? why : kUnknown};
 }

@@ -21,6 +21,62 @@ BackendStatus in_order(BackendQueue& queue, const Body& body) {
   return status_of(error);
 }
 
+// Small tasks that are gathered at the end stay in the queue, for those of the next program.
+cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, void* const* addresses,
+                         cudaStream_t stream) noexcept {
+  for (const BackendProgram::PlacedStep& step : program.steps) {
+    const PreparedStep& prepared = *step.prepared;
+    std::byte* bases[kMaxStepOperands];
+    std::size_t next = 0;
+    for (const Operand& operand : step.operands) {
+      bases[next++] =
+          has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
+    }
+    SmallTask task;
+    if (queue.owned && prepared.make_small_task(bases, task)) {
+      if (queue.small.add(*step.family, task)) {
+        continue;
+      }
+      if (const cudaError_t error = queue.small.launch(stream); error != cudaSuccess) {
+        return error;
+      }
+      if (queue.small.add(*step.family, task)) {
+        continue;
+      }  // without memory to gather it, it goes alone
+    }
+    std::byte* const workspace =
+        prepared.workspace_bytes() != 0
+            ? static_cast<std::byte*>(addresses[program.temporary_slot]) + program.workspace_offset
+            : nullptr;
+    cudaError_t error = queue.small.launch(stream);
+    if (error == cudaSuccess) {
+      error = prepared.launch(bases, workspace, stream);
+    }
+    if (error != cudaSuccess) {
+      return error;
+    }
+  }
+  return cudaSuccess;
+}
+
+// Returns false if the program has to run step by step.
+bool record(BackendQueue& queue, const BackendProgram& program, void* const* addresses) noexcept {
+  const OnDevice scope(*queue.device);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (scope.error() != cudaSuccess || cudaStreamIsCapturing(queue.stream, &status) != cudaSuccess ||
+      status != cudaStreamCaptureStatusNone || queue.small.launch(queue.stream) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return false;  // somebody else records this stream, or an error shows when the steps are launched
+  }
+  const cudaGraphExec_t graph = cuda::record([&](cudaStream_t stream) {
+    const cudaError_t error = launch_steps(queue, program, addresses, stream);
+    const cudaError_t last = queue.small.launch(stream);
+    return error != cudaSuccess ? error : last;
+  });
+  program.recordings->keep(graph);
+  return graph != nullptr;
+}
+
 bool is_pinned(const void* address) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
@@ -92,36 +148,17 @@ BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept {
 }
 
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept {
-  for (const BackendProgram::PlacedStep& step : program->steps) {
-    const PreparedStep& prepared = *step.prepared;
-    std::byte* bases[kMaxStepOperands];
-    std::size_t next = 0;
-    for (const Operand& operand : step.operands) {
-      bases[next++] =
-          has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
-    }
-    SmallTask task;
-    if (queue->owned && prepared.make_small_task(bases, task)) {
-      if (queue->small.add(*step.family, task)) {
-        continue;
-      }
-      if (const BackendStatus status = in_order(*queue, [] { return cudaSuccess; }); status.code != BackendCode::ok) {
-        return status;
-      }
-      if (queue->small.add(*step.family, task)) {
-        continue;
-      }  // without memory to gather it, it goes alone
-    }
-    std::byte* const workspace =
-        prepared.workspace_bytes() != 0
-            ? static_cast<std::byte*>(addresses[program->temporary_slot]) + program->workspace_offset
-            : nullptr;
-    const BackendStatus status = in_order(*queue, [&] { return prepared.launch(bases, workspace, queue->stream); });
-    if (status.code != BackendCode::ok) {
-      return status;
+  if (program->recordings != nullptr) {
+    const std::scoped_lock lock(program->recordings->mutex());
+    const Recordings::Advice advice = program->recordings->advise(addresses, program->slots);
+    if (advice != Recordings::Advice::run &&
+        (advice == Recordings::Advice::replay || record(*queue, *program, addresses))) {
+      return in_order(*queue, [&] { return cudaGraphLaunch(program->recordings->graph(), queue->stream); });
     }
   }
-  return kOk;
+  const OnDevice scope(*queue->device);
+  return status_of(scope.error() != cudaSuccess ? scope.error()
+                                                : launch_steps(*queue, *program, addresses, queue->stream));
 }
 
 BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept {

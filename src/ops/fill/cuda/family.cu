@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backend/cuda/family.h"
-#include "backend/cuda/kernels/device.cuh"
+#include "backend/cuda/kernels/indices.cuh"
 #include "ops/fill/scalar/sequence.h"
 #include "ops/fill/step.h"
 
@@ -56,31 +56,14 @@ __global__ void __launch_bounds__(kThreads) fill_strided(const __grid_constant__
   }
 }
 
-struct Indices {
-  std::byte* to;
-  u32 count;
-  u32 rank;
-  FastDivisor sizes[kMaxRank];
-  std::int64_t strides[kMaxRank][2];  // of the index, and of the output
-  std::int64_t first;                 // index
-};
-
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     fill_sequence(const __grid_constant__ Indices indices, const __grid_constant__ Sequence<T> sequence, bool aligned) {
   const u32 thread = blockIdx.x * kThreads + threadIdx.x;
   for (u64 n = thread; n < indices.count; n += u64{gridDim.x} * kThreads) {
-    auto rest = static_cast<u32>(n);
-    std::int64_t index = indices.first;
-    std::int64_t offset = 0;
-    for (u32 loop = indices.rank; loop-- > 0;) {
-      const Quotient parts = divide(rest, indices.sizes[loop]);
-      index += static_cast<std::int64_t>(parts.remainder) * indices.strides[loop][0];
-      offset += static_cast<std::int64_t>(parts.remainder) * indices.strides[loop][1];
-      rest = parts.quotient;
-    }
+    const auto [index, to] = place_of(indices, static_cast<u32>(n));
     const T value = sequence(static_cast<u64>(index));
-    store_element<T>(indices.to + offset, __builtin_bit_cast(bits_t<T>, value), aligned);
+    store_element<T>(to, __builtin_bit_cast(bits_t<T>, value), aligned);
   }
 }
 
@@ -91,14 +74,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 class SequenceRun final : public PreparedStep {
  public:
-  explicit SequenceRun(const FillStep& step) : output_(step.nest.offsets[1]) {
-    indices_.count = static_cast<u32>(step.nest.count);
-    indices_.rank = step.nest.rank;
-    indices_.first = step.nest.offsets[0];
-    for (u32 loop = 0; loop < step.nest.rank; ++loop) {
-      indices_.sizes[loop] = make_divisor(static_cast<u32>(step.nest.loops[loop].size));
-      std::copy_n(step.nest.loops[loop].strides, 2, indices_.strides[loop]);
-    }
+  explicit SequenceRun(const FillStep& step) : indices_(indices_of(step.nest)), output_(step.nest.offsets[1]) {
     std::memcpy(&sequence_.start, &step.bits, sizeof(T));
     std::memcpy(&sequence_.delta, &step.delta, sizeof(T));
   }
@@ -106,11 +82,8 @@ class SequenceRun final : public PreparedStep {
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
     Indices indices = indices_;
     indices.to = bases[0] + output_;
-    u64 all = reinterpret_cast<std::uintptr_t>(indices.to);
-    for (u32 loop = 0; loop < indices.rank; ++loop) {
-      all |= static_cast<u64>(indices.strides[loop][1]);
-    }
-    fill_sequence<T><<<blocks_for(indices.count), kThreads, 0, stream>>>(indices, sequence_, all % sizeof(T) == 0);
+    fill_sequence<T>
+        <<<blocks_for(indices.count), kThreads, 0, stream>>>(indices, sequence_, are_aligned(indices, sizeof(T)));
     return cudaGetLastError();
   }
   void explain(char* text, std::size_t capacity) const noexcept override {
@@ -118,7 +91,7 @@ class SequenceRun final : public PreparedStep {
   }
 
  private:
-  Indices indices_{};
+  Indices indices_;
   std::int64_t output_;
   Sequence<T> sequence_{};
 };

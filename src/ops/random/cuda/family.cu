@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "backend/cuda/family.h"
-#include "backend/cuda/kernels/device.cuh"
+#include "backend/cuda/kernels/indices.cuh"
 #include "ops/random/step.h"
 
 namespace anydml::cuda {
@@ -63,35 +63,18 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-struct Indices {
-  std::byte* to;
-  u32 count;
-  u32 rank;
-  FastDivisor sizes[kMaxRank];
-  std::int64_t strides[kMaxRank][2];  // of the index, and of the output
-  std::int64_t first;                 // index
-};
-
 __global__ void __launch_bounds__(kThreads)
     fill_elements(const __grid_constant__ States states, const __grid_constant__ Indices indices, bool aligned) {
   const PhiloxState state = load_state(states);
   store_state(states, state);
   const u32 thread = blockIdx.x * kThreads + threadIdx.x;
   for (u64 n = thread; n < indices.count; n += u64{gridDim.x} * kThreads) {
-    auto rest = static_cast<u32>(n);
-    std::int64_t index = indices.first;
-    std::int64_t offset = 0;
-    for (u32 loop = indices.rank; loop-- > 0;) {
-      const Quotient parts = divide(rest, indices.sizes[loop]);
-      index += static_cast<std::int64_t>(parts.remainder) * indices.strides[loop][0];
-      offset += static_cast<std::int64_t>(parts.remainder) * indices.strides[loop][1];
-      rest = parts.quotient;
-    }
+    const auto [index, to] = place_of(indices, static_cast<u32>(n));
     const PhiloxBlock block = philox(state.after(static_cast<u64>(index) / kPhiloxWords));
     const u32 place = static_cast<u32>(static_cast<u64>(index) % kPhiloxWords);
     const u32 lower = place % 2 == 0 ? block.words[0] : block.words[1];
     const u32 upper = place % 2 == 0 ? block.words[2] : block.words[3];
-    store_element<u32>(indices.to + offset, place < 2 ? lower : upper, aligned);
+    store_element<u32>(to, place < 2 ? lower : upper, aligned);
   }
 }
 
@@ -108,16 +91,8 @@ class RandomRun final : public PreparedStep {
  public:
   RandomRun(const RandomStep& step, bool has_next)
       : step_(step), has_next_(has_next), contiguous_(is_contiguous(step.nest)) {
-    const LoopNest& nest = step.nest;
-    if (contiguous_) {
-      return;
-    }
-    indices_.count = static_cast<u32>(nest.count);
-    indices_.rank = nest.rank;
-    indices_.first = nest.offsets[0];
-    for (u32 loop = 0; loop < nest.rank; ++loop) {
-      indices_.sizes[loop] = make_divisor(static_cast<u32>(nest.loops[loop].size));
-      std::copy_n(nest.loops[loop].strides, 2, indices_.strides[loop]);
+    if (!contiguous_) {
+      indices_ = indices_of(step.nest);
     }
   }
 
@@ -142,11 +117,7 @@ class RandomRun final : public PreparedStep {
     }
     Indices indices = indices_;
     indices.to = to;
-    u64 strides = 0;
-    for (u32 loop = 0; loop < indices.rank; ++loop) {
-      strides |= static_cast<u64>(indices.strides[loop][1]);
-    }
-    fill_elements<<<blocks_for(count), kThreads, 0, stream>>>(states, indices, is_aligned(to, strides, sizeof(u32)));
+    fill_elements<<<blocks_for(count), kThreads, 0, stream>>>(states, indices, are_aligned(indices, sizeof(u32)));
     return cudaGetLastError();
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recurrent networks on a GPU: a launch for each time step, or two for a GRU that multiplies after the reset.
+// Recurrent networks on a GPU: one launch that takes all time steps if the GPU has room for the matrix in its shared
+// memory; otherwise a launch for each time step, or two for a GRU that multiplies after the reset.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::int64_t kMostBlocks = 0x7fffffff;  // of threads, in a launch
+constexpr std::int64_t kMostWalkedUnits = 2048;   // beyond them no multiprocessor has room for the factors of eight
 
 [[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
@@ -50,46 +52,85 @@ class RecurrentPack final : public PreparedStep {
 
 class RecurrentRun final : public PreparedStep {
  public:
-  RecurrentRun(const RecurrentLaunch& launch, const Step& flat) : launch_(launch) {
+  // walk: the same network for a launch of all time steps, or a launch without blocks.
+  RecurrentRun(const RecurrentLaunch& launch, const RecurrentLaunch& walk, const Step& flat)
+      : launch_(launch), walk_(walk) {
     for (std::size_t i = 0; i < kRecurrentOperands; ++i) {
       is_absent_[i] = flat.operands[i].slot == kAbsentSlot;
     }
   }
 
+  [[nodiscard]] std::uint64_t launches() const noexcept override {
+    return walk_.blocks() != 0 ? 2 : static_cast<std::uint64_t>(launch_.step.steps) * launch_.phases + 1;
+  }
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
     RecurrentLaunch launch = launch_;
-    launch.aligned = aligned_operands(launch.step, bases, kRecurrentOperands);
-    for (std::size_t i = 0; i < kRecurrentOperands; ++i) {
-      launch.operands[i] = is_absent_[i] ? nullptr : bases[i];
-    }
+    bind(launch, bases);
     cudaError_t error = start_recurrent_begin(launch, stream);
-    for (launch.time = 0; error == cudaSuccess && launch.time < launch.step.steps; ++launch.time) {
-      if (!launch.step.has_two_products()) {
-        error = start_recurrent_time(launch, stream);
-        continue;
-      }
-      launch.phase = RecurrentPhase::reset;
-      launch.first_gate = kGruUpdate;
-      launch.gates = 2;
-      error = start_recurrent_time(launch, stream);
+    if (error != cudaSuccess) {
+      return error;
+    }
+    if (walk_.blocks() != 0) {
+      RecurrentLaunch walk = walk_;
+      bind(walk, bases);
+      error = start_recurrent_walk(walk, stream);
       if (error == cudaSuccess) {
-        launch.phase = RecurrentPhase::hidden;
-        launch.first_gate = kGruHidden;
-        launch.gates = 1;
-        error = start_recurrent_time(launch, stream);
+        return error;
+      }
+      error = cudaSuccess;  // the driver may keep some of the multiprocessors for others: then step by step
+    }
+    for (std::int64_t time = 0; error == cudaSuccess && time < launch.step.steps; ++time) {
+      for (u32 phase = 0; error == cudaSuccess && phase < launch.phases; ++phase) {
+        error = start_recurrent_time(launch, moment_of(launch.step, time, phase), stream);
       }
     }
     return error;
   }
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "%lld time steps, blocks of %u rows and %u units",
-                  static_cast<long long>(launch_.step.steps), launch_.rows, launch_.units);
+    const bool walks = walk_.blocks() != 0;
+    const RecurrentLaunch& form = walks ? walk_ : launch_;
+    std::snprintf(text, capacity, "%lld time steps%s, blocks of %u rows and %u units",
+                  static_cast<long long>(form.step.steps), walks ? " in one launch" : "", form.rows, form.units);
   }
 
  private:
+  void bind(RecurrentLaunch& launch, std::byte* const* bases) const noexcept {
+    launch.aligned = aligned_operands(launch.step, bases, kRecurrentOperands);
+    for (std::size_t i = 0; i < kRecurrentOperands; ++i) {
+      launch.operands[i] = is_absent_[i] ? nullptr : bases[i];
+    }
+  }
+
   RecurrentLaunch launch_;
+  RecurrentLaunch walk_;
   bool is_absent_[kRecurrentOperands] = {};
 };
+
+std::int64_t blocks_of(const RecurrentLaunch& launch) {
+  return launch.step.directions * parts_of(launch.step.rows, launch.rows) * parts_of(launch.step.units, launch.units);
+}
+
+void set_tiles(RecurrentLaunch& launch) {
+  launch.unit_tiles = static_cast<u32>(parts_of(launch.step.units, launch.units));
+  launch.row_tiles = static_cast<u32>(parts_of(launch.step.rows, launch.rows));
+}
+
+// The tiles of a launch that takes all time steps: every multiprocessor has one block at most, with its part of the
+// matrix in shared memory. Few rows and few units of a block leave less to each thread, so they are tried first.
+RecurrentLaunch walk_of(RecurrentLaunch launch, const Machine& machine) {
+  const bool is_single = launch.step.rows == 1;
+  for (launch.rows = is_single ? 1 : 2; launch.rows <= (is_single ? 1 : kRecurrentMostRows); launch.rows *= 2) {
+    for (launch.units = kRecurrentLeastUnits; launch.units <= kRecurrentMostUnits; launch.units *= 2) {
+      if (launch.step.units <= kMostWalkedUnits && blocks_of(launch) <= machine.multiprocessors &&
+          bytes_of_walk(launch) <= machine.shared_bytes_of_block) {
+        set_tiles(launch);
+        return launch;
+      }
+    }
+  }
+  launch.unit_tiles = launch.row_tiles = 0;
+  return launch;
+}
 
 std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine& machine, Neighbours, const char** why) {
   RecurrentLaunch launch{};
@@ -99,30 +140,26 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine& machine, 
     return std::make_unique<RecurrentPack>(step);
   }
   launch.memory = memory_of(step);
-  launch.phase = RecurrentPhase::whole;
-  launch.gates = step.gates;
+  launch.phases = step.has_two_products() ? 2 : 1;
+  launch.gates = step.has_two_products() ? 2 : step.gates;
   launch.parts = static_cast<u32>(std::min<std::int64_t>(parts_of(step.units, kProductBlock), kRecurrentMostParts));
   // Fewer rows and units for each block of threads, where most multiprocessors would not have one otherwise: rows
   // first, because threads whose units lie beside each other read whole lines of the matrix.
   launch.units = kRecurrentMostUnits;
   launch.rows = step.rows == 1 ? 1 : kRecurrentMostRows;
-  const auto blocks = [&] {
-    return step.directions * parts_of(step.rows, launch.rows) * parts_of(step.units, launch.units);
-  };
-  const auto are_few = [&] { return blocks() * 4 < static_cast<std::int64_t>(machine.multiprocessors) * 3; };
+  const auto are_few = [&] { return blocks_of(launch) * 4 < static_cast<std::int64_t>(machine.multiprocessors) * 3; };
   while (launch.rows > 2 && are_few()) {
     launch.rows /= 2;
   }
   while (launch.units > kRecurrentLeastUnits && are_few()) {
     launch.units /= 2;
   }
-  if (blocks() > kMostBlocks) {
+  if (blocks_of(launch) > kMostBlocks) {
     *why = "the CUDA backend takes recurrent networks of up to 2,147,483,647 tiles of 8 rows and 32 units";
     return nullptr;
   }
-  launch.unit_tiles = static_cast<u32>(parts_of(step.units, launch.units));
-  launch.row_tiles = static_cast<u32>(parts_of(step.rows, launch.rows));
-  return std::make_unique<RecurrentRun>(launch, flat);
+  set_tiles(launch);
+  return std::make_unique<RecurrentRun>(launch, walk_of(launch, machine), flat);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // A block of threads has some units and some rows of one direction, and all of their gates. Threads whose units lie
 // beside each other read factors of the recurrence beside each other. A chain of 256 products is one thread's; chains
 // of the same sum are computed at once, and added in order in shared memory.
+#include <cooperative_groups.h>
+
 #include <algorithm>
 
 #include "backend/cuda/kernels/device.cuh"
@@ -151,13 +153,14 @@ __device__ f32 bias_of(const RecurrentLaunch& launch, const Element& at, u32 gat
 // makes the new state of them.
 struct Gates {
   const RecurrentLaunch& launch;
+  const RecurrentMoment& now;
   const Element& at;
   std::int64_t time;  // the index of the time step
   f32* totals;        // of the first gate that was multiplied; those of the next are `step` after it
   u32 step;
 
   // A total, or the activated gate in its place.
-  __device__ f32& of(u32 gate) const { return totals[(gate - launch.first_gate) * step]; }
+  __device__ f32& of(u32 gate) const { return totals[(gate - now.first_gate) * step]; }
   __device__ f32 input(u32 gate) const {
     const RecurrentStep& network = launch.step;
     const std::int64_t row = (at.direction * network.steps + time) * network.rows + at.row;
@@ -227,7 +230,7 @@ __device__ NewState next_state(const Gates& gates, f32 hidden, f32 cell) {
     const f32 output = is_late(launch, kLstmOutput) ? gates.finished(kLstmOutput, 0, 1, made) : gates.of(kLstmOutput);
     return {rounded(launch, output * gates.activated(2, made)), made};
   }
-  if (launch.phase == RecurrentPhase::hidden) {
+  if (gates.now.phase == RecurrentPhase::hidden) {
     const f32 update = *kept(launch, launch.memory.update, gates.at);
     return {rounded(launch, next_hidden(update, gates.of(kGruHidden), hidden)), 0.0F};
   }
@@ -243,11 +246,11 @@ struct RowTime {
   std::int64_t index;
   bool is_active;
 };
-__device__ RowTime time_of(const RecurrentLaunch& launch, const Element& at) {
+__device__ RowTime time_of(const RecurrentLaunch& launch, std::int64_t time, const Element& at) {
   const std::int64_t length = length_of(launch, at.row);
-  const bool is_active = launch.time < length;
+  const bool is_active = time < length;
   const bool is_backward = (launch.step.backward >> at.direction & 1) != 0;
-  return {is_active && is_backward ? length - 1 - launch.time : launch.time, is_active};
+  return {is_active && is_backward ? length - 1 - time : time, is_active};
 }
 
 // What becomes of the gates of one element.
@@ -255,8 +258,9 @@ __device__ void finish(const Gates& gates, bool is_active) {
   const RecurrentLaunch& launch = gates.launch;
   const RecurrentStep& step = launch.step;
   const Element& at = gates.at;
-  const f32 hidden = *kept(launch, launch.memory.hidden[launch.time % 2], at);
-  if (launch.phase == RecurrentPhase::reset) {
+  const std::int64_t time = gates.now.time;
+  const f32 hidden = *kept(launch, launch.memory.hidden[time % 2], at);
+  if (gates.now.phase == RecurrentPhase::reset) {
     if (is_active) {
       *kept(launch, launch.memory.update, at) = gates.of(kGruUpdate);
       *kept(launch, launch.memory.reset, at) = gates.of(kGruReset) * hidden;
@@ -268,67 +272,115 @@ __device__ void finish(const Gates& gates, bool is_active) {
   if (is_active) {
     state = next_state(gates, hidden, cell);
   }
-  *kept(launch, launch.memory.hidden[(launch.time + 1) % 2], at) = state.hidden;
+  *kept(launch, launch.memory.hidden[(time + 1) % 2], at) = state.hidden;
   if (step.kind == RecurrentKind::lstm) {
     *kept(launch, launch.memory.cell, at) = state.cell;
   }
   if (has(launch, kRecurrentSequence)) {
     store(launch, kRecurrentSequence, gates.time, at, is_active ? state.hidden : 0.0F);
   }
-  if (launch.time + 1 == step.steps) {
+  if (time + 1 == step.steps) {
     end(launch, at, state.hidden, state.cell);
   }
 }
 
-// kRows: of the block. Shared memory has the hidden states of the rows for `parts` chains, and the sums of the chains.
-template <u32 kRows>
-__global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
-  extern __shared__ float4 shared[];
+// The factors that a thread multiplies with hidden states. They lie in the packed matrix or, where a block of threads
+// walks through all time steps, in shared memory, from which they are read again in each of them.
+template <bool kWalks>
+struct Factors;
+
+template <>
+struct Factors<false> {
+  const f32* matrix;  // of the gate, at the thread's unit
+  std::int64_t depth;
+
+  [[nodiscard]] __device__ const f32* from(std::int64_t k) const { return matrix + k * depth; }
+  [[nodiscard]] __device__ std::int64_t stride() const { return depth; }
+};
+
+template <>
+struct Factors<true> {
+  const f32* matrix;  // of all gates
+  KeptFactors kept;
+  u32 gate;
+  u32 column;
+
+  [[nodiscard]] __device__ const f32* from(std::int64_t k) const {
+    return matrix + kept.place(gate, static_cast<u32>(k / kProductBlock)) + column;
+  }
+  [[nodiscard]] __device__ u32 stride() const { return kept.units; }
+};
+
+// The part of a network that a block of threads has.
+struct Tile {
+  std::int64_t direction;
+  std::int64_t row;
+  std::int64_t unit;
+  u32 rows;  // up to kRows
+
+  [[nodiscard]] static __device__ Tile of_block(const RecurrentLaunch& launch, u32 most_rows) {
+    const std::int64_t row = std::int64_t{blockIdx.x / launch.unit_tiles % launch.row_tiles} * most_rows;
+    const std::int64_t left = launch.step.rows - row;
+    return {.direction = blockIdx.x / (launch.unit_tiles * launch.row_tiles),
+            .row = row,
+            .unit = std::int64_t{blockIdx.x % launch.unit_tiles} * launch.units,
+            .rows = static_cast<u32>(left < most_rows ? left : most_rows)};
+  }
+};
+
+// One phase of one time step. kRows: of the block. Shared memory has the hidden states of the rows for `parts` chains,
+// and the sums of the chains. kept_factors: in shared memory, of a block that walks.
+template <u32 kRows, bool kWalks>
+__device__ void take_step(const RecurrentLaunch& launch, const RecurrentMoment& now, const Tile& tile, float4* shared,
+                          const f32* kept_factors) {
   constexpr u32 kAtOnce = kRows == 1 ? 32 : 16;  // factors that are on their way
   const RecurrentStep& step = launch.step;
   const std::int64_t depth = step.units;
   const u32 units = launch.units;
-  const std::int64_t direction = blockIdx.x / (launch.unit_tiles * launch.row_tiles);
-  const std::int64_t row = std::int64_t{blockIdx.x / launch.unit_tiles % launch.row_tiles} * kRows;
-  const std::int64_t unit = std::int64_t{blockIdx.x % launch.unit_tiles} * units;
-  const u32 rows = static_cast<u32>(step.rows - row < kRows ? step.rows - row : kRows);
-
   const u32 column = threadIdx.x % units;
   const u32 part = threadIdx.x / units % launch.parts;
   const u32 gate = threadIdx.x / units / launch.parts;
-  const bool multiplies = gate < launch.gates;  // the other threads only load, and finish elements
+  const bool multiplies = gate < now.gates;  // the other threads only load, and finish elements
   const u32 chain = static_cast<u32>(kProductBlock);
-  f32* const states = reinterpret_cast<f32*>(shared);                      // {kRows, parts * 256}
-  f32* const sums = states + kRows * launch.parts * chain;                 // {parts, gates, kRows, units}
-  f32* const totals = sums + launch.parts * launch.gates * kRows * units;  // {gates, kRows, units}
+  const u32 width = launch.parts * chain;
+  f32* const states = reinterpret_cast<f32*>(shared);                   // {kRows, parts * 256}
+  f32* const sums = states + kRows * width;                             // {parts, gates, kRows, units}
+  f32* const totals = sums + launch.parts * now.gates * kRows * units;  // {gates, kRows, units}
   const std::int64_t from_hidden =
-      launch.phase == RecurrentPhase::hidden ? launch.memory.reset : launch.memory.hidden[launch.time % 2];
-  const f32* const hidden = memory_of(launch, direction) + from_hidden + row * depth;
-  const bool is_unit = unit + column < step.units;
-  const f32* const factors = reinterpret_cast<const f32*>(launch.operands[kRecurrentPacked]) +
-                             (direction * step.gates + launch.first_gate + (multiplies ? gate : 0)) * depth * depth +
-                             (is_unit ? unit + column : 0);
+      now.phase == RecurrentPhase::hidden ? launch.memory.reset : launch.memory.hidden[now.time % 2];
+  const f32* const hidden = memory_of(launch, tile.direction) + from_hidden + tile.row * depth;
+  const u32 used_gate = now.first_gate + (multiplies ? gate : 0);
+  Factors<kWalks> factors;
+  if constexpr (kWalks) {
+    factors = {.matrix = kept_factors, .kept = KeptFactors::of(launch), .gate = used_gate, .column = column};
+  } else {
+    factors = {.matrix = reinterpret_cast<const f32*>(launch.operands[kRecurrentPacked]) +
+                         (tile.direction * step.gates + used_gate) * depth * depth +
+                         (tile.unit + column < step.units ? tile.unit + column : 0),
+               .depth = depth};
+  }
 
   bool any = false;
-  for (u32 i = 0; i < rows; ++i) {
-    any = any || launch.time < length_of(launch, row + i);
+  for (u32 i = 0; i < tile.rows; ++i) {
+    any = any || now.time < length_of(launch, tile.row + i);
   }
   if (any) {  // the same for all threads of the block
-    for (std::int64_t first = 0; first < depth; first += launch.parts * chain) {
+    for (std::int64_t first = 0; first < depth; first += width) {
       __syncthreads();  // the sums of the turn before are added
-      const u32 width = launch.parts * chain;
+      // Other blocks wrote the states, perhaps in this launch, so that they must not come from an old line of the
+      // first-level cache.
       if (depth % 4 == 0 && reinterpret_cast<std::uintptr_t>(hidden) % sizeof(float4) == 0) {
         for (u32 i = threadIdx.x * 4; i < kRows * width; i += blockDim.x * 4) {
           const u32 of_row = i / width;
           const std::int64_t k = first + i % width;
-          const bool is_there = of_row < rows && k < depth;
-          shared[i / 4] = is_there ? *reinterpret_cast<const float4*>(hidden + of_row * depth + k) : float4{};
+          const bool is_there = of_row < tile.rows && k < depth;
+          shared[i / 4] = is_there ? __ldcg(reinterpret_cast<const float4*>(hidden + of_row * depth + k)) : float4{};
         }
       } else {
         for (u32 i = threadIdx.x; i < kRows * width; i += blockDim.x) {
           const u32 of_row = i / width;
           const std::int64_t k = first + i % width;
-          states[i] = of_row < rows && k < depth ? hidden[of_row * depth + k] : 0.0F;
+          states[i] = of_row < tile.rows && k < depth ? __ldcg(hidden + of_row * depth + k) : 0.0F;
         }
       }
       __syncthreads();
@@ -336,7 +388,8 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
       const auto count = static_cast<u32>(begin >= depth || !multiplies ? 0
                                           : depth - begin < chain       ? depth - begin
                                                                         : chain);
-      const f32* from = factors + begin * depth;
+      const f32* from = factors.from(count != 0 ? begin : 0);
+      const auto stride = factors.stride();
       const f32* const own = states + part * chain;
       f32 sum[kRows] = {};
       u32 k = 0;
@@ -344,9 +397,9 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
         f32 some[kAtOnce];
 #pragma unroll
         for (u32 i = 0; i < kAtOnce; ++i) {
-          some[i] = from[i * depth];
+          some[i] = from[i * stride];
         }
-        from += kAtOnce * depth;
+        from += kAtOnce * stride;
 #pragma unroll
         for (u32 i = 0; i < kAtOnce; i += 4) {
           float4 four[kRows];
@@ -363,7 +416,7 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
           }
         }
       }
-      for (; k < count; ++k, from += depth) {
+      for (; k < count; ++k, from += stride) {
         const f32 factor = *from;
 #pragma unroll
         for (u32 r = 0; r < kRows; ++r) {
@@ -373,11 +426,11 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
       if (multiplies) {
 #pragma unroll
         for (u32 r = 0; r < kRows; ++r) {
-          sums[((part * launch.gates + gate) * kRows + r) * units + column] = sum[r];
+          sums[((part * now.gates + gate) * kRows + r) * units + column] = sum[r];
         }
       }
       __syncthreads();
-      const u32 elements = launch.gates * kRows * units;
+      const u32 elements = now.gates * kRows * units;
       for (u32 i = threadIdx.x; i < elements; i += blockDim.x) {
         for (u32 p = 0; p < launch.parts && first + p * chain < depth; ++p) {
           const f32 of_chain = sums[p * elements + i];
@@ -386,38 +439,87 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch) {
       }
     }
   }
-  const u32 tile = kRows * units;
+  const u32 elements = kRows * units;
   const auto use = [&](u32 i, auto function) {  // for the element number i of the tile
-    const Element at{.direction = direction, .row = row + i / units, .unit = unit + i % units};
-    if (i / units < rows && at.unit < step.units) {
-      const RowTime time = time_of(launch, at);
-      function(Gates{.launch = launch, .at = at, .time = time.index, .totals = totals + i, .step = tile},
-               time.is_active);
+    const Element at{.direction = tile.direction, .row = tile.row + i / units, .unit = tile.unit + i % units};
+    if (i / units < tile.rows && at.unit < step.units) {
+      const RowTime time = time_of(launch, now.time, at);
+      function(
+          Gates{.launch = launch, .now = now, .at = at, .time = time.index, .totals = totals + i, .step = elements},
+          time.is_active);
     }
   };
   __syncthreads();
-  for (u32 i = threadIdx.x; i < launch.gates * tile; i += blockDim.x) {
-    use(i % tile, [&](const Gates& gates, bool is_active) {
-      if (is_active && !is_late(launch, launch.first_gate + i / tile)) {
-        finish_gate(gates, launch.first_gate + i / tile);
+  for (u32 i = threadIdx.x; i < now.gates * elements; i += blockDim.x) {
+    use(i % elements, [&](const Gates& gates, bool is_active) {
+      if (is_active && !is_late(launch, now.first_gate + i / elements)) {
+        finish_gate(gates, now.first_gate + i / elements);
       }
     });
   }
   __syncthreads();
-  for (u32 i = threadIdx.x; i < tile; i += blockDim.x) {
+  for (u32 i = threadIdx.x; i < elements; i += blockDim.x) {
     use(i, [](const Gates& gates, bool is_active) { finish(gates, is_active); });
   }
 }
 
 template <u32 kRows>
-cudaError_t start_time(const RecurrentLaunch& launch, cudaStream_t stream) {
-  constexpr u32 kLeastThreads = 128;
-  const u32 threads = std::max(launch.units * launch.parts * launch.gates, kLeastThreads);
-  const u32 tile = launch.gates * kRows * launch.units;
-  const std::size_t bytes =
-      (std::size_t{kRows} * launch.parts * static_cast<u32>(kProductBlock) + (launch.parts + 1) * tile) * sizeof(f32);
-  time_kernel<kRows><<<launch.step.directions * launch.row_tiles * launch.unit_tiles, threads, bytes, stream>>>(launch);
+__global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch,
+                            const __grid_constant__ RecurrentMoment now) {
+  extern __shared__ float4 shared[];
+  take_step<kRows, false>(launch, now, Tile::of_block(launch, kRows), shared, nullptr);
+}
+
+// All time steps in one launch, whose blocks run at once and wait for each other after each phase.
+template <u32 kRows>
+__global__ void walk_kernel(const __grid_constant__ RecurrentLaunch launch) {
+  extern __shared__ float4 shared[];
+  const RecurrentStep& step = launch.step;
+  const Tile tile = Tile::of_block(launch, kRows);
+  const KeptFactors kept = KeptFactors::of(launch);
+  f32* const factors = reinterpret_cast<f32*>(shared) + floats_of_step(launch, kRows);
+  const auto* const packed = reinterpret_cast<const f32*>(launch.operands[kRecurrentPacked]) +
+                             tile.direction * step.gates * step.units * step.units;
+  for (u32 gate = 0; gate < step.gates; ++gate) {
+    for (u32 i = threadIdx.x; i < static_cast<u32>(step.units) * launch.units; i += blockDim.x) {
+      const u32 k = i / launch.units;
+      const u32 column = i % launch.units;
+      const u32 chain = k / static_cast<u32>(kProductBlock);
+      const bool is_unit = tile.unit + column < step.units;
+      factors[kept.place(gate, chain) + k % static_cast<u32>(kProductBlock) * launch.units + column] =
+          is_unit ? packed[(gate * step.units + k) * step.units + tile.unit + column] : 0.0F;
+    }
+  }
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  for (std::int64_t time = 0; time < step.steps; ++time) {
+    for (u32 phase = 0; phase < launch.phases; ++phase) {
+      take_step<kRows, true>(launch, moment_of(step, time, phase), tile, shared, factors);
+      __threadfence();
+      grid.sync();
+    }
+  }
+}
+
+template <u32 kRows>
+cudaError_t start_time(const RecurrentLaunch& launch, const RecurrentMoment& now, cudaStream_t stream) {
+  time_kernel<kRows>
+      <<<launch.blocks(), launch.threads(), floats_of_step(launch, kRows) * sizeof(f32), stream>>>(launch, now);
   return cudaGetLastError();
+}
+
+template <u32 kRows>
+cudaError_t start_walk(RecurrentLaunch launch, cudaStream_t stream) {
+  const auto* const kernel = reinterpret_cast<const void*>(walk_kernel<kRows>);
+  const std::size_t bytes = bytes_of_walk(launch);
+  cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (error == cudaSuccess) {
+    void* parameters[] = {&launch};
+    error =
+        cudaLaunchCooperativeKernel(kernel, dim3(launch.blocks()), dim3(launch.threads()), parameters, bytes, stream);
+  }
+  static_cast<void>(cudaGetLastError());
+  return error;
 }
 
 u32 blocks_for(std::int64_t count) {
@@ -433,16 +535,29 @@ cudaError_t start_recurrent_begin(const RecurrentLaunch& launch, cudaStream_t st
   return cudaGetLastError();
 }
 
-cudaError_t start_recurrent_time(const RecurrentLaunch& launch, cudaStream_t stream) {
+cudaError_t start_recurrent_time(const RecurrentLaunch& launch, const RecurrentMoment& now, cudaStream_t stream) {
   switch (launch.rows) {
     case 1:
-      return start_time<1>(launch, stream);
+      return start_time<1>(launch, now, stream);
     case 2:
-      return start_time<2>(launch, stream);
+      return start_time<2>(launch, now, stream);
     case 4:
-      return start_time<4>(launch, stream);
+      return start_time<4>(launch, now, stream);
     default:
-      return start_time<kRecurrentMostRows>(launch, stream);
+      return start_time<kRecurrentMostRows>(launch, now, stream);
+  }
+}
+
+cudaError_t start_recurrent_walk(const RecurrentLaunch& launch, cudaStream_t stream) {
+  switch (launch.rows) {
+    case 1:
+      return start_walk<1>(launch, stream);
+    case 2:
+      return start_walk<2>(launch, stream);
+    case 4:
+      return start_walk<4>(launch, stream);
+    default:
+      return start_walk<kRecurrentMostRows>(launch, stream);
   }
 }
 

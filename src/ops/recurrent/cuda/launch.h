@@ -7,6 +7,7 @@
 
 #include "base/element.h"
 #include "ops/recurrent/step.h"
+#include "ops/scalar/sum_of_products.h"
 
 namespace anydml::cuda {
 
@@ -17,31 +18,85 @@ enum class RecurrentPhase : u32 {
   hidden  // and the rest
 };
 
+inline constexpr u32 kRecurrentMostRows = 8;
+inline constexpr u32 kRecurrentLeastUnits = 8;
+inline constexpr u32 kRecurrentMostUnits = 32;
+inline constexpr u32 kRecurrentMostParts = 2;
+inline constexpr u32 kRecurrentLeastThreads = 128;
+
 struct RecurrentLaunch {
   RecurrentStep step;
   RecurrentMemory memory;
   std::byte* operands[kRecurrentOperands];
   u32 aligned;  // bit i: all elements of operand i are at multiples of their size
+  u32 phases;   // of a time step
+  u32 gates;    // of the phase with most of them
+  u32 units;    // of a block of threads
+  u32 rows;     // of a block of threads: 1, 2, 4 or kRecurrentMostRows
+  u32 parts;    // blocks of 256 products that are summed at once
+  u32 unit_tiles;
+  u32 row_tiles;
+
+  [[nodiscard]] u32 blocks() const { return step.directions * row_tiles * unit_tiles; }
+  [[nodiscard]] u32 threads() const {
+    const u32 wanted = units * parts * gates;
+    return wanted < kRecurrentLeastThreads ? kRecurrentLeastThreads : wanted;
+  }
+};
+
+// One phase of one time step.
+struct RecurrentMoment {
+  std::int64_t time;  // how many time steps came before
   RecurrentPhase phase;
   u32 first_gate;  // the first gate that is multiplied
   u32 gates;
-  u32 units;  // of a block of threads
-  u32 rows;   // of a block of threads: 1, 2, 4 or kRecurrentMostRows
-  u32 parts;  // blocks of 256 products that are summed at once
-  u32 unit_tiles;
-  u32 row_tiles;
-  std::int64_t time;  // how many time steps came before
 };
 
-inline constexpr u32 kRecurrentMostRows = 8;
-inline constexpr u32 kRecurrentLeastUnits = 8;
-inline constexpr u32 kRecurrentMostUnits = 32;
-inline constexpr u32 kRecurrentMostParts = 2;
+[[nodiscard]] ANYDML_HOST_DEVICE inline RecurrentMoment moment_of(const RecurrentStep& step, std::int64_t time,
+                                                                  u32 phase) {
+  if (step.kind != RecurrentKind::gru || step.linear_before_reset != 0) {
+    return {time, RecurrentPhase::whole, 0, step.gates};
+  }
+  return phase == 0 ? RecurrentMoment{time, RecurrentPhase::reset, kGruUpdate, 2}
+                    : RecurrentMoment{time, RecurrentPhase::hidden, kGruHidden, 1};
+}
 
-// The first state, and the last if there are no time steps; a time step; the packed matrix, from the first of
-// `operands` to the second. They return the error of CUDA's call.
+// The shared memory for a phase of a time step, in elements of FLOAT32.
+[[nodiscard]] ANYDML_HOST_DEVICE inline u32 floats_of_step(const RecurrentLaunch& launch, u32 rows) {
+  const u32 floats =
+      rows * launch.parts * static_cast<u32>(kProductBlock) + (launch.parts + 1) * launch.gates * rows * launch.units;
+  return (floats + 3) / 4 * 4;
+}
+
+// The factors that a block keeps in shared memory. Each gate has its chains of 256 factors one after another. Chains
+// are shifted against each other by some units, so that the threads of a warp find theirs in different banks.
+struct KeptFactors {
+  u32 chains;  // of a gate
+  u32 shift;   // from one gate to the next, by units
+  u32 units;
+
+  [[nodiscard]] ANYDML_HOST_DEVICE static KeptFactors of(const RecurrentLaunch& launch) {
+    const auto chains = static_cast<u32>((launch.step.units + kProductBlock - 1) / kProductBlock);
+    return {chains, chains + (4 + launch.parts - chains % 4) % 4, launch.units};
+  }
+  [[nodiscard]] ANYDML_HOST_DEVICE u32 place(u32 gate, u32 chain) const {
+    return ((gate * chains + chain) * static_cast<u32>(kProductBlock) + gate * shift + chain) * units;
+  }
+};
+
+// The shared memory of a block that takes all time steps.
+[[nodiscard]] inline std::size_t bytes_of_walk(const RecurrentLaunch& launch) {
+  return (floats_of_step(launch, launch.rows) + std::size_t{KeptFactors::of(launch).place(launch.step.gates, 0)}) *
+         sizeof(f32);
+}
+
+// The first state, and the last if there are no time steps; a phase of a time step; all time steps at once, by a
+// cooperative launch; the packed matrix, from the first of `operands` to the second. They return the error of
+// CUDA's call.
 [[nodiscard]] cudaError_t start_recurrent_begin(const RecurrentLaunch& launch, cudaStream_t stream);
-[[nodiscard]] cudaError_t start_recurrent_time(const RecurrentLaunch& launch, cudaStream_t stream);
+[[nodiscard]] cudaError_t start_recurrent_time(const RecurrentLaunch& launch, const RecurrentMoment& now,
+                                               cudaStream_t stream);
+[[nodiscard]] cudaError_t start_recurrent_walk(const RecurrentLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_recurrent_pack(const RecurrentLaunch& launch, cudaStream_t stream);
 
 }  // namespace anydml::cuda

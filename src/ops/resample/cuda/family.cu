@@ -7,6 +7,7 @@
 #include "backend/cuda/family.h"
 #include "ops/resample/cuda/gradient.h"
 #include "ops/resample/cuda/kernels.cuh"
+#include "ops/resample/cuda/loops.h"
 
 namespace anydml::cuda {
 namespace {
@@ -20,52 +21,19 @@ constexpr u64 kTableAlignment = 16;
 
 [[nodiscard]] u64 aligned(u64 bytes) { return (bytes + kTableAlignment - 1) / kTableAlignment * kTableAlignment; }
 
-// Loops in the order in which threads are numbered: the nearest outputs last.
 void order_loops(const ResampleStep& step, ResampleLaunch& launch) {
-  u32 order[kMaxRank];
+  LaunchDimension dimensions[kMaxRank];
   for (u32 i = 0; i < step.rank; ++i) {
-    order[i] = i;
+    const ResampleDimension& dimension = step.dimensions[i];
+    dimensions[i] = {dimension.output_size, dimension.input_stride, dimension.output_stride};
   }
-  const auto distance = [&step](u32 i) {
-    const i64 stride = step.dimensions[i].output_stride;
-    return stride < 0 ? -stride : stride;
-  };
-  std::stable_sort(order, order + step.rank, [&](u32 a, u32 b) { return distance(a) > distance(b); });
-  // The longest copied loop but the innermost is the batch.
-  u32 batch = step.rank;
-  for (u32 i = 0; i + 1 < step.rank; ++i) {
-    if (order[i] < step.copied &&
-        (batch == step.rank || step.dimensions[order[i]].output_size > step.dimensions[order[batch]].output_size)) {
-      batch = i;
-    }
-  }
-  launch.batches = 1;
-  for (u32 i = 0; i < step.rank; ++i) {
-    const ResampleDimension& dimension = step.dimensions[order[i]];
-    if (i == batch) {
-      launch.batches = dimension.output_size;
-      launch.batch_input = dimension.input_stride;
-      launch.batch_output = dimension.output_stride;
-      continue;
-    }
-    const bool is_copied = order[i] < step.copied;
-    launch.sizes[launch.rank] = make_divisor(static_cast<u32>(dimension.output_size));
-    launch.level_of[launch.rank] = is_copied ? kNoLevel : order[i] - step.copied;
-    launch.input_strides[launch.rank] = is_copied ? dimension.input_stride : 0;
-    launch.output_strides[launch.rank++] = dimension.output_stride;
-  }
+  order_loops(step.rank, step.copied, dimensions, launch);
 }
 
 class Resampling final : public PreparedStep {
  public:
   explicit Resampling(const ResampleStep& step) : step_(step) {
     order_loops(step, launch_);
-    launch_.levels = step.rank - step.copied;
-    u64 places = 1;
-    for (u32 loop = 0; loop < launch_.rank; ++loop) {
-      places *= launch_.sizes[loop].divisor;
-    }
-    launch_.count = static_cast<u32>(places);
     for (u32 level = 0; level < launch_.levels; ++level) {
       const ResampleDimension& dimension = launch_.dimensions[level] = step.dimensions[step.copied + level];
       if (dimension.kind == ResampleKind::stretched) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "backend/cuda/kernels/device.cuh"
+#include "ops/resample/cuda/loops.h"
 
 namespace anydml::cuda {
 namespace {
@@ -18,8 +19,7 @@ constexpr i64 kBatchesOfThread = 8;
 constexpr i64 kMostLaunchRows = 65'535;
 constexpr i64 kMostTableBlocks = 1024;
 constexpr i64 kMostCounted = 1 << 16;  // elements of a dimension whose taps are counted before a launch
-constexpr u32 kNoLevel = 0xffffffff;
-constexpr i64 kFewTaps = 4;  // that a thread keeps in registers
+constexpr i64 kFewTaps = 4;            // that a thread keeps in registers
 
 // The elements [first, end) of the input gradient; those from `second` on have the output's element as first tap.
 struct alignas(16) Span {
@@ -243,53 +243,22 @@ __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ Grad
   return most;
 }
 
-// Loops in the order in which threads are numbered: the nearest outputs last.
+// The output gradient has the sizes and strides of the forward operator's input.
 void order_loops(const GradientStep& step, GradientLaunch& launch) {
-  u32 order[kMaxRank];
+  LaunchDimension dimensions[kMaxRank];
   for (u32 i = 0; i < step.rank; ++i) {
-    order[i] = i;
+    const ResampleDimension& forward = step.dimensions[i].forward;
+    dimensions[i] = {forward.input_size, forward.output_stride, forward.input_stride};
   }
-  const auto distance = [&step](u32 i) {
-    const i64 stride = step.dimensions[i].forward.input_stride;
-    return stride < 0 ? -stride : stride;
-  };
-  std::stable_sort(order, order + step.rank, [&](u32 a, u32 b) { return distance(a) > distance(b); });
-  const auto size = [&](u32 i) { return step.dimensions[order[i]].forward.input_size; };
-  u32 batch = step.rank;  // the longest copied loop but the innermost
-  for (u32 i = 0; i + 1 < step.rank; ++i) {
-    if (order[i] < step.copied && (batch == step.rank || size(i) > size(batch))) {
-      batch = i;
-    }
-  }
-  launch.batches = 1;
-  for (u32 i = 0; i < step.rank; ++i) {
-    const ResampleDimension& forward = step.dimensions[order[i]].forward;
-    if (i == batch) {
-      launch.batches = forward.input_size;
-      launch.batch_input = forward.output_stride;
-      launch.batch_output = forward.input_stride;
-      continue;
-    }
-    const bool is_copied = order[i] < step.copied;
-    launch.sizes[launch.rank] = make_divisor(static_cast<u32>(forward.input_size));
-    launch.level_of[launch.rank] = is_copied ? kNoLevel : order[i] - step.copied;
-    launch.input_strides[launch.rank] = is_copied ? forward.output_stride : 0;
-    launch.output_strides[launch.rank++] = forward.input_stride;
-  }
+  order_loops(step.rank, step.copied, dimensions, launch);
 }
 
 class Gradient final : public PreparedStep {
  public:
   explicit Gradient(const GradientStep& step) : step_(step) {
     order_loops(step, launch_);
-    launch_.levels = step.rank - step.copied;
     launch_.counts_elements = step.divisor == GradientDivisor::elements ? 1 : 0;
     launch_.places = step.places;
-    u64 places = 1;
-    for (u32 loop = 0; loop < launch_.rank; ++loop) {
-      places *= launch_.sizes[loop].divisor;
-    }
-    launch_.count = static_cast<u32>(places);
     has_few_ = launch_.levels == 2;
     for (u32 level = 0; level < launch_.levels; ++level) {
       const GradientDimension& dimension = launch_.dimensions[level] = step.dimensions[step.copied + level];

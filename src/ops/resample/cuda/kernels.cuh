@@ -9,7 +9,6 @@
 namespace anydml::cuda {
 
 inline constexpr u32 kResampleThreads = 256;
-inline constexpr u32 kNoLevel = 0xffffffff;
 
 // The taps of a stretched dimension, in the workspace: of output o, `counts[o]` from `firsts[o]` on, whose weights are
 // at weights[o * most].

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every operator of DirectML once, in one run: its time, and its fraction of a pass over memory that moves the same bytes.
+
+usage: all_operators.py [LIBANYDML] [options]     python3 bench/all_operators.py --json build/all-operators.json
+                                                  python3 bench/all_operators.py --device cuda --json build/all-h200.json
+                                                  python3 bench/all_operators.py --operators GEMM,TOP_K
+
+It takes less than two minutes. The tensors of a case are in all_operators_cases.py. The pass reads as many bytes as the
+operator and writes as many. It is the faster of anydml's BIT_XOR, IDENTITY, FILL_VALUE_CONSTANT and REDUCE and, on the CPU,
+memmove, memset and memchr by as many threads. It takes turns with the operator, and a time is the least of the rounds. The
+JSON is written anew after each case. On a GPU the arrays are PyTorch's, and launches follow one another. Products, recurrent
+networks and attention compute more than they move: these have FLOP/s beside the fraction.
+"""
+import argparse
+import ctypes
+import json
+import os
+import statistics
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from all_operators_cases import CASES, Array
+from peer_run import ROOT, about, items, say
+
+PASS_BYTES = 256 << 20  # of each of its arrays
+LAUNCHES = 20
+LEAST_ROUNDS, MOST_ROUNDS = 3, 200
+SEED = 1
+
+
+def to_attributes(attributes):
+    """As anydml takes them: arrays of numbers are tuples, operators are pairs of a name and attributes."""
+    def one(value):
+        if isinstance(value, list):
+            return [(name, ()) for name in value] if value and isinstance(value[0], str) else tuple(value)
+        if isinstance(value, str) and value.startswith("ACTIVATION_"):
+            return value, ()
+        return int(value) if isinstance(value, bool) else value
+    return tuple((name, one(value)) for name, value in attributes.items())
+
+
+class Values:
+    """Arrays of random values. Those of one type and range share their memory, since no case writes into its inputs."""
+
+    def __init__(self, arrays):
+        self.arrays, self.np, self.made = arrays, arrays.np, {}
+        self.random = self.np.random.default_rng(SEED)
+
+    def input(self, array):
+        if array is None:
+            return None, None, None
+        if not isinstance(array, Array):  # a function that makes it
+            return self.arrays.put(array(self.np, self.random)), None, None
+        key = array.code, array.low, array.high
+        if key not in self.made or len(self.made[key]) < array.count:
+            self.made.pop(key, None)
+            self.made[key] = self.arrays.put(self.draw(array, max(array.count, 1 << 16)))
+        return self.made[key][:array.count].reshape(array.sizes), None, None
+
+    def draw(self, array, count):
+        if array.code[0] != "f":
+            return self.random.integers(array.low, array.high, count).astype(array.code)
+        made = self.random.random(count, "f4")
+        made *= array.high - array.low
+        made += array.low
+        return made
+
+    def output(self, array):
+        return self.arrays.empty(array.sizes, array.code), None, None
+
+
+class Pass:
+    """Reads some bytes and writes some, and computes next to nothing."""
+
+    def __init__(self, anydml, arrays, threads):
+        self.anydml, self.arrays, self.threads = anydml, arrays, threads
+        self.first, self.second, self.target = (arrays.empty(PASS_BYTES // 4, "int32") for _ in range(3))
+        self.pool, self.c = ThreadPoolExecutor(threads), ctypes.CDLL(None)
+
+    def ways(self, reads, writes):
+        """Each reads and writes exactly so much: a copy of what both have, and the rest as a read or a fill."""
+        yield self.by_operators(reads // 4, writes // 4)
+        if self.arrays.device == "cpu":
+            yield self.by_c(reads, writes)
+
+    def by_operators(self, reads, writes):
+        both = min(max(reads - writes, 0), writes)  # of two inputs and one output
+        copied = min(reads, writes) - both
+        steps = [("ELEMENT_WISE_BIT_XOR", [self.first[:both], self.second[:both]], [self.target[:both]], ()),
+                 ("ELEMENT_WISE_IDENTITY", [self.first[both:both + copied]], [self.target[both:both + copied]], ())]
+        filled, read = self.target[reads:writes], self.first[:max(reads - 2 * writes, 0) // 4096 * 4096]
+        steps.append(("FILL_VALUE_CONSTANT", [], [filled], (("ValueDataType", "INT32"), ("Value", 7))))
+        found = self.target[:len(read) // 4096]
+        steps.append(("REDUCE", [read.reshape(-1, 4096)], [found.reshape(-1, 1)], (("Function", "MAX"), ("Axes", (1,)))))
+        runs = [self.anydml.compile(name, [(one, None, None) for one in inputs], [(one, None, None) for one in outputs],
+                                    attributes) for name, inputs, outputs, attributes in steps if len(outputs[0])]
+
+        def run():
+            for one in runs:
+                one()
+        return run
+
+    def by_c(self, reads, writes):
+        source, target = self.first.ctypes.data, self.target.ctypes.data
+        copied = min(reads, writes)
+
+        def part(number):
+            def share(count):
+                begin = count * number // self.threads // 64 * 64
+                return begin, (count if number == self.threads - 1 else count * (number + 1) // self.threads // 64 * 64) - begin
+            begin, count = share(copied)
+            ctypes.memmove(target + begin, source + begin, count)
+            begin, count = share(max(writes - copied, 0))
+            ctypes.memset(target + copied + begin, 0, count)
+            begin, count = share(max(reads - copied, 0))
+            self.c.memchr(ctypes.c_void_p(source + copied + begin), 255, ctypes.c_size_t(count))  # which it does not find
+        return lambda: list(self.pool.map(part, range(self.threads)))
+
+
+def timed(run, arrays):
+    if arrays.device == "cuda":
+        begin, end = (arrays.torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        for _ in range(LAUNCHES):
+            run()
+        end.record()
+        arrays.torch.cuda.synchronize()
+        return begin.elapsed_time(end) / 1e3 / LAUNCHES
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
+
+
+def measure(runs, arrays, seconds):
+    """The least and the median time of each, in turn."""
+    for run in runs:
+        run()
+        arrays.wait()
+    times, end = [[] for _ in runs], time.perf_counter() + seconds
+    while len(times[0]) < LEAST_ROUNDS or (time.perf_counter() < end and len(times[0]) < MOST_ROUNDS):
+        for run, of in zip(runs, times):
+            of.append(timed(run, arrays))
+    return [(min(of), statistics.median(of)) for of in times]
+
+
+def shapes_of(row):
+    """The sizes of the first tensor and of the first output."""
+    inputs = [array for array in row.inputs if isinstance(array, Array)]
+    shown = inputs[:1] + [array for array in row.outputs[:1] if not inputs or array.sizes != inputs[0].sizes]
+    return " to ".join(" x ".join(f"{size:,}" for size in array.sizes) for array in shown)
+
+
+def run_case(name, anydml, values, passes, seconds):
+    from beside import Missing
+    row = CASES[name]
+    report = {"operator": name, "what": shapes_of(row)}
+    inputs = [values.input(array) for array in row.inputs]
+    outputs = [values.output(array) for array in row.outputs]
+    while inputs and inputs[-1][0] is None:
+        inputs.pop()
+    try:
+        run = anydml.compile(name, inputs, outputs, to_attributes(row.attributes))
+    except Missing as missing:
+        return {**report, "missing": str(missing)}
+    reads = row.reads or sum(array.nbytes for array, *_ in inputs if array is not None)
+    writes = sum(array.nbytes for array, *_ in outputs)
+    (own, median), *others = measure([run, *passes.ways(reads, writes)], anydml.arrays, seconds)
+    best, _ = min(others)
+    elements = max(len(array.reshape(-1)) for array, *_ in (*inputs, *outputs) if array is not None)
+    report |= {"elements": elements, "bytes": reads + writes, "seconds": own, "median_seconds": median, "pass_seconds": best,
+               "fraction": best / own, "ns_per_element": own * 1e9 / elements}
+    if row.flops:
+        report["gflops"] = row.flops / own * 1e-9
+    return report
+
+
+def busy_share(begin):
+    """The processor time that other processes took meanwhile, in processors. begin: what times() gave before."""
+    total, own, clock = times()
+    return max(0.0, (total - begin[0] - own + begin[1]) / (clock - begin[2]))
+
+
+def times():
+    ticks = os.sysconf("SC_CLK_TCK")
+    with open("/proc/stat", encoding="ascii") as file:
+        numbers = [int(one) for one in file.readline().split()[1:]]
+    return (sum(numbers[:3]) + sum(numbers[5:8])) / ticks, time.process_time(), time.monotonic()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     usage="all_operators.py [LIBANYDML] [options]")
+    parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
+                        metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="all by default")
+    parser.add_argument("--seconds", type=float, default=0.3, help="of each case")
+    parser.add_argument("--operators", type=items(CASES), default=list(CASES), help="DirectML's names, all by default")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    if not Path(options.library).exists():
+        sys.exit(f"{options.library} is not there: ./run builds it")
+    os.environ["ANYDML_THREADS"] = str(options.threads)
+    sys.path.insert(0, str(ROOT / "tests"))
+    from beside import Arrays, OfAnydml
+    arrays = Arrays(options.device)
+    anydml = OfAnydml(options.library, options.threads, arrays)
+    values, passes, began = Values(arrays), Pass(anydml, arrays, options.threads), times()
+    report = {**about("all_operators.py"), "device": options.device, "threads": options.threads, "library": anydml.title,
+              "cases": []}
+    if options.device == "cuda":
+        report["gpu"] = arrays.torch.cuda.get_device_name()
+    for name in options.operators:
+        made = run_case(name, anydml, values, passes, options.seconds)
+        report["cases"].append(made)
+        report["others_busy_cores"] = round(busy_share(began), 2)
+        if options.json:
+            options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        say(f"{name}: missing: {made['missing']}" if "missing" in made else
+            f"{name}: {made['seconds'] * 1e3:.3f} ms, {made['fraction']:.0%} of the pass, {made['what']}")
+    missing = [case["operator"] for case in report["cases"] if "missing" in case]
+    print(f"{len(report['cases']) - len(missing)} of {len(report['cases'])} operators ran in "
+          f"{time.monotonic() - began[2]:.0f} s; other processes took {report['others_busy_cores']} processors"
+          + (f". Missing: {', '.join(missing)}" if missing else ""))
+
+
+if __name__ == "__main__":
+    main()

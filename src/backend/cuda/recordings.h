@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The launches of a program as a CUDA graph. A network has a hundred launches or more, and each of them costs the
+// processor some microseconds. A program that runs again at the same addresses is recorded once, and then it is one
+// launch. Programs of few launches gain nothing and are never recorded.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace anydml::cuda {
+
+class Recordings {
+ public:
+  enum class Advice { run, record, replay };
+
+  Recordings() = default;
+  ~Recordings();
+  Recordings(const Recordings&) = delete;
+  Recordings& operator=(const Recordings&) = delete;
+
+  // Held from the advice to its end, so that threads can run one program at once.
+  [[nodiscard]] std::mutex& mutex() { return mutex_; }
+
+  // Tells a caller how to run the program at these addresses: the second time it should record. Allocates only for
+  // addresses that are new.
+  [[nodiscard]] Advice advise(void* const* addresses, std::size_t count) noexcept;
+  // Keeps the recording for the addresses of the last advice, or none of any addresses if `graph` is null, because the
+  // program cannot be recorded.
+  void keep(cudaGraphExec_t graph) noexcept;
+  // The recording for the addresses of the last advice.
+  [[nodiscard]] cudaGraphExec_t graph() const noexcept { return entries_[found_].graph; }
+
+ private:
+  struct Entry {
+    std::vector<void*> addresses;
+    cudaGraphExec_t graph = nullptr;
+    std::uint64_t used = 0;  // when
+  };
+  static constexpr std::size_t kMostEntries = 4;  // programs alternate between two or three sets of buffers
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+  std::size_t found_ = 0;
+  std::uint64_t clock_ = 0;
+  bool is_hopeless_ = false;
+};
+
+// Records the launches that `launch(stream)` makes on a stream of its own. The result is null if one of them cannot be
+// recorded; nothing has run in either case.
+template <class Launch>
+[[nodiscard]] cudaGraphExec_t record(const Launch& launch) noexcept {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t recording = nullptr;
+  if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess &&
+      cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
+    const cudaError_t launched = launch(stream);
+    const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
+    if (launched == cudaSuccess && ended == cudaSuccess &&
+        cudaGraphInstantiateWithFlags(&recording, graph, 0) != cudaSuccess) {
+      recording = nullptr;
+    }
+  }
+  if (graph != nullptr) {
+    static_cast<void>(cudaGraphDestroy(graph));
+  }
+  if (stream != nullptr) {
+    static_cast<void>(cudaStreamDestroy(stream));
+  }
+  static_cast<void>(cudaGetLastError());
+  return recording;
+}
+
+}  // namespace anydml::cuda
