@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What DirectML's documents say of its operators, as data: names, numbers, fields, types, ranks, levels.
+// The documented facts about DirectML's operators, as data: names, numbers, fields, types, ranks, levels.
 // Nothing here knows which operators this project has built; ops/family.h does.
 #pragma once
 
@@ -61,7 +61,7 @@ enum class FieldKind : std::uint8_t {
   optional_attribute,
 };
 
-// What a member of a desc struct holds, for those who read or write one. Arrays have a field that counts them.
+// The type of a member of a desc struct, for code that reads or writes one. Arrays have a field that counts them.
 enum class FieldType : std::uint8_t {
   tensors,       // const DML_TENSOR_DESC*: one, or an array
   real,          // FLOAT

@@ -72,7 +72,7 @@ struct OperatorGroup {
   std::span<const GroupOperand> stores;  // loads and stores: at most kMaxOperands
 };
 
-// What an operator can exchange without memory, on a device that joins steps. The tensors are packed in that case.
+// The tensors that an operator can exchange without memory, on a device that joins steps. They are then packed.
 struct Joins {
   std::uint64_t inputs = 0;   // bit i: it can read the elements of input i while a group before it computes them
   std::uint64_t outputs = 0;  // bit i: it can pass the elements of output i to a group after it while it computes them

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of an operator: the operators of which it is composed, and which run instead of it.
+// The parts of an operator: the operators that compose it and run instead of it.
 #pragma once
 
 #include <cstddef>

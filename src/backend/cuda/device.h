@@ -29,12 +29,12 @@ struct BackendDevice {
   cuda::Machine machine;
 
   std::atomic<std::uint64_t> buffer_bytes{0};  // of the GPU's own memory
-  std::mutex memory_mutex;                     // of what follows
+  std::mutex memory_mutex;                     // guards the next members
   cudaStream_t memory_stream = nullptr;        // for allocating and freeing memory
   cudaMemPool_t pool = nullptr;                // null: the GPU has no pool
   std::map<void*, void*> allocations;          // by aligned address: the address from CUDA
   BufferMemory host_buffers{&cuda::kPinnedPages, cuda::kPinnedBlock};
-  std::mutex events_mutex;  // of what follows
+  std::mutex events_mutex;  // guards the next members
   std::vector<cudaEvent_t> spare_events;
 };
 

@@ -40,7 +40,7 @@ struct SmallTask {
   std::uint16_t code;            // selects one of the family's operations
   std::uint8_t type;             // DataType
   std::uint8_t broadcast : 4;    // bit i: input i stays at its first element
-  std::uint8_t begins_wave : 1;  // it must see the writes of earlier tasks, or overwrite what they read
+  std::uint8_t begins_wave : 1;  // it must see the writes of earlier tasks, or overwrite their inputs
   std::uint32_t count;
   std::byte* operands[4];  // inputs first, null for absent ones; the output is operands[3]
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The parameters of attention's steps. All of them are AttentionSteps, and each kind has operands of its own:
 //
-//   attend    queries, keys, values, bias, mask, lengths, output. Keys and values are as they were given, or packed.
+//   attend    queries, keys, values, bias, mask, lengths, output. Keys and values are unpacked or packed.
 //   rows      scores, bias, mask, lengths, powers, totals: the part between the two products, for devices that compute
 //             these by steps of their own. Scores, powers and totals are FLOAT32 and packed, one row for each query.
-//   append    past, new, lengths, all: the rows of the past, of which the lengths say how many there are, and after
+//   append    past, new, lengths, all: the rows of the past, whose number the lengths give, and after
 //             them the new rows, for keys or for values. The rows that are left are +0.
 //   pack      keys or values in the form that the CPU's kernels take: FLOAT32, in strips of rows. The factors of a
 //             strip's rows for k = 0 come first, then those for k = 1, and so on; the last strip has fewer rows. The

@@ -133,7 +133,7 @@ template <class... More>
 // 0 and x 0 or above; NaN passes, and x below 0 has the root NaN. Rounded as IEEE 754 says, or on a GPU with Last::near
 // to within two units of the last place. (On a GPU a quotient within 2^-52 of such a unit from a midpoint might be
 // rounded to the other side: about one of 2^52.) CUDA's own guard against other numbers by a branch and take twice as
-// long: these take an estimate nearer, and the last step adds what the remainder says, which is exact.
+// long: these refine an estimate, and the last step adds the correction from the remainder, which is exact.
 enum class Last { exact, near };
 template <Last last = Last::exact>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 quotient_of(f64 a, f64 b) {

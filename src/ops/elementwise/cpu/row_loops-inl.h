@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A kernel for any scalar definition, for each of Highway's targets: a loop over the definition, of which the compiler
-// makes the target's vectors. So the same source says what an element is, what a vector is and what a thread of a GPU
-// computes; a definition has only to be free of branches to be fast here. FLOAT16 is computed in FLOAT32, a stretch at
-// a time: the conversions are vectors written by hand, since compilers make none.
+// A kernel for any scalar definition, for each of Highway's targets: a loop over the definition, which the compiler
+// turns into the target's vectors. So the same source defines an element, a vector and the work of a GPU's thread; a
+// definition only has to be free of branches to be fast here. FLOAT16 is computed in FLOAT32, a stretch at a time: the
+// conversions are vectors written by hand, because compilers do not vectorise them.
 //
 // Definitions are not written over vector types, because g++ does not let a template that is written outside a target's
 // section call functions that are written inside it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Floats. With x and y > 0 and any integer q, r = fma(-q, y, x) is x - q * y rounded once. If |x| >= y and 0 <= r < y,
 // it was exact, because the true value is a multiple of y's last place, and so it is the remainder whatever q was. If
-// |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, which is what the definition says;
+// |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, as in the definition;
 // no other q passes 0 <= r < y. Everything else fails that test: large quotients, zeros, infinities, NaN.
 #if defined(ANYDML_VECTOR_FLOATS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_FLOATS_INL
@@ -357,7 +357,7 @@ struct Arithmetic<f16, kFloor> {
 
 #if HWY_TARGET == HWY_NEON
   // Conversions are slow here. Shifted into place, the bits of a finite number are those of a FLOAT32 number that is
-  // smaller by 2^112, and so are all remainders; quotients are what they are. Infinities and NaN come out finite, and
+  // smaller by 2^112, and so are all remainders; quotients are unchanged. Infinities and NaN come out finite, and
   // are not proven.
   using ProvenTag = D;
   using Proven = hn::Mask<D>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernels, once for each target and once for any machine: blocks.cpp includes this within a namespace of each. No
-// include guard, and plain loops, of which the compiler makes vectors where strides are constants.
+// include guard, and plain loops, which the compiler vectorises where strides are constants.
 
 // A unit that is not an integer: pixels, short vectors.
 template <std::size_t kBytes>

@@ -2,7 +2,7 @@
 // Mean and variance of rows on a GPU. A warp goes along a block of 4,096 elements, 64 at a time: thread t has the
 // elements 2t and 2t + 1 of each 64, and so the lanes 2t and 2t + 1 of the sum. A row of up to eight blocks stays in
 // registers, or in shared memory if it is longer than 1,024 elements and not longer than 8,192. A longer one, or one
-// that does not lie plainly, is read three times, of which the second-level cache has two. Rows whose sums have no
+// that does not lie plainly, is read three times, twice from the second-level cache. Rows whose sums have no
 // lanes are one chain of additions, a thread's.
 #pragma once
 

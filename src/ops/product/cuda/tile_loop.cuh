@@ -180,7 +180,7 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kT
   return total;
 }
 
-// Multiplies `depth` values of k, of which the first begins a block. The factors have
+// Multiplies `depth` values of k; the first begins a block. The factors have
 //   begin()              called once before any other
 //   copy(a, b, step)     starts to copy a stage, [k][side] with rows of tile_row; steps come in order, by all threads
 //   prepare(step)        called when stage step - kTileStages + 1 has come, some time before copy(..., step)

@@ -22,7 +22,7 @@ struct Across {
     bits_t<T> bits;
   };
 
-  // group of groups, of which each has every groups-th row.
+  // group of groups; each has every groups-th row.
   __device__ Across(const typename W::Launch& launch_, u64 number, u32 group_, u32 groups_)
       : launch(launch_), group(group_), groups(groups_) {
     const bool exists = number < launch.units;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The operations of reductions: how an element becomes an accumulator, and how two accumulators become one.
 //
-//   Loaded         what is read of an element: itself, a FLOAT16 widened to FLOAT32, or the bits of a float
+//   Loaded         the loaded form of an element: itself, a FLOAT16 widened to FLOAT32, or the bits of a float
 //   Accumulator    its neutral value changes no other when they are combined, so that empty lanes do not show
 //   kOrdered       the order of combining shows in the result's bits
 //   kWidens        Loaded is a FLOAT16 widened

@@ -266,8 +266,8 @@ struct PowOf {
 };
 
 // The exponent's value is taken exactly. Integers with integer exponents: the product wraps; of negative exponents the
-// fraction is dropped, which leaves 0 but for 1 and -1, and 0 has 0. Integers with float exponents: the power, its
-// fraction dropped, stopped at the limits; what is no number is 0.
+// fraction is dropped, which leaves 0 except for 1 and -1; 0 gives 0. Integers with float exponents: the power, its
+// fraction dropped, clamped to the limits; NaN becomes 0.
 template <class T, class Exponent>
 struct Pow {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, Exponent y) const
