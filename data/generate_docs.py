@@ -88,9 +88,9 @@ def constraints_text(source):
     functions = sorted({entry.function for entry in used if entry.function})
     return filled(
         f"{len(used)} constraints ({len(set(used))} different ones) are not groups of tensors that agree. Of these, "
-        f"{how['expression']} are expressions, {how['function']} are judged by the functions "
+        f"{how['expression']} are expressions, {how['function']} are checked by the functions "
         f"{', '.join(f'`{name}`' for name in functions)}, and {how['prose']} are prose: they concern the values in tensors, "
-        f"or they ask nothing.")
+        f"or they require nothing.")
 
 
 def blocks(source, api):
@@ -151,7 +151,7 @@ def with_numbers(text, pattern, numbers):
 
 
 def current():
-    """{path: text} of every document, with what the facts say."""
+    """{path: text} of every document, with the numbers and tables that follow from the facts."""
     api = json.loads(read("data/api.json"))
     source = Source()
     made, numbers = blocks(source, api), counts(source, api)
