@@ -26,7 +26,7 @@ from all_operators_cases import CASES, Array
 from peer_run import ROOT, about, items, say
 
 PASS_BYTES = 256 << 20  # of each of its arrays
-LAUNCHES = 20
+MOST_LAUNCHES, LAUNCHED_SECONDS = 20, 0.05  # in a row on a GPU
 LEAST_ROUNDS, MOST_ROUNDS = 3, 200
 SEED = 1
 
@@ -43,18 +43,21 @@ def to_attributes(attributes):
 
 
 class Values:
-    """Arrays of random values. Those of one type and range share their memory, since no case writes into its inputs."""
+    """Arrays of random values. Cases share them, since no case writes into its inputs; those of one case are apart."""
 
     def __init__(self, arrays):
         self.arrays, self.np, self.made = arrays, arrays.np, {}
         self.random = self.np.random.default_rng(SEED)
 
-    def input(self, array):
+    def inputs(self, row):
+        return [self.input(array, place) for place, array in enumerate(row.inputs)]
+
+    def input(self, array, place):
         if array is None:
             return None, None, None
         if not isinstance(array, Array):  # a function that makes it
             return self.arrays.put(array(self.np, self.random)), None, None
-        key = array.code, array.low, array.high
+        key = array.code, array.low, array.high, place
         if key not in self.made or len(self.made[key]) < array.count:
             self.made.pop(key, None)
             self.made[key] = self.arrays.put(self.draw(array, max(array.count, 1 << 16)))
@@ -120,15 +123,15 @@ class Pass:
         return lambda: list(self.pool.map(part, range(self.threads)))
 
 
-def timed(run, arrays):
+def timed(run, arrays, launches):
     if arrays.device == "cuda":
         begin, end = (arrays.torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        for _ in range(LAUNCHES):
+        for _ in range(launches):
             run()
         end.record()
         arrays.torch.cuda.synchronize()
-        return begin.elapsed_time(end) / 1e3 / LAUNCHES
+        return begin.elapsed_time(end) / 1e3 / launches
     begin = time.perf_counter()
     run()
     return time.perf_counter() - begin
@@ -136,13 +139,18 @@ def timed(run, arrays):
 
 def measure(runs, arrays, seconds):
     """The least and the median time of each, in turn."""
+    launches = []
     for run in runs:
         run()
         arrays.wait()
+        begin = time.perf_counter()
+        run()
+        arrays.wait()
+        launches.append(max(1, min(MOST_LAUNCHES, int(LAUNCHED_SECONDS / (time.perf_counter() - begin)))))
     times, end = [[] for _ in runs], time.perf_counter() + seconds
     while len(times[0]) < LEAST_ROUNDS or (time.perf_counter() < end and len(times[0]) < MOST_ROUNDS):
-        for run, of in zip(runs, times):
-            of.append(timed(run, arrays))
+        for run, count, of in zip(runs, launches, times):
+            of.append(timed(run, arrays, count))
     return [(min(of), statistics.median(of)) for of in times]
 
 
@@ -157,7 +165,7 @@ def run_case(name, anydml, values, passes, seconds):
     from beside import Missing
     row = CASES[name]
     report = {"operator": name, "what": shapes_of(row)}
-    inputs = [values.input(array) for array in row.inputs]
+    inputs = values.inputs(row)
     outputs = [values.output(array) for array in row.outputs]
     while inputs and inputs[-1][0] is None:
         inputs.pop()

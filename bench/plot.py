@@ -8,11 +8,13 @@ usage: plot.py                                       draws the documents' pictur
                                                      then draws the documents' anew
        plot.py FILE.json ... [--out FOLDER]          draws what these files have, for looking at; build/plots by default
 
-The files are what `dmlrun bench --json`, bench/peers.py --json and bench/peers_cuda.py --json write. Every figure of a
+The files are what `dmlrun bench --json`, bench/peers.py --json, bench/peers_cuda.py --json and bench/all_operators.py --json
+write; the last are kept as NAME-all.json. Every figure of a
 table between `<!-- figures: NAME -->` and `<!-- end of figures -->` in the documents comes from docs/performance/*.json,
 and so does every picture there.
 """
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
@@ -38,6 +40,12 @@ def split(reports):
     return ([one for one in own if one["machine"]["threads"]], [one for one in own if not one["machine"]["threads"]],
             [one for one in reports if one["program"] == "peers.py"],
             [one for one in reports if one["program"] == "peers_cuda.py"])
+
+
+def operator_names():
+    """Of all operators of DirectML."""
+    facts = json.loads((ROOT / "data" / "operators.json").read_text(encoding="utf-8"))
+    return [one["name"].removeprefix("DML_OPERATOR_") for one in facts["operators"]]
 
 
 def draw(reports):
@@ -73,6 +81,7 @@ def make_tables(reports):
         "wrong": tables.wrong(one_core),
         "speed": tables.speed(xeon, h200, gpu_peers, v1),
         "operators": tables.operators(cpus, peers),
+        "every-operator": tables.every_operator(reports, operator_names()),
         "gpu": tables.gpu(h200, gpu_peers, "ordinary"),
         "gpu-hard": tables.gpu(h200, gpu_peers, "hard"),
         "gpu-layouts": tables.gpu_layouts(h200, gpu_peers),
@@ -125,7 +134,8 @@ def renew():
 
 def keep(name, files, source):
     reports = [read(file) for file in files]
-    for program, suffix in (("anydml-bench", ""), ("peers.py", "-peers"), ("peers_cuda.py", "-peers")):
+    for program, suffix in (("anydml-bench", ""), ("peers.py", "-peers"), ("peers_cuda.py", "-peers"),
+                            ("all_operators.py", "-all")):
         of_it = [one for one in reports if one["program"] == program]
         if of_it:
             file = KEPT / f"{name}{suffix}.json"

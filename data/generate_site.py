@@ -18,6 +18,7 @@ from typing import Any
 
 import site_c
 import site_operators
+import site_pictures
 import site_python
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -111,7 +112,7 @@ class Site:
                     else:
                         picture = f"{page.removesuffix('.md')}-{i}.png"
                         (self.pages / picture).write_bytes(base64.b64decode("".join(output["data"]["image/png"])))
-                        lines += [f"![plot of the cell above]({picture})", ""]
+                        lines += [f"![{cell['metadata'].get('alt', 'plot of the cell above')}]({picture})", ""]
             lines += [f"This page is the notebook `{source}`.", ""]
             self.write(page, "\n".join(lines))
 
@@ -161,6 +162,8 @@ def main(arguments: list[str]) -> None:
         fail("usage: generate_site.py FOLDER")
     folder = Path(arguments[0]).resolve()
     print(f"wrote {Site(folder).make()} pages to {folder}")
+    if not site_pictures.find_library():
+        print("without pictures, which need libanydml.so in build/release: ./run builds it")
 
 
 if __name__ == "__main__":

@@ -4,17 +4,22 @@ of src/ops and data/examples.py. generate_site.py writes them."""
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import examples
 import python_rule as python
+import site_pictures
 from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of
 from entries import OPS, read_entries
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+sys.path.append(str(DOCS.parent / "bench"))
+from figures import reports, tables  # noqa: E402
 Facts = dict[str, Any]
 
 # Which chapter of the list an operator is in: the first pattern that its name has.
@@ -90,6 +95,12 @@ def page_name(name: str) -> str:
     return f"{name.lower()}.md"
 
 
+def tensor_names(operator: Facts) -> site_pictures.Names:
+    """The fields that are inputs, and those that are outputs."""
+    fields = [(one["field"], one["kind"]) for one in operator["tensors"]]
+    return ([name for name, kind in fields if "input" in kind], [name for name, kind in fields if "output" in kind])
+
+
 def has_cuda(name: str) -> bool:
     """Whether its family in src/ops has kernels for CUDA."""
     return any((OPS / entry.family / "cuda").is_dir() for entry in read_entries() if entry.operator == name)
@@ -135,19 +146,30 @@ def numerics(name: str) -> list[str]:
         if row or mentions(section.text, name):
             where = f"[{section.title if section is first else f'Numerics: {section.title.lower()}'}]"
             text = f"{DEFINED} {where}(../../numerics.md{section.anchor})."
+            row = re.sub(r"\]\((#|\w)", lambda link: f"](../../{'numerics.md#' if link[1] == '#' else link[1]}", row or "")
             return ["## To the bit", "", text, "", *([f"> {row}", ""] if row else [])]
     if name in python.built_names():
         return ["## To the bit", "", f"{DEFINED} [Numerics: every result, to the bit](../../numerics.md).", ""]
     return []
 
 
+@cache
+def speeds() -> tuple[list[str], dict[str, list[str]]]:
+    """Of the machines that docs/performance has figures of."""
+    kept = {file.stem: reports.read(file) for file in sorted((DOCS / "performance").glob("*.json"))}
+    return tables.speeds(kept, sorted(python.built_names()))
+
+
 def speed(name: str) -> list[str]:
-    """Which page has figures of the operator, if it is built."""
+    """The figures of the operator, and which page has more, if it is built."""
     if name not in python.built_names():
         return []
+    titles, rows = speeds()
+    shape, *cells = rows[name]
+    figures = table(("machine", f"share and time, {shape}" if shape != "–" else "share"), zip(titles, cells))
     page, title = (("performance.md#what-was-measured", "How fast: what was measured") if "MODULUS" in name else
                    ("operator-speed.md", "The speed of every operator"))
-    return ["## Speed", "", f"[{title}](../../{page}) has figures, [How fast, and how that is measured](../../performance.md) "
+    return ["## Speed", "", "Share of a pass over memory that moves the same bytes:", "", *figures, f"[{title}](../../{page}) has more, [How fast, and how that is measured](../../performance.md) "
             "explains them, and `dmlrun bench` measures on your machine.", ""]
 
 
@@ -158,6 +180,7 @@ class Pages:
         self.source = Source()
         self.python = {op.name: op for op in python.read_operators()}
         self.built = python.built_names()
+        self.library = site_pictures.find_library()
 
     def names(self) -> list[str]:
         return [self.source.name_of(operator) for operator in self.source.operators]
@@ -285,7 +308,8 @@ class Pages:
         name = self.source.name_of(operator)
         op = self.python[name]
         rules = list(self.rules(operator))
-        lines = ["---", f"title: {name}", "---", "", f"# {breakable(name)}", "", *self.summary(operator)]
+        lines = ["---", f"title: {name}", "---", "", f"# {breakable(name)}", "", *self.summary(operator),
+                 *site_pictures.part(self.library, name, tensor_names(operator))]
         if name in self.built:
             lines += self.example_part(op)
         lines += ["## Fields", "", *self.fields(operator)]

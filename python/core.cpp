@@ -309,6 +309,17 @@ int place_of(const nb::args& arrays) {
   return place;
 }
 
+// Of arrays on a GPU: see DeviceCall::layouts.
+nb::tuple device_layouts(nb::handle arrays) {
+  const std::vector<nb::object> given = list_of(arrays);
+  const std::vector<nb::handle> sources(given.begin(), given.end());
+  DeviceCall call;
+  if (!call.locate(sources.data(), sources.size(), nullptr, 0)) {
+    raise(PyExc_TypeError, "no array is on a GPU");
+  }
+  return call.layouts();
+}
+
 // An operator or a graph over arrays of fixed types, shapes and strides.
 class Compiled {
  public:
@@ -350,6 +361,31 @@ class Compiled {
     if (code != ANYDML_OK) {
       raise_last(code);
     }
+  }
+
+  // Over arrays on a GPU; None among the outs is a new one, of bool where `truths` says so.
+  [[nodiscard]] nb::list run_on_device(nb::handle inputs, nb::handle outs, const nb::list& truths,
+                                       nb::handle device) const {
+    const std::vector<nb::object> given = list_of(inputs);
+    const std::vector<nb::object> targets = list_of(outs);
+    check_count(given.size(), call_.inputs, "inputs");
+    check_count(targets.size(), call_.outputs(), "outputs");
+    check_count(nb::len(truths), call_.outputs(), "truths");
+    const std::vector<nb::handle> sources(given.begin(), given.end());
+    const std::vector<nb::handle> places(targets.begin(), targets.end());
+    std::vector<bool> of_truths;
+    for (const nb::handle one : truths) {
+      of_truths.push_back(nb::cast<bool>(one));
+    }
+    DeviceCall call;
+    if (!call.locate(sources.data(), sources.size(), places.data(), places.size())) {
+      raise(PyExc_TypeError, "no array is on a GPU");
+    }
+    nb::list results;
+    for (const nb::object& result : call.run(compiled_, call_.operands, of_truths, device)) {
+      results.append(result);
+    }
+    return results;
   }
 
  private:
@@ -482,6 +518,7 @@ NB_MODULE(_core, module) {
   module.def("run_on_device", run_on_device, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"),
              nb::arg("attributes"), nb::arg("device").none(), nb::arg("same"), nb::arg("rules"));
   module.def("place_of", place_of);
+  module.def("device_layouts", device_layouts, nb::arg("arrays"));
   module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
   module.def("set_most_elements",
              [](std::int64_t count) { most_elements = std::clamp<std::int64_t>(count, 1, kMostElements); });
@@ -506,5 +543,7 @@ NB_MODULE(_core, module) {
            nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"), nb::arg("device").none())
       .def(nb::init<const Graph&, nb::handle, nb::handle, nb::handle>(), nb::arg("graph"), nb::arg("inputs"),
            nb::arg("outs"), nb::arg("device").none())
-      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("outs"));
+      .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("outs"))
+      .def("run_on_device", &Compiled::run_on_device, nb::arg("inputs"), nb::arg("outs"), nb::arg("truths"),
+           nb::arg("device").none());
 }

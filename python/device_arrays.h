@@ -109,7 +109,8 @@ struct DeviceOperand {
   const Library* library = nullptr;
   dlpack::Device device{};  // {0, 0}: not an array of a library
   bool viewed = false;
-  bool fresh = false;  // made for this call
+  bool fresh = false;         // made for this call
+  bool takes_truths = false;  // an array of bool is one of bytes
   dlpack::Tensor view{};
   nb::object kept;  // what the memory belongs to, beside what was given
   Operand operand;
@@ -160,7 +161,7 @@ struct DeviceOperand {
     if (!viewed || order != kNoOrder) {
       read_capsule(order, writes);
     }
-    const DataType type = dlpack::type_of(view.type);
+    const DataType type = element_type();
     if (type == DataType::unknown || view.rank > kMostDimensions) {
       const std::string what =
           type == DataType::unknown
@@ -175,8 +176,12 @@ struct DeviceOperand {
 
   // As the view shows it.
   void read_plain() {
-    operand.tensor = {static_cast<anydml_type>(dlpack::type_of(view.type)), view.rank, operand.sizes, operand.strides,
+    operand.tensor = {static_cast<anydml_type>(element_type()), view.rank, operand.sizes, operand.strides,
                       view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset};
+  }
+
+  [[nodiscard]] bool is_of_truths() const {
+    return view.type.code == dlpack::kBool && view.type.bits == 8 && view.type.lanes == 1;
   }
 
   // PyTorch's tensors may be other than the view says: those that need a gradient, and negated ones.
@@ -197,6 +202,10 @@ struct DeviceOperand {
   }
 
  private:
+  [[nodiscard]] DataType element_type() const {
+    return takes_truths && is_of_truths() ? DataType::UINT8 : dlpack::type_of(view.type);
+  }
+
   [[nodiscard]] PyObject* call_method(PyObject* name) const {
     return in_python([&] { return PyObject_CallMethodNoArgs(given.ptr(), name); });
   }

@@ -9,20 +9,19 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "attributes.h"
 #include "call.h"
 #include "device_arrays.h"
+#include "device_kept.h"
 #include "device_memory.h"
 #include "dlpack.h"
 #include "gil.h"
@@ -31,59 +30,6 @@
 #include "operand.h"
 
 namespace anydml::python {
-
-// ---- The call ------------------------------------------------------------------------------------------------------
-
-// What was compiled last, by all that a call says but its addresses. Used with the GIL held.
-class CompiledCalls {
- public:
-  static constexpr std::size_t kMost = 256;
-  using Compiled = std::shared_ptr<const anydml_compiled>;
-
-  static CompiledCalls& of_process() {
-    static auto* const all = new CompiledCalls;
-    return *all;
-  }
-  [[nodiscard]] std::size_t size() const { return by_key_.size(); }
-
-  template <class Make>
-  Compiled get(const std::string& key, Make make) {
-    if (const auto known = by_key_.find(key); known != by_key_.end()) {
-      return known->second;
-    }
-    Compiled made(make(), [](const anydml_compiled* compiled) {
-      anydml_compiled_release(const_cast<anydml_compiled*>(compiled));
-    });
-    if (by_key_.size() == kMost) {
-      by_key_.erase(oldest_.front());
-      oldest_.pop_front();
-    }
-    by_key_.emplace(key, made);
-    oldest_.push_back(key);
-    return made;
-  }
-
- private:
-  std::unordered_map<std::string, Compiled> by_key_;
-  std::deque<std::string> oldest_;
-};
-
-inline const anydml_device* device_with_id(std::int32_t id) {
-  static auto* const known = new std::map<std::int32_t, const anydml_device*>;
-  const anydml_device*& device = (*known)[id];
-  if (device == nullptr) {
-    const std::string name = "cuda:" + std::to_string(id);
-    device = anydml_find_device(name.c_str());
-    if (device == nullptr) {
-      raise(PyExc_RuntimeError, "an array is on " + name +
-                                    ", and anydml has no such device: the plugin libanydml-cuda.so is missing or does "
-                                    "not work here (docs/python.md says where it goes); arrays in the CPU's memory are "
-                                    "taken without it. " +
-                                    anydml_last_error());
-    }
-  }
-  return device;
-}
 
 class DeviceCall {
  public:
@@ -132,14 +78,16 @@ class DeviceCall {
 
   // A new array beside another, in C's order.
   [[nodiscard]] static nb::object new_array(const DeviceOperand& like, DataType type, int rank,
-                                            const std::int64_t* sizes) {
+                                            const std::int64_t* sizes, bool is_of_truths = false) {
     const nb::object shape = nb::steal(PyTuple_New(rank));
     for (int i = 0; i < rank; ++i) {
       PyTuple_SET_ITEM(shape.ptr(), i, PyLong_FromLongLong(sizes[i]));
     }
-    return type_of(like) == type
-               ? in_python([&] { return like.library->empty(like.given, shape); })
-               : in_python([&] { return like.library->empty(like.given, shape, nb::str(type_text(type).c_str())); });
+    if (type_of(like) == type && like.is_of_truths() == is_of_truths) {
+      return in_python([&] { return like.library->empty(like.given, shape); });
+    }
+    const std::string kind = is_of_truths ? "bool" : type_text(type);
+    return in_python([&] { return like.library->empty(like.given, shape, nb::str(kind.c_str())); });
   }
 
   std::vector<nb::object> run(const char* op, const Attributes& attributes, nb::handle device_name) {
@@ -155,16 +103,88 @@ class DeviceCall {
       results.push_back(make_out(i, made[i - count_]));
     }
     launch(op, attributes);
+    adopt(results, made);
+    return results;
+  }
+
+  // The number of the GPU that all arrays are on, and of each its type, shape and strides, in elements.
+  nb::tuple layouts() {
+    choose_library_of_arrays();
+    nb::list all;
+    for (DeviceOperand& one : operands_) {
+      read(one, false);
+      nb::list shape;
+      nb::list strides;
+      for (int i = 0; i < one.operand.tensor.rank; ++i) {
+        shape.append(one.operand.sizes[i]);
+        strides.append(one.operand.strides[i]);
+      }
+      all.append(
+          nb::make_tuple(one.is_of_truths() ? "bool" : type_text(type_of(one)), nb::tuple(shape), nb::tuple(strides)));
+    }
+    device_with_id(id_);  // which explains where there is no such device
+    return nb::make_tuple(id_, all);
+  }
+
+  // What was compiled for arrays like `expected`, inputs and then outputs. truths: the outputs that are arrays of bool.
+  std::vector<nb::object> run(const anydml_compiled* compiled, const std::vector<Operand>& expected,
+                              const std::vector<bool>& truths, nb::handle device_name) {
+    packs_ = true;
+    choose_library_of_arrays();
+    for (std::size_t i = count_; i < expected.size(); ++i) {
+      const anydml_tensor& tensor = expected[i].tensor;
+      rules_.push_back({.has_type = true,
+                        .type = static_cast<DataType>(tensor.type),
+                        .has_shape = true,
+                        .shape = {expected[i].sizes, expected[i].sizes + tensor.rank}});
+    }
+    read_arrays();
+    choose_device(device_name);
+    std::vector<nb::object> results;
+    std::vector<std::optional<DeviceMemory>> made(operands_.size() - count_);
+    std::vector<void*> memory;
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (i >= count_) {
+        results.push_back(make_out(i, made[i - count_], truths[i - count_]));
+      }
+      if (!is_laid_out(operands_[i].operand, expected[i])) {
+        raise(PyExc_ValueError, (i < count_ ? "inputs[" + std::to_string(i) : "out[" + std::to_string(i - count_)) +
+                                    "] has another type, shape or strides than it was compiled for");
+      }
+      memory.push_back(operands_[i].operand.tensor.data);
+    }
+    launch_compiled(compiled, memory);
+    adopt(results, made);
+    return results;
+  }
+
+ private:
+  // Steps that are never taken may be any.
+  static bool is_laid_out(const Operand& array, const Operand& expected) {
+    const int rank = expected.tensor.rank;
+    if (array.tensor.type != expected.tensor.type || array.tensor.rank != rank ||
+        !std::equal(array.sizes, array.sizes + rank, expected.sizes)) {
+      return false;
+    }
+    const bool is_empty = std::find(array.sizes, array.sizes + rank, 0) != array.sizes + rank;
+    for (int i = 0; i < rank && !is_empty; ++i) {
+      if (array.sizes[i] != 1 && array.strides[i] != expected.strides[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Results in memory of ours become the library's arrays.
+  void adopt(std::vector<nb::object>& results, std::vector<std::optional<DeviceMemory>>& made) {
     for (std::size_t i = 0; i < made.size(); ++i) {
       if (made[i]) {
         const nb::object memory = nb::cast(std::move(*made[i]));
         results[i] = in_python([&] { return home_->adopt(operands_[like_].given, memory); });
       }
     }
-    return results;
   }
 
- private:
   static bool is_on_gpu(const DeviceOperand& one) { return one.on_gpu(); }
   static DataType type_named(const std::string& name) {
     for (std::uint32_t type = 1; type < kDataTypeLimit; ++type) {
@@ -214,6 +234,19 @@ class DeviceCall {
     }
     if (!waits_) {
       find_stream();
+    }
+  }
+
+  // Where there are no numbers, and bool is taken.
+  void choose_library_of_arrays() {
+    for (DeviceOperand& one : operands_) {
+      one.takes_truths = true;
+    }
+    choose_library();
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!operands_[i].reached()) {
+        refuse_mixture(operands_[i]);
+      }
     }
   }
 
@@ -397,7 +430,7 @@ class DeviceCall {
   }
 
   // Null where there is memory of ours for it; None where it is absent.
-  nb::object make_out(std::size_t i, std::optional<DeviceMemory>& made) {
+  nb::object make_out(std::size_t i, std::optional<DeviceMemory>& made, bool is_of_truths = false) {
     DeviceOperand& out = operands_[i];
     if (!out.given.is_none()) {
       return nb::borrow(out.given);
@@ -413,7 +446,7 @@ class DeviceCall {
       raise(PyExc_ValueError, "shape has " + std::to_string(rank) + " dimensions; expected at most eight");
     }
     if (home_->empty.is_none()) {
-      made.emplace(device_, id_, type, rank, sizes);
+      made.emplace(device_, id_, type, rank, sizes, is_of_truths);
       Operand& packed = out.operand;
       std::int64_t stride = 1;
       for (int k = rank - 1; k >= 0; --k) {
@@ -424,7 +457,8 @@ class DeviceCall {
       packed.tensor = {static_cast<anydml_type>(type), rank, packed.sizes, packed.strides, made->address()};
       return {};
     }
-    const nb::object result = new_array(type, rank, sizes);
+    const nb::object result =
+        packs_ ? new_array(operands_[like_], type, rank, sizes, is_of_truths) : new_array(type, rank, sizes);
     out.fresh = true;
     out.locate(result);
     read(out, true);
@@ -500,12 +534,17 @@ class DeviceCall {
       }
       return fresh;
     });
+    launch_compiled(compiled.get(), memory);
+  }
+
+  void launch_compiled(const anydml_compiled* compiled, const std::vector<void*>& memory) const {
     int code = ANYDML_OK;
     {
       const GilReleased released;  // a launch waits where many are under way
       void* const* outs = memory.data() + count_;
-      code = waits_ ? anydml_compiled_run(compiled.get(), memory.data(), count_, outs, outputs)
-                    : anydml_compiled_run_on_stream(compiled.get(), stream_, memory.data(), count_, outs, outputs);
+      const std::size_t outputs = memory.size() - count_;
+      code = waits_ ? anydml_compiled_run(compiled, memory.data(), count_, outs, outputs)
+                    : anydml_compiled_run_on_stream(compiled, stream_, memory.data(), count_, outs, outputs);
     }
     if (code != ANYDML_OK) {
       raise_last(code);
@@ -527,6 +566,7 @@ class DeviceCall {
   std::vector<std::vector<std::size_t>> same_;
   std::vector<OutputToMake> rules_;  // none: all arrays have one type
   bool one_shape_ = true;
+  bool packs_ = false;  // new arrays are in C's order, whatever that of the operands is
   std::size_t count_ = 0;
   std::size_t like_ = 0;  // the first array on the GPU
   const Library* home_ = nullptr;

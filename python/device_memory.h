@@ -21,8 +21,9 @@ namespace anydml::python {
 // JAX, has no function to make one that somebody else may write to.
 class DeviceMemory {
  public:
-  DeviceMemory(const anydml_device* device, std::int32_t id, DataType type, int rank, const std::int64_t* sizes)
-      : id_(id), type_(type), sizes_(sizes, sizes + rank) {
+  DeviceMemory(const anydml_device* device, std::int32_t id, DataType type, int rank, const std::int64_t* sizes,
+               bool is_of_truths = false)
+      : id_(id), type_(type), is_of_truths_(is_of_truths), sizes_(sizes, sizes + rank) {
     std::uint64_t bytes = element_size(type);
     for (const std::int64_t size : sizes_) {
       bytes *= static_cast<std::uint64_t>(size);
@@ -48,7 +49,7 @@ class DeviceMemory {
     made->managed.tensor = {memory_->address,
                             {dlpack::kCuda, id_},
                             static_cast<std::int32_t>(sizes_.size()),
-                            dlpack::element_type(type_),
+                            is_of_truths_ ? dlpack::ElementType{dlpack::kBool, 8, 1} : dlpack::element_type(type_),
                             made->sizes.data(),
                             nullptr,
                             0};
@@ -90,6 +91,7 @@ class DeviceMemory {
 
   std::int32_t id_;
   DataType type_;
+  bool is_of_truths_;
   std::vector<std::int64_t> sizes_;
   std::shared_ptr<Memory> memory_;
 };

@@ -18,7 +18,7 @@ struct Device {
   std::int32_t id;
 };
 
-enum Code : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2 };
+enum Code : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBool = 6 };
 
 struct ElementType {
   std::uint8_t code;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measurements: what dmlrun bench, peers.py and peers_cuda.py write, and the shorter form that is kept in docs/performance.
+"""Measurements: what dmlrun bench, peers.py, peers_cuda.py and all_operators.py write, and the shorter form that is kept in docs/performance.
 
 The shorter form has the same keys. Lists of objects are tables (`columns`, `rows`), numbers have four digits, and
 `source` says where the figures come from.
@@ -25,9 +25,11 @@ KEPT = {
     "peers_cuda.py": {
         "cases": ("peer", "type", "operator", "layout", "data", "gb_per_second", "fraction", "wrong"),
         "latency": ("peer", "how", "name", "median_ns")},
+    "all_operators.py": {
+        "cases": ("operator", "what", "elements", "bytes", "seconds", "fraction", "gflops", "missing")},
 }
 OF_A_REPORT = ("program", "schema", "source", "version", "arguments", "machine", "cpu", "architecture", "c_library",
-               "device", "driver", "cuda", "titles", "tensor_bytes", "differing")
+               "device", "gpu", "threads", "library", "others_busy_cores", "driver", "cuda", "titles", "tensor_bytes", "differing")
 OF_A_MACHINE = ("cpu", "architecture", "cores", "threads", "adapter", "device", "target", "compiler", "c_library")
 
 
@@ -59,7 +61,8 @@ def shorten(reports, source):
     program = first["program"]
     for report in reports[1:]:
         same = {"anydml-bench": lambda one: (one["machine"]["cpu"], one["machine"]["threads"]),
-                "peers.py": lambda one: one["cpu"], "peers_cuda.py": lambda one: one["device"]}[program]
+                "peers.py": lambda one: one["cpu"], "peers_cuda.py": lambda one: one["device"],
+                "all_operators.py": lambda one: (one["cpu"], one["device"], one["threads"])}[program]
         if report["program"] != program or same(report) != same(first):
             sys.exit("these reports are of different programs, machines or numbers of threads; keep them apart")
     kept = {key: first[key] for key in OF_A_REPORT if key in first}
@@ -97,7 +100,7 @@ def read(path):
     """A report of either form, with lists of objects."""
     report = json.loads(Path(path).read_text())
     if report.get("program") not in KEPT:
-        sys.exit(f"{path}: not written by dmlrun bench, peers.py or peers_cuda.py")
+        sys.exit(f"{path}: not written by dmlrun bench, peers.py, peers_cuda.py or all_operators.py")
     for key in KEPT[report["program"]]:
         value = report.get(key, [])
         if isinstance(value, dict):

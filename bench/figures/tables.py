@@ -169,6 +169,63 @@ def operators(reports, all_peers):
     return "\n".join(parts).rstrip()
 
 
+# A machine is measured by one run of all_operators.py, kept as NAME-all. Until there is one, dmlrun bench's figures of some
+# operators stand in.
+MACHINES = {"neoverse-v1": ("neoverse-v1",), "xeon": ("xeon-operators", "xeon"), "h200": ("h200",)}
+
+
+def machine_title(report):
+    if report["program"] == "all_operators.py":
+        return report["gpu"] if report["device"] == "cuda" else f"{report['cpu']}, {report['threads']} threads"
+    return machine_name(report) if report["machine"]["threads"] else report["machine"]["device"]
+
+
+def speeds(reports, names):
+    """The titles of the machines, and {operator: [its tensors, a cell for each machine]}."""
+    found = []
+    for name, others in MACHINES.items():
+        of_all = reports.get(f"{name}-all")
+        cases = [case for other in others for case in reports[other]["cases"]]
+        found.append(({case["operator"]: case for case in of_all["cases"]} if of_all else
+                      {one: bench_case(cases, one) for one in names}, of_all or reports[others[0]]))
+    rows = {}
+    for name in names:
+        cases = [of.get(name) for of, _ in found]
+        shapes = [case["what"].replace(" x ", "×") for case in cases if case and "what" in case]
+        rows[name] = [shapes[0] if shapes else EMPTY, *map(operator_cell, cases)]
+    return [machine_title(report) for _, report in found], rows
+
+
+def bench_case(cases, name):
+    """FLOAT32 if it has it, the largest tensors, in the order of memory."""
+    of_it = [case for case in cases if case.get("directml_operator") == name and case["layout"] in ("tensor", "inner")
+             and case["data"] == "ordinary"]
+    return max(of_it, key=lambda case: (case["type"] == "FLOAT32", case.get("elements", 0)), default=None)
+
+
+def operator_cell(case):
+    if not case or "fraction" not in case:
+        return "not measured"
+    if "seconds" not in case:
+        rates = (("ns_per_element", ".3f", "ns an element"), ("gb_per_second", ".0f", "GB/s"))  # of which one may be kept
+        rate = next((f" ({case[key]:{digits}} {unit})" for key, digits, unit in rates if key in case), "")
+        return percent(case["fraction"]) + rate
+    time = f"{case['seconds'] * 1e3:.2f} ms" if case["seconds"] >= 1e-3 else f"{case['seconds'] * 1e6:.0f} µs"
+    return f"{time}, {case['gflops'] / 1000:.2f} TFLOP/s" if "gflops" in case else f"{percent(case['fraction'])} ({time})"
+
+
+def every_operator(reports, names):
+    """Each operator once, all machines side by side; products have their arithmetic instead of a share."""
+    titles, rows = speeds(reports, names)
+    measured = [sum(row[1 + i] != "not measured" for row in rows.values()) for i in range(len(titles))]
+    text = "Measured: " + ", ".join(f"{count} of {len(rows)} operators on {title}"
+                                    for title, count in zip(titles, measured)) + "."
+    notes = [f"On {machine_title(report)} other processes took {report['others_busy_cores']} processors meanwhile."
+             for name in MACHINES if (report := reports.get(f"{name}-all")) and report.get("others_busy_cores", 0) > 0.2]
+    return "\n\n".join([" ".join([text, *notes]), table(["", "tensors", *titles],
+                                                         [[name, *row] for name, row in sorted(rows.items())])])
+
+
 # ---- GPUs -----------------------------------------------------------------------------------------------------------
 
 def gpu(own, others, data, layout="tensor"):

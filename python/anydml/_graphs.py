@@ -2,6 +2,8 @@
 """Graphs: functions of arrays that are recorded once for each form of their arguments and run as one unit."""
 import dataclasses
 import functools
+import inspect
+import math
 import struct
 import weakref
 import zlib
@@ -13,9 +15,10 @@ from types import (BuiltinMethodType as _BuiltinMethodType, GenericAlias as _Gen
 
 import numpy as _np
 
-from . import _core, _libraries
+from . import _core, _libraries, _recorded  # noqa: F401, which Symbols need
 from ._call import ON_GPU as _ON_GPU
 from ._symbols import Recorder, Symbol, plain as _plain
+from ._trees import put_together as _put_together, taken_apart as _taken_apart
 
 _MOST_KEPT = 32  # forms of arguments that a graph stays compiled for
 
@@ -24,6 +27,7 @@ class Recording:
     """A function that was recorded for arrays of certain types, shapes and strides, compiled."""
 
     def __init__(self, function, arguments, device):
+        """function: of a list with a Symbol in place of each array."""
         recorder = Recorder()
         likes, symbols = [], []
         for one in arguments:
@@ -31,7 +35,7 @@ class Recording:
                 symbol, like = recorder.input(one)
                 likes.append(like)
             symbols.append(symbol if isinstance(one, _np.ndarray) else one)
-        self._compile(recorder, likes, function(*symbols), device)
+        self._compile(recorder, likes, function(symbols), device)
 
     @classmethod
     def of(cls, recorder, likes, results, device=None):
@@ -41,10 +45,12 @@ class Recording:
         return made
 
     def _compile(self, recorder, likes, results, device):
-        self._several = isinstance(results, (tuple, list))
-        outputs = [recorder.output(one) for one in (results if self._several else (results,))]
+        leaves = []
+        self._form = _taken_apart(results, leaves)
+        self._is_tuple = self._form in ((kind, None, (None,) * len(leaves)) for kind in (tuple, list))
+        outputs = [recorder.output(one) for one in leaves]
         self._outs = [(like.shape, kind) for like, kind in outputs]
-        self.no_outs = (None,) * len(outputs)
+        self.no_outs, self._guard = (None,) * len(outputs), None
         outs = [_np.empty(like.shape, like.dtype) for like, _ in outputs]  # which can be written
         self._compiled = _core.Compiled(recorder.graph, likes, outs, device)
 
@@ -69,8 +75,44 @@ class Recording:
             copy.run([made], [strided])
         return [made if one is None else one for one, made in zip(outs, packed)]
 
+    def run_on_device(self, arrays, outs, device):
+        """The same over arrays of other libraries on a GPU, which it was compiled for."""
+        if len(outs) != len(self._outs):
+            raise ValueError(f"out has {len(outs)} entries; expected {len(self._outs)}, one for each result")
+        if self._guard is None:  # runs go on after the call, and read what was compiled
+            library = _libraries.library_of(type(arrays[0]))[0]
+            self._guard = weakref.finalize(self, _release_later, library, _core.device_layouts(arrays[:1])[0],
+                                           self._compiled)
+            self._guard.atexit = False
+        targets = [one if one is None or _is_packed_on_device(one, f"out[{i}]", *like) else None
+                   for i, (one, like) in enumerate(zip(outs, self._outs))]
+        results = self._compiled.run_on_device(arrays, targets, [kind == bool for _, kind in self._outs], device)
+        for one, target, made in zip(outs, targets, results):
+            if one is not target:
+                _core.run_on_device("ELEMENT_WISE_IDENTITY", [made], [one], {}, None, [[0]], [(True, "", None)])
+        return [made if one is None else one for one, made in zip(outs, results)]
+
     def result(self, outs):
-        return tuple(outs) if self._several else outs[0]
+        if self._form is None:
+            return outs[0]
+        return tuple(outs) if self._is_tuple else _put_together(self._form, iter(outs), tuple)
+
+
+def _release_later(library, device, compiled):
+    """Waits for work that may still read what was compiled; that goes with the arguments of this call."""
+    library.finish(device)
+
+
+def _is_packed_on_device(array, name, shape, kind):
+    if _core.place_of(array) != _ON_GPU:
+        raise TypeError(f"{name} is of type {type(array).__name__} and not on a GPU; expected an array beside the inputs")
+    found, its_shape, strides = _core.device_layouts([array])[1][0]
+    if _np.dtype(found) != kind:
+        raise TypeError(f"{name} is an array of {found}; expected {kind}")
+    if its_shape != shape:
+        raise ValueError(f"{name} has the shape {its_shape}; expected {shape}")
+    packed = [math.prod(shape[i + 1:]) for i in range(len(shape))]
+    return all(size == 1 or one == other for size, one, other in zip(shape, strides, packed)) or 0 in shape
 
 
 def _check_out(array, name, shape, kind):
@@ -167,6 +209,27 @@ def _checksum(argument):
     return zlib.crc32(_np.ascontiguousarray(argument).reshape(-1).view(_np.uint8))
 
 
+def _holds_array(container):
+    """Whether a tuple, a list or a dict of an argument is more than a constant."""
+    leaves = []
+    _taken_apart(container, leaves)
+    return any(isinstance(one, (_np.ndarray, Symbol)) or _libraries._is_foreign(one) for one in leaves)
+
+
+def _like(kind, shape, strides):
+    """An array without memory of its own, like one on a GPU."""
+    dtype = _np.dtype(kind)
+    is_empty = 0 in shape
+    return _np.lib.stride_tricks.as_strided(_np.empty(1, dtype), shape, None if is_empty else
+                                            [dtype.itemsize * step for step in strides], writeable=False)
+
+
+def _without_reversal(array, strides):
+    if all(step >= 0 for step in strides):
+        return array
+    return _core.run_on_device("ELEMENT_WISE_IDENTITY", [array], [None], {}, None, [[0]], [(True, "", None)])[0]
+
+
 class Graph:
     """A function of arrays that runs as one piece; `graph` makes it.
 
@@ -187,6 +250,7 @@ class Graph:
         self._function, self._device = function, device
         self._kept = _OrderedDict()
         self._owner = None  # the class that it is a method of
+        self._signature = None  # of the function, once it is needed
 
     def __set_name__(self, owner, name):
         self._owner = owner
@@ -194,32 +258,59 @@ class Graph:
     def __get__(self, instance, owner=None):
         return self if instance is None else _MethodType(self, instance)
 
-    def __call__(self, *arguments, out=None):
+    def __call__(self, *arguments, out=None, **named):
         """Runs it. Arguments that are not arrays (numbers, strings, None) are constants of the recorded graph."""
-        if out is None and all(type(one) is _np.ndarray for one in arguments):
+        if out is None and not named and all(type(one) is _np.ndarray for one in arguments):
             known = self._kept.get(tuple([(one.dtype, one.shape, one.strides) for one in arguments]))
             if known is not None:
                 return known.result(known.run(arguments, known.no_outs))
         outs = list(out) if isinstance(out, (tuple, list)) else None if out is None else [out]
-        if any(type(one) is Symbol for one in (*arguments, *(outs or ()))):  # within another graph
+        arguments, named = self._by_place(arguments, named) if named else (arguments, named)
+        leaves = []
+        form = (tuple([_taken_apart(one, leaves, _holds_array) for one in arguments]),
+                tuple([(name, _taken_apart(one, leaves, _holds_array)) for name, one in named.items()]))
+        if any(type(one) is Symbol for one in (*leaves, *(outs or ()))):  # within another graph
             if outs is not None:
                 raise TypeError("out is given within another graph; expected none, since that graph makes its results")
-            results = self._function(*arguments)
-            return tuple(results) if isinstance(results, list) else results
-        if _core.place_of(*arguments) == _ON_GPU:
-            raise TypeError("a graph takes arrays in the CPU's memory; with device it runs on a GPU and copies them")
-        given, taken, give = _libraries.borrow(arguments, outs or [])
+            results = []
+            return _put_together(_taken_apart(self._function(*arguments, **named), results), iter(results), tuple)
+        if _core.place_of(*leaves) == _ON_GPU:
+            return self._on_gpu(leaves, form, outs)
+        given, taken, give = _libraries.borrow(leaves, outs or [])
         given = [regular(one) if isinstance(one, (_np.ndarray, _np.generic)) else one for one in given]
-        recording = self._recording(given)
+        recording = self._recording(given, form)
         arrays = [one for one in given if isinstance(one, _np.ndarray)]
         results = recording.run(arrays, recording.no_outs if outs is None else taken)
-        if outs is None and any(map(_libraries._is_foreign, arguments)):
-            results = _libraries.borrow(arguments, [None] * len(results))[2](results)
+        if outs is None and any(map(_libraries._is_foreign, leaves)):
+            results = _libraries.borrow(leaves, [None] * len(results))[2](results)
         elif outs is not None:
             results = give(results)
         return recording.result(results)
 
-    def _recording(self, given):
+    def _by_place(self, arguments, named):
+        """Arguments that are given by name, at their places where they have one: f(x, k=2) is f(x, 2)."""
+        if self._signature is None:
+            try:
+                self._signature = inspect.signature(self._function)
+            except (TypeError, ValueError):  # it does not tell
+                return arguments, named
+        bound = self._signature.bind(*arguments, **named)
+        return bound.args, bound.kwargs
+
+    def _on_gpu(self, leaves, form, outs):
+        """Over arrays on a GPU: it is compiled for that GPU, and runs on the library's stream."""
+        is_array = [isinstance(one, _np.ndarray) or _libraries._is_foreign(one) for one in leaves]
+        arrays = [one for one, is_one in zip(leaves, is_array) if is_one]
+        index, layouts = _core.device_layouts(arrays)
+        if any(step < 0 for _, _, strides in layouts for step in strides):
+            arrays = [_without_reversal(one, layout[2]) for one, layout in zip(arrays, layouts)]
+            index, layouts = _core.device_layouts(arrays)
+        likes = iter([_like(*layout) for layout in layouts])
+        recording = self._recording([next(likes) if is_one else one for one, is_one in zip(leaves, is_array)], form, index)
+        return recording.result(recording.run_on_device(arrays, recording.no_outs if outs is None else outs, self._device))
+
+    def _recording(self, given, form, gpu=None):
+        """gpu: the number of the GPU that the arrays are on; `given` then has arrays like them."""
         key = []
         for i, one in enumerate(given):
             try:
@@ -227,18 +318,26 @@ class Graph:
                            (type(one), _Identity(one)) if i == 0 and self._is_receiver(one) else _key_of(one))
             except TypeError as error:
                 raise TypeError(f"an argument is neither an array nor a constant: {error}") from error
+        if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number says it all
+            key.append((gpu, form))
         key = tuple(key)
         found = self._kept.get(key)
         if found is None:
-            before = list(map(_checksum, given))
-            found = Recording(self._function, given, self._device)
-            if list(map(_checksum, given)) != before:
+            before = list(map(_checksum, given)) if gpu is None else None
+            found = Recording(functools.partial(self._call, form), given,
+                              self._device if gpu is None else f"cuda:{gpu}")
+            if gpu is None and list(map(_checksum, given)) != before:
                 raise ValueError("the function changed an array that is one of its arguments; a graph's function must leave "
                                  "its arguments as they are")
             self._kept[key] = found
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         return found
+
+    def _call(self, form, leaves):
+        values = iter(leaves)
+        arguments = [_put_together(one, values) for one in form[0]]
+        return self._function(*arguments, **{name: _put_together(one, values) for name, one in form[1]})
 
     def _is_receiver(self, one):
         """Whether it is the object that a method is called on, which may be of a class without a hash."""
@@ -255,9 +354,10 @@ def graph(function=None, *, device=None):
 
     Element-wise operators in a row are one pass over memory, and intermediate results are not materialised unless they
     are needed. The results are those of the function itself, bit for bit. It is a decorator too, of functions and of
-    methods. The function is called once for each form of its arguments, with a `Symbol` in place of each array. Other
-    arrays that it reads are constants with the elements that they have at that moment, and so are arguments that are
-    not arrays: another type or another bit is another graph. It returns an array or a tuple of arrays.
+    methods. The function is called once for each form of its arguments, with a `Symbol` in place of each array. Symbols
+    go into operators, into NumPy's functions and into Python's arithmetic. Other arrays that the function reads are
+    constants with the elements that they have at that moment, and so are arguments that are not arrays: another type or
+    another bit is another graph. It returns an array, or a tuple or a dict of arrays. Arrays on a GPU stay there.
 
     >>> import numpy as np, anydml
     >>> @anydml.graph

@@ -34,6 +34,9 @@ class Library:
         space = self._space(array)
         return space.full((), bits, dtype=getattr(space, f"int{8 * size}"), device=array.device)
 
+    def finish(self, device):
+        """Waits until all work on the device is done. Only libraries that tell their stream have work there later."""
+
     def adopt(self, array, memory):
         """A new array over memory of ours."""
         return self._space(array).from_dlpack(memory)
@@ -65,6 +68,9 @@ class Torch(Library):
     def stream(self, device):
         return self._torch.cuda.current_stream(device).cuda_stream
 
+    def finish(self, device):
+        self._torch.cuda.synchronize(device)
+
     def number(self, array, bits, size):
         return self._torch.full((), bits, dtype=self._integers[size], device=array.device)
 
@@ -93,6 +99,9 @@ class Cupy(Library):
 
     def stream(self, device):
         return self._cupy.cuda.get_current_stream(device).ptr
+
+    def finish(self, device):
+        self._cupy.cuda.Device(device).synchronize()
 
     def number(self, array, bits, size):
         return self._beside(array, self._cupy.full, (), bits, f"i{size}")

@@ -6,7 +6,6 @@ and strides, over memory that nobody reads. NumPy arranges the stand-in, transpo
 arranged in the same way.
 """
 import bisect
-import functools
 import math
 import mmap
 import operator
@@ -15,16 +14,17 @@ import numpy as _np
 
 from . import _core
 from ._call import Call as _Call
-from ._matrices import PLAIN as _PLAIN, check_floats as _check_floats, multiplied as _multiplied
 from ._specs import SPECS as _SPECS
 
 # NumPy's functions that return one view of their first argument, and its functions that return a list of views.
 _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
                     _np.fliplr, _np.flipud, _np.rot90, _np.diagonal, _np.lib.stride_tricks.sliding_window_view))
 _LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit, _np.dsplit))
-_SELECTIONS = frozenset((_np.take, _np.take_along_axis))
-_NO_SELECTION = ("a graph does not select elements by arrays or masks: anydml.join puts slices together, and "
-                 "anydml.element_wise_if chooses between elements")
+# NumPy's other functions and ufuncs that are recorded, and the functions that record them: _recorded.py fills these.
+FUNCTIONS, UFUNCS = {}, {}
+
+
+_INSTEAD = ": docs/python.md lists the functions that can be, and the operators of anydml can be too"
 
 
 class ElementsNeeded(TypeError):
@@ -45,10 +45,10 @@ def _needs_elements(what):
 class Symbol:
     """A value of a graph that is being recorded: it has a type and a shape, and no elements yet.
 
-    Operators take it as they take an array, and so do ``+``, ``-``, ``*``, ``/`` and ``@`` of
-    floats, ``%`` and comparisons. It can
-    be sliced, reversed, reshaped, transposed, seen as another type, and repeated by ``numpy.broadcast_to``. Where NumPy
-    returns a view of an array, the graph reads the value itself: nothing is copied.
+    Operators take it as they take an array, and so do Python's own, NumPy's ufuncs such as ``numpy.exp``, and NumPy's
+    functions such as ``numpy.where``. It has the methods of an array, ``x.mean(axis=0)`` for example. It can be sliced,
+    reversed, reshaped, transposed, seen as another type, and repeated by ``numpy.broadcast_to``. Where NumPy returns a
+    view of an array, the graph reads the value itself: nothing is copied.
 
     >>> import numpy as np, anydml
     >>> def double(x):
@@ -97,6 +97,10 @@ class Symbol:
 
     flatten = ravel  # values never change, so a copy would not differ from a view
 
+    def copy(self, order="C"):
+        """Itself: values never change."""
+        return self
+
     def squeeze(self, axis=None):
         """Without dimensions of size 1."""
         return self._seen(lambda array: array.squeeze(axis))
@@ -105,12 +109,20 @@ class Symbol:
         """Its bits as another type."""
         return self._seen(lambda array: array.view(dtype))
 
-    def astype(self, dtype):
-        """Converted, as CAST does."""
-        return self if self.dtype == dtype else self._recorder.add("CAST", (plain(self),), dtype=dtype)
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        """Converted, as CAST does; to bool, whether an element is not 0."""
+        dtype = _np.dtype(dtype)
+        if self.dtype == dtype:
+            return self
+        if not _np.can_cast(self.dtype, dtype, casting):
+            raise TypeError(f"astype: a conversion of {self.dtype} to {dtype} is not {casting!r}")
+        return self != 0 if dtype == bool else self._recorder.add("CAST", (plain(self),), dtype=dtype)
 
     def __getitem__(self, where):
-        where = tuple(map(_index, where if isinstance(where, tuple) else (where,)))
+        where = where if isinstance(where, tuple) else (where,)
+        if any(type(one) not in _PLAIN_INDICES and _is_array(one) for one in where):
+            return FUNCTIONS[Symbol.__getitem__](self, where)
+        where = tuple(map(_index, where))
         if Ellipsis not in where:
             where += (Ellipsis,)  # NumPy then returns a view of a single element too, and not a number
         return self._seen(lambda array: array[where])
@@ -119,27 +131,35 @@ class Symbol:
         return len(self._stand_in)
 
     def __array_function__(self, function, types, args, kwargs):
-        """Functions of NumPy that rearrange an array."""
-        if not args or args[0] is not self:
-            return NotImplemented
+        """NumPy's functions of arrays."""
+        if function in FUNCTIONS:
+            return FUNCTIONS[function](*args, **kwargs)
+        if args and type(args[0]) is Symbol:
+            return args[0]._arranged(function, *args[1:], **kwargs)
+        raise TypeError(f"numpy.{function.__name__} cannot be part of a graph{_INSTEAD}")
+
+    def _arranged(self, function, *args, **kwargs):
+        """What a function of NumPy gives that rearranges an array."""
         if function is _np.reshape:
-            return _reshaped(*args, **kwargs)
+            return _reshaped(self, *args, **kwargs)
         if function is _np.ravel:
-            return _raveled(*args, **kwargs)
-        if function in _SELECTIONS:
-            raise TypeError(f"numpy.{function.__name__} cannot be part of a graph, since {_NO_SELECTION}")
+            return _raveled(self, *args, **kwargs)
         if function in _LISTS_OF_VIEWS:
             return [Symbol(self._recorder, self._source, self._start, part)
-                    for part in function(self._stand_in, *args[1:], **kwargs)]
-        return self._seen(lambda array: function(array, *args[1:], **kwargs)) if function in _VIEWS else NotImplemented
+                    for part in function(self._stand_in, *args, **kwargs)]
+        if function in _VIEWS:
+            return self._seen(lambda array: function(array, *args, **kwargs))
+        raise TypeError(f"numpy.{function.__name__} cannot be part of a graph{_INSTEAD}")
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        """NumPy's arithmetic with an array beside it, such as ``array + symbol``."""
+        """NumPy's ufuncs, and its arithmetic with an array beside it, such as ``array + symbol``."""
         if "out" in options:
             raise TypeError("an array cannot be changed by a value of a graph: write a = a + x in place of a += x")
-        if ufunc not in _BY_UFUNC or method != "__call__" or options:
-            raise TypeError(f"numpy.{ufunc.__name__} cannot be part of a graph; use the operators of anydml")
-        return _BY_UFUNC[ufunc](*inputs)
+        if ufunc not in UFUNCS or method != "__call__" or options:
+            what = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
+            by = f" with {', '.join(options)}" if options and method == "__call__" and ufunc in UFUNCS else ""
+            raise TypeError(f"numpy.{what} cannot be part of a graph{by}{_INSTEAD}")
+        return UFUNCS[ufunc](*inputs)
 
     def _seen(self, look, may_copy=True):
         """The same elements, seen as NumPy's function `look` arranges them. Where NumPy copies, the graph copies."""
@@ -176,7 +196,7 @@ class Symbol:
         return (self[i] for i in range(len(self)))
 
     def __setitem__(self, where, value):
-        raise TypeError("a value of a graph cannot be changed; make a new one, for example by element_wise_if")
+        raise TypeError("a value of a graph cannot be changed; make a new one, for example by numpy.where")
 
     item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = __complex__ = None  # see below
 
@@ -218,83 +238,18 @@ def _index(part):
             return operator.index(part)
         except TypeError:
             pass
-    raise TypeError(f"an index is of type {type(part).__name__}; expected integers, slices, None and ..., since "
-                    f"{_NO_SELECTION}")
+    raise TypeError(f"an index is of type {type(part).__name__}; expected integers, slices, None, ... and arrays of "
+                    "integers")
 
 
-# ---- Arithmetic of symbols ------------------------------------------------------------------------------------------
-
-def _operate(name, *operands):
-    return record(name, operands, None, None, None, None, {})
-
-
-def _divide(a, b):
-    kinds = {one.dtype.kind for one in (a, b) if hasattr(one, "dtype")}
-    if kinds != {"f"}:
-        raise TypeError("/ is for floats; anydml.divide divides integers")
-    return _operate("ELEMENT_WISE_DIVIDE", a, b)
+def _is_array(part):
+    """Whether a part of an index is an array of indices, and not an integer, a slice, None or ..."""
+    if isinstance(part, (list, tuple)):
+        return True
+    return isinstance(part, (_np.ndarray, Symbol)) and (part.ndim > 0 or type(part) is Symbol or part.dtype == bool)
 
 
-def _compare(name, a, b):
-    return _operate(f"ELEMENT_WISE_LOGICAL_{name}", _without_bool(a), _without_bool(b)).view(bool)
-
-
-def _without_bool(operand):
-    """Truths are compared as UINT8."""
-    if type(operand) is bool:
-        return int(operand)
-    return plain(_np.asarray(operand) if isinstance(operand, _np.bool_) else operand)
-
-
-def _differ(a, b):
-    return _operate("ELEMENT_WISE_LOGICAL_NOT", plain(_compare("EQUALS", a, b))).view(bool)
-
-
-def _multiply_matrices(a, b):
-    a, b = (one if hasattr(one, "ndim") else _np.asarray(one) for one in (a, b))
-    _check_floats(a, b)
-    return _multiplied(a, b, lambda left, right, shape: record("GEMM", (left, right, None), None, None, shape, None,
-                                                               _PLAIN))
-
-
-def _refuse_in_place(self, _):
-    raise TypeError("a value of a graph cannot be changed in place: write x = x + y in place of x += y")
-
-
-_ARITHMETIC = {"add": (_np.add, functools.partial(_operate, "ELEMENT_WISE_ADD")),
-               "sub": (_np.subtract, functools.partial(_operate, "ELEMENT_WISE_SUBTRACT")),
-               "mul": (_np.multiply, functools.partial(_operate, "ELEMENT_WISE_MULTIPLY")),
-               "mod": (_np.remainder, functools.partial(_operate, "ELEMENT_WISE_MODULUS_FLOOR")),
-               "truediv": (_np.true_divide, _divide), "matmul": (_np.matmul, _multiply_matrices)}
-_COMPARISONS = {"eq": (_np.equal, functools.partial(_compare, "EQUALS")), "ne": (_np.not_equal, _differ),
-                "lt": (_np.less, functools.partial(_compare, "LESS_THAN")),
-                "le": (_np.less_equal, functools.partial(_compare, "LESS_THAN_OR_EQUAL")),
-                "gt": (_np.greater, functools.partial(_compare, "GREATER_THAN")),
-                "ge": (_np.greater_equal, functools.partial(_compare, "GREATER_THAN_OR_EQUAL"))}
-_OF_ONE = {"neg": (_np.negative, functools.partial(_operate, "ELEMENT_WISE_NEGATE")),
-           "abs": (_np.absolute, functools.partial(_operate, "ELEMENT_WISE_ABS"))}
-_BY_UFUNC = dict((*_ARITHMETIC.values(), *_COMPARISONS.values(), *_OF_ONE.values()))
-
-
-def _methods(function):
-    """As methods: with the symbol on the left and on the right."""
-    return lambda self, other: function(self, other), lambda self, other: function(other, self)
-
-
-def _method_of_one(function):
-    return lambda self: function(self)
-
-
-for _name, (_, _function) in _ARITHMETIC.items():
-    for _side, _method in zip(("", "r"), _methods(_function)):
-        setattr(Symbol, f"__{_side}{_name}__", _method)
-for _name, (_, _function) in _COMPARISONS.items():
-    setattr(Symbol, f"__{_name}__", _methods(_function)[0])
-for _name, (_, _function) in _OF_ONE.items():
-    setattr(Symbol, f"__{_name}__", _method_of_one(_function))
-for _name in (*_ARITHMETIC, "floordiv", "pow", "and", "or", "xor", "lshift", "rshift"):
-    setattr(Symbol, f"__i{_name}__", _refuse_in_place)
-Symbol.__hash__ = object.__hash__
+_PLAIN_INDICES = frozenset((int, slice, type(None), type(Ellipsis)))
 
 
 def _address(array):

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +20,8 @@ import examples  # noqa: E402
 import generate_site  # noqa: E402
 import python_rule  # noqa: E402
 import site_operators  # noqa: E402
+import site_pictures  # noqa: E402
+from pictures.rows import ROWS, WITHOUT  # noqa: E402
 
 BUILD = Path(os.environ.get("ANYDML_BUILD", SOURCE / "build" / "release")).resolve()
 OPERATORS = {op.name: op for op in python_rule.read_operators()}
@@ -30,6 +33,18 @@ def test_every_page_is_made_and_has_its_place(tmp_path):
 
 def test_what_is_built_has_an_example():
     assert set(examples.EXAMPLES) == python_rule.built_names()
+
+
+def test_operators_have_a_picture_or_a_reason(tmp_path):
+    assert sorted([*ROWS, *WITHOUT]) == sorted(OPERATORS)
+    pages = site_operators.Pages()
+    if not pages.library:
+        pytest.skip(f"no libanydml.so in {BUILD}")
+    for operator in pages.source.operators:
+        name = pages.source.name_of(operator)
+        if name in ROWS:
+            svg, _ = site_pictures.picture(pages.library, name, site_operators.tensor_names(operator))
+            assert name in xml.etree.ElementTree.fromstring(svg).attrib["aria-label"] and len(svg) < 40_000, name
 
 
 @pytest.mark.parametrize("name", examples.EXAMPLES)

@@ -24,11 +24,11 @@ PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in ("typed_progr
 needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # Things of the inside, which have no stubs or of which stubs keep quiet; and functions that are described as what they
 # are besides, objects with the attributes of a ufunc: test_ufuncs_are_described looks at those.
-ALLOWED = r"""anydml\.(_call|_four_bits|_libraries|compare)\..*
+ALLOWED = r"""anydml\.(_call|_four_bits|_indices|_libraries|_recorded|_recorded_ufuncs|_trees|compare)\..*
 anydml\._specs\.(Output|SPECS|Spec)
 anydml\._run\.given
 anydml\._graphs\.(Recorder|Recording|regular)
-anydml\._symbols\.(ElementsNeeded|FixedArrays|Recorder|plain|record)
+anydml\._symbols\.(ElementsNeeded|FUNCTIONS|FixedArrays|Recorder|UFUNCS|plain|record)
 anydml\.(_symbols\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
 anydml\.(_symbols\.)?Symbol\.(__setitem__|__i(add|sub|mul|mod|truediv|floordiv|pow|matmul|and|or|xor|lshift|rshift)__)
 anydml\.onnx\.Prepared\.(program|taken)
@@ -64,9 +64,10 @@ def test_mypy(cache):
     check("mypy", "--strict", "--cache-dir", cache, *(word for name in modules for word in ("-m", name)), cwd=cache)
     check("mypy", "--strict", "--cache-dir", cache, *PROGRAMS, cwd=cache)
     wrong = cache / "wrong.py"
-    wrong.write_text("import anydml\nanydml.clip([1.0])\nanydml.cast([1.0])\nanydml.add('1', None)\n")
+    wrong.write_text("import anydml\nanydml.clip([1.0])\nanydml.cast([1.0])\nanydml.add('1', None)\n"
+                     "@anydml.graph\ndef f(x: bytes, k: int = 2) -> bytes: return x\nf(b'', k='2')\n")
     done = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", cache, wrong], capture_output=True, text=True)
-    assert set(re.findall(r"wrong.py:(\d): error", done.stdout)) == {"2", "3", "4"}, done.stdout
+    assert set(re.findall(r"wrong.py:(\d): error", done.stdout)) == {"2", "3", "4", "7"}, done.stdout
 
 
 @pytest.mark.skipif(not HAS["pyright"], reason="pyright is not installed")

@@ -120,3 +120,50 @@ class Layer:
 is_a(np.ndarray, assert_type(scaled(singles, 2.0), NDArray[Any]), np.float32)
 is_a(np.ndarray, assert_type(Layer().apply(singles, (3, 1)), NDArray[Any]), np.float32)
 is_a(tuple, assert_type(parts(singles), "tuple[NDArray[Any], ...]"))
+
+
+# Of a function that is annotated with arrays it keeps the parameters and the result.
+@anydml.graph
+def squares(x: NDArray[np.float32], k: int = 2, *, shift: float = 0.0) -> NDArray[np.float32]:
+    y: NDArray[np.float32] = np.where(x > 0, x ** k, np.exp(x)) + x.mean() + np.float32(shift)
+    return y
+
+
+@anydml.graph(device="cpu")
+def both(x: np.ndarray[Any, Any], scale: float = 1.0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    return x * scale, x[::-1]
+
+
+class Model:
+    def __init__(self, weight: NDArray[np.float32]) -> None:
+        self.weight = weight
+
+    @anydml.graph
+    def apply(self, x: NDArray[np.float32], bias: float = 0.0) -> NDArray[np.float32]:
+        return x * self.weight + bias
+
+    @anydml.graph(device="cpu")
+    def named(self, parts: dict[str, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
+        return {name: part * 2 for name, part in parts.items()}
+
+
+is_a(np.ndarray, assert_type(squares(singles, k=3, shift=1.0), NDArray[np.float32]), np.float32)
+is_a(np.ndarray, assert_type(squares(singles, out=np.empty(3, np.float32)), NDArray[np.float32]), np.float32)
+is_a(tuple, assert_type(both(singles, 2.0), "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]"))
+is_a(np.ndarray, assert_type(Model(singles).apply(singles, bias=1.0), NDArray[np.float32]), np.float32)
+is_a(np.ndarray, assert_type(Model.apply(Model(singles), singles), NDArray[np.float32]), np.float32)
+is_a(dict, assert_type(Model(singles).named({"a": singles}), "dict[str, NDArray[np.float32]]"))
+doubled = anydml.graph(lambda x: x + x)  # pyright: ignore
+held: anydml.Graph[NDArray[np.float32]] = squares
+
+
+# Symbols have the methods and the operators of arrays.
+@anydml.graph
+def symbols(x: anydml.Symbol, i: anydml.Symbol) -> tuple[anydml.Symbol, ...]:
+    total = assert_type(x.sum(axis=0, keepdims=True), anydml.Symbol)
+    exponentials: anydml.Symbol = np.exp(x)
+    return (total, exponentials, x ** 2, 2 ** x, x // 2, x[i], x[[0, 1]], x.mean(), x.clip(0, 1), x.argmax(), (x > 0) & ~(x < 2),
+            x.cumsum(0), x.round(1), x.astype(np.float16), x.dot(x), x.all(), x.max(), +x, x.take([0]), x.std())
+
+
+is_a(tuple, assert_type(symbols(singles, np.array([0, 1])), "tuple[NDArray[Any], ...]"))

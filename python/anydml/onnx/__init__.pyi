@@ -25,7 +25,8 @@ class Unsupported(NotImplementedError):
 
 class Prepared:
     def __init__(self, model: _Model, folder: str | os.PathLike[str] | None = ..., integers: bool = ..., *,
-                 is_owned: bool = ..., arrays: dict[str, Any] | None = ...) -> None: ...
+                 is_owned: bool = ..., arrays: dict[str, Any] | None = ...,
+                 device: str | None = ...) -> None: ...
     def run(self, inputs: _Inputs, **_: Any) -> _Outputs: ...
 
 class Backend:

@@ -286,11 +286,11 @@ bool windows_fit(const ConvolutionStep& step) {
 
 bool is_direct(const ConvolutionStep& step, const Machine& machine) {
   constexpr std::int64_t kFewRows = 4;
+  constexpr std::int64_t kFewestRows = 2;  // with more of them, a tile that is mostly empty is faster for long sums
   constexpr std::int64_t kShortSum = 2 * kProductBlock;
   constexpr std::int64_t kThreads = 512;  // of a multiprocessor
-  return step.rows <= kFewRows &&
-         (depth_of(step) <= kShortSum ||
-          step.images * step.groups * step.rows * step.pixels() >= kThreads * machine.multiprocessors);
+  const bool has_many = step.images * step.groups * step.rows * step.pixels() >= kThreads * machine.multiprocessors;
+  return depth_of(step) <= kShortSum ? step.rows <= kFewRows : step.rows <= kFewestRows && has_many;
 }
 
 WindowPart set_windows(const ConvolutionStep& step, const std::int64_t (&first)[kLaunchAxes],

@@ -21,7 +21,14 @@ cudaError_t start(const ConvolutionLaunch& launch, const TileGrid& grid, cudaStr
 }  // namespace
 
 cudaError_t start_convolution(const ConvolutionLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
-  return grid.tile == kLargeTile ? start<kLargeTile>(launch, grid, stream) : start<kSmallTile>(launch, grid, stream);
+  switch (grid.tile) {
+    case kLargeTile:
+      return start<kLargeTile>(launch, grid, stream);
+    case kFlatTile:
+      return start<kFlatTile>(launch, grid, stream);
+    default:
+      return start<kSmallTile>(launch, grid, stream);
+  }
 }
 
 cudaError_t start_convolution_sums(const ConvolutionLaunch& launch, cudaStream_t stream) {

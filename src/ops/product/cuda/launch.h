@@ -10,8 +10,9 @@
 namespace anydml::cuda {
 
 inline constexpr u32 kTileStep = 16;   // values of k that are one stage in shared memory; a divisor of kProductBlock
-inline constexpr u32 kTileStages = 3;  // the stage that is multiplied, and the stages that are being loaded
-// The tiles of a block of threads, by their names: 64 x 64, 128 x 64 and 128 x 256 outputs.
+inline constexpr u32 kTileStages = 3;  // the stage that is multiplied, and the two that are being copied
+// The tiles of a block of threads, by their names: 32 x 128, 64 x 64, 128 x 64 and 128 x 256 outputs.
+inline constexpr u32 kFlatTile = 32;
 inline constexpr u32 kSmallTile = 64;
 inline constexpr u32 kLargeTile = 128;
 inline constexpr u32 kWideTile = 256;
@@ -21,7 +22,9 @@ inline constexpr u32 kThinThreads = 128;
 inline constexpr u32 kMostThin = 4;  // rows or columns of an output that has so few
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_rows(u32 tile) { return tile == kWideTile ? 128 : tile; }
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_columns(u32 tile) { return tile == kWideTile ? 256 : 64; }
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_columns(u32 tile) {
+  return tile == kWideTile ? 256 : tile == kFlatTile ? 128 : 64;
+}
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_threads(u32 tile) { return tile == kWideTile ? 256 : 128; }
 // Columns and rows of a thread's outputs.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 thread_columns(u32 tile) { return tile == kWideTile ? 16 : 8; }

@@ -64,7 +64,9 @@ struct TileKind {
 // The threads of a wide tile have half as many loads for each product, and fewer warps hide them.
 inline constexpr TileKind kFloatTiles[] = {float_tiles(kWideTile, 1.11), float_tiles(kLargeTile, 1),
                                            float_tiles(kSmallTile, 0.95)};
-inline constexpr TileKind kWindowTiles[] = {float_tiles(kLargeTile, 1), float_tiles(kSmallTile, 0.95)};
+// A flat tile, for few output channels, finds places in the image for twice as many columns.
+inline constexpr TileKind kWindowTiles[] = {float_tiles(kLargeTile, 1), float_tiles(kSmallTile, 0.95),
+                                            float_tiles(kFlatTile, 0.75)};
 inline constexpr TileKind kByteTiles[] = {{.tile = kLargeTile,
                                            .rows = kLargeTile,
                                            .columns = kLargeTile,

@@ -207,7 +207,7 @@ class WindowFactors {
   }
 
   __device__ void copy(f32* to_a, f32* to_b, u32 step) {
-    constexpr u32 kRowOfA = tile_row(kTile);
+    constexpr u32 kRowOfA = tile_row(tile_rows(kTile));
     constexpr u32 kRowOfB = tile_row(tile_columns(kTile));
     constexpr u32 kRowStep = tile_threads(kTile) / kTileStep;
     constexpr u32 kDepthStep = tile_threads(kTile) / tile_columns(kTile);
@@ -220,12 +220,12 @@ class WindowFactors {
       f32* const to = to_a + k * kRowOfA + first;
       if (launch_.filter_is_aligned) {
 #pragma unroll
-        for (u32 row = 0; row < kTile; row += kRowStep, from += kRowStep * launch_.filter_row) {
+        for (u32 row = 0; row < tile_rows(kTile); row += kRowStep, from += kRowStep * launch_.filter_row) {
           start_copy<4>(to + row, from, is_there && first + row < rows_);
         }
       } else {
 #pragma unroll 1
-        for (u32 row = 0; row < kTile; row += kRowStep, from += kRowStep * launch_.filter_row) {
+        for (u32 row = 0; row < tile_rows(kTile); row += kRowStep, from += kRowStep * launch_.filter_row) {
           to[row] = is_there && first + row < rows_ ? load_number(from, false) : 0.0f;
         }
       }
@@ -276,7 +276,7 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
     convolution_tiles(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
   __shared__ WindowTap table[kTileStages * kTileStep];
   const WindowBlock block(launch, blockIdx.x);
-  const u32 first_row = block.row_part * kTile;
+  const u32 first_row = block.row_part * tile_rows(kTile);
   const u32 first_column = block.column_part * tile_columns(kTile);
   if (first_column >= block.columns) {
     return;  // another class has more

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""Tuples, lists and dicts of values, which may hold others: taken apart into the values and a form, and put together."""
+
+
+def taken_apart(tree, leaves, opens=None):
+    """Adds the values to the list; returns the form, which can be a key: None for a value alone. A container for which
+    `opens` is False is a value too."""
+    kind = type(tree)
+    if kind is dict:
+        parts, keys = tree.values(), tuple(tree)
+    elif kind is list or kind is tuple or (isinstance(tree, tuple) and hasattr(kind, "_fields")):
+        parts, keys = tree, None
+    else:
+        leaves.append(tree)
+        return None
+    if opens is not None and not opens(tree):
+        leaves.append(tree)
+        return None
+    return kind, keys, tuple([taken_apart(part, leaves, opens) for part in parts])
+
+
+def put_together(form, values, list_kind=list):
+    """Of an iterator over the values. list_kind: the type of a list."""
+    if form is None:
+        return next(values)
+    kind, keys, parts = form
+    made = [put_together(part, values, list_kind) for part in parts]
+    if kind is dict:
+        return dict(zip(keys, made))
+    return list_kind(made) if kind is list else tuple(made) if kind is tuple else kind(*made)
