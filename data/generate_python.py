@@ -181,9 +181,9 @@ def package_stub_text(text, operators):
 def page_text(operators, built):
     others = " The others will have these names and signatures." if len(built) < len(operators) else ""
     lines = ["# DirectML's operators in Python", "",
-             "Made by `data/generate_python.py`; [python.md](python.md#a-function-for-each-operator) states the rule. "
-             "anydml has a function for", f"each operator that is built: {len(built)} of {len(operators)}.{others} Those that end",
-             "with `…` take every argument of a NumPy ufunc, and `device`.", "",
+             "`data/generate_python.py` writes this page; [python.md](python.md#a-function-for-each-operator) states the rule. "
+             f"{len(built)} of the", f"{len(operators)} operators have a function.{others} A function whose signature ends",
+             "with `…` accepts every argument of a NumPy ufunc, and `device`.", "",
              "| DirectML | Python | built |", "|---|---|---|"]
     for op in operators:
         parts = [*ufunc_inputs(op), "/", "out=None", "*", "…"] if op.name in UFUNCS | HAND_WRITTEN else signature(op)
@@ -197,7 +197,7 @@ def generate():
     built = built_names()
     unknown = built - {op.name for op in operators}
     if unknown:
-        fail(f"src/ops has entries that are no operators of DirectML's: {', '.join(sorted(unknown))}")
+        fail(f"src/ops has entries that are not operators of DirectML: {', '.join(sorted(unknown))}")
     without = built ^ set(EXAMPLES)
     if without:
         fail(f"examples.py has too many or too few examples: {', '.join(sorted(without))}")

@@ -149,7 +149,7 @@ def numerics(name: str) -> list[str]:
             row = re.sub(r"\]\((#|\w)", lambda link: f"](../../{'numerics.md#' if link[1] == '#' else link[1]}", row or "")
             return ["## To the bit", "", text, "", *([f"> {row}", ""] if row else [])]
     if name in python.built_names():
-        return ["## To the bit", "", f"{DEFINED} [What the operators compute, to the bit](../../numerics.md).", ""]
+        return ["## To the bit", "", f"{DEFINED} [Numerics: every result, to the bit](../../numerics.md).", ""]
     return []
 
 

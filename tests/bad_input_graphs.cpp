@@ -53,16 +53,16 @@ std::function<int(Call&)> compile_with(Change change) {
 
 const Case kCases[] = {
     {"the place for a graph is null", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_create: graph is null; expected a place for the answer",
+     "anydml_graph_create: graph is null; expected a pointer to store the result",
      [](Call&) { return anydml_graph_create(nullptr); }},
-    {"an input of no graph", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_add_input: graph is null; expected what anydml_graph_create made",
+    {"an input without a graph", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_input: graph is null; expected a graph from anydml_graph_create",
      graph([](Call& c, anydml_graph*, anydml_value x) { return anydml_graph_add_input(nullptr, &c.a, &x); })},
     {"an input of a graph without a tensor", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_add_input: tensor is null; expected a pointer to an anydml_tensor",
      graph([](Call&, anydml_graph* g, anydml_value x) { return anydml_graph_add_input(g, nullptr, &x); })},
     {"the place for a value is null", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_add_input: value is null; expected a place for the answer",
+     "anydml_graph_add_input: value is null; expected a pointer to store the result",
      graph([](Call& c, anydml_graph* g, anydml_value) { return anydml_graph_add_input(g, &c.a, nullptr); })},
     {"an input of a graph of an unknown type", ANYDML_INVALID_ARGUMENT,
      "graph: input 1: type is 99; expected one of the element types, 1 (FLOAT32) to 13 (INT4)",
@@ -84,13 +84,13 @@ const Case kCases[] = {
        c.a.data = nullptr;
        return anydml_graph_add_constant(g, &c.a, &x);
      })},
-    {"a shared constant of nothing", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_add_shared_constant: constants is null; expected what anydml_constants_create made",
+    {"a shared constant without its owner", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_shared_constant: constants is null; expected an object from anydml_constants_create",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        return anydml_graph_add_shared_constant(g, nullptr, &c.a, &x);
      })},
-    {"shared constants of two kinds", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_add_shared_constant: constants is another than before; expected one anydml_constants for all "
+    {"shared constants of two owners", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_add_shared_constant: constants differs from the one before; expected one anydml_constants for all "
      "constants of a graph",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        anydml_constants* all[2] = {};
@@ -115,7 +115,7 @@ const Case kCases[] = {
     {"a view of nothing", ANYDML_INVALID_ARGUMENT, "anydml_graph_add_view: value: is 0; expected a value of the graph",
      graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view(g, 0, &c.a, &x); })},
     {"an operator of a graph on a value of another", ANYDML_INVALID_ARGUMENT,
-     "node 0: ELEMENT_WISE_ABS: inputs[0]: is a value of another graph, or none; expected one of this "
+     "node 0: ELEMENT_WISE_ABS: inputs[0]: is a value of another graph, or not a value; expected one of this "
      "graph's",
      graph([](Call& c, anydml_graph*, anydml_value x) {
        anydml_graph* other = nullptr;
@@ -125,13 +125,13 @@ const Case kCases[] = {
        anydml_graph_release(other);
        return code;
      })},
-    {"an operator of a graph on a value that it never gave", ANYDML_INVALID_ARGUMENT,
-     "node 0: ELEMENT_WISE_ABS: inputs[0]: is no value; expected one that this graph gave",
+    {"an operator of a graph on a value that it never returned", ANYDML_INVALID_ARGUMENT,
+     "node 0: ELEMENT_WISE_ABS: inputs[0]: is not a value; expected one that this graph returned",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        x += 7;
        return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, &x);
      })},
-    {"an operator of a graph whose sizes do not go together", ANYDML_INVALID_ARGUMENT,
+    {"an operator of a graph whose sizes do not match", ANYDML_INVALID_ARGUMENT,
      "node 0: ELEMENT_WISE_ABS: InputTensor: sizes are [2, 3]; expected sizes that broadcast to [2, 4], "
      "the "
      "sizes of OutputTensor",
@@ -167,7 +167,7 @@ const Case kCases[] = {
        return anydml_graph_compile(g, nullptr, &made);
      })},
     {"the place for a compiled graph is null", ANYDML_INVALID_ARGUMENT,
-     "anydml_graph_compile: compiled is null; expected a place for the answer",
+     "anydml_graph_compile: compiled is null; expected a pointer to store the result",
      graph([](Call&, anydml_graph* g, anydml_value) { return anydml_graph_compile(g, nullptr, nullptr); })},
     {"too few addresses for a compiled graph", ANYDML_INVALID_ARGUMENT, "graph: the number of outputs is 0; expected 1",
      compiled_graph([](Call& c, const anydml_compiled* g) {
@@ -196,7 +196,7 @@ const Case kCases[] = {
        c.a.strides = back;
        return anydml_graph_add_view_at(g, x, &c.a, 0, &x);
      })},
-    {"a view farther away than can be counted", ANYDML_INVALID_ARGUMENT,
+    {"a view too far away to count", ANYDML_INVALID_ARGUMENT,
      "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] reaches over more bytes than can be counted; expected "
      "the bytes 0 to 24, which the value has",
      graph(
@@ -218,10 +218,10 @@ const Case kCases[] = {
     {"options without their size", ANYDML_INVALID_ARGUMENT,
      "anydml_compile_with: options.size is 0; expected sizeof(anydml_options), which is 40",
      compile_with([](anydml_options& options) { options.size = 0; })},
-    {"flags that are none", ANYDML_INVALID_ARGUMENT,
+    {"unknown flags", ANYDML_INVALID_ARGUMENT,
      "anydml_compile_with: options.flags is 0x6; expected 0 or ANYDML_ALLOW_HALF_PRECISION (0x1)",
      compile_with([](anydml_options& options) { options.flags = 6; })},
-    {"a constant that is no input", ANYDML_INVALID_ARGUMENT,
+    {"a constant that is not an input", ANYDML_INVALID_ARGUMENT,
      "ELEMENT_WISE_MODULUS_FLOOR: options.constants[1] is 2; expected the position of an input, less than 2",
      compile_with([](anydml_options& options) {
        static constexpr uint32_t kPositions[] = {1, 2};
@@ -238,7 +238,7 @@ const Case kCases[] = {
      [](Call&) { return anydml_set_log([](void*, int, const char*) {}, nullptr, 5); }},
     {"no threads", ANYDML_INVALID_ARGUMENT, "anydml_set_threads: count is 0; expected 1 to 1024",
      [](Call&) { return anydml_set_threads(0); }},
-    {"an operator to look for that is none", ANYDML_INVALID_ARGUMENT, "op: is 'GEM'; did you mean GEMM?",
+    {"a search for an unknown operator", ANYDML_INVALID_ARGUMENT, "op: is 'GEM'; did you mean GEMM?",
      [](Call&) { return anydml_find_operator("GEM") == nullptr ? ANYDML_INVALID_ARGUMENT : ANYDML_OK; }},
 };
 

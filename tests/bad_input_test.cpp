@@ -126,14 +126,14 @@ const Case kCases[] = {
        return anydml_run(nullptr, c.op, inputs, 2, &c.out, 1, nullptr, 3);
      }},
     {"the place for a compiled operator is null", ANYDML_INVALID_ARGUMENT,
-     "anydml_compile: compiled is null; expected a place for the answer",
+     "anydml_compile: compiled is null; expected a pointer to store the result",
      [](Call& c) {
        c.fill();
        const anydml_tensor inputs[] = {c.a, c.b};
        return anydml_compile(nullptr, c.op, inputs, 2, &c.out, 1, nullptr, 0, nullptr);
      }},
     {"the compiled operator is null", ANYDML_INVALID_ARGUMENT,
-     "anydml_compiled_run: compiled is null; expected what anydml_compile made",
+     "anydml_compiled_run: compiled is null; expected an object from anydml_compile",
      [](Call& c) { return anydml_compiled_run(nullptr, nullptr, 0, &c.out.data, 1); }},
 
     // Types and operators.
@@ -152,7 +152,7 @@ const Case kCases[] = {
     {"a misspelt operator", ANYDML_INVALID_ARGUMENT,
      "op: is 'ELEMENTWISE_MODULUS_FLOOR'; did you mean ELEMENT_WISE_MODULUS_FLOOR?",
      generic([](Call& c) { c.op = "ELEMENTWISE_MODULUS_FLOOR"; })},
-    {"one by the header's other name for it", ANYDML_INVALID_ARGUMENT,
+    {"an operator by its alias in the header", ANYDML_INVALID_ARGUMENT,
      "SCATTER_ELEMENTS: the number of input tensors is 2; expected 3",
      generic([](Call& c) { c.op = "DML_OPERATOR_SCATTER"; })},
     {"too few inputs", ANYDML_INVALID_ARGUMENT, FLOOR "the number of input tensors is 1; expected 2",
@@ -317,8 +317,8 @@ const Case kCases[] = {
      })},
 
     // Devices and listings.
-    {"a device that is none", ANYDML_INVALID_ARGUMENT,
-     "device: is no device of this process; expected null or one of anydml_device_at",
+    {"an unknown device", ANYDML_INVALID_ARGUMENT,
+     "device: is not a device of this process; expected null or a device from anydml_device_at",
      [](Call& c) {
        c.fill();
        const anydml_tensor inputs[] = {c.a, c.b};

@@ -7,7 +7,7 @@ SHORT = {"modulus_floor": "floor", "modulus_truncate": "truncate"}
 EMPTY = "–"
 # What each library's modulus is called there.
 FUNCTIONS = {"torch": ", remainder and fmod", "onnxruntime": ", Mod (truncate only for floats)", "sleef": ", fmodf",
-             "formula": ", as shaders and many kernels have it"}
+             "formula": ", as shaders and many kernels compute it"}
 
 
 def table(head, rows):
@@ -149,9 +149,9 @@ def operators(reports, all_peers):
         types = [name for name in TYPES if any(name in of for of in cells.values())]
         shown = [peer for peer in compare.PEERS if any(key[0] == peer for key in ratios)]
         words = {"numpy": "NumPy", "torch": "PyTorch"}
-        checked = f" {report['checked']:,} results were compared, none was wrong." if report.get("checked") else ""
-        parts += [f"## {machine_name(report)}", "", f"{about(report)}.{checked} % of the pass (ns an element)"
-                  + (f"; below it {' and '.join(words[peer] for peer in shown)}, % of the same pass." if shown else "."), ""]
+        checked = f" {report['checked']:,} results were compared; none was wrong." if report.get("checked") else ""
+        parts += [f"## {machine_name(report)}", "", f"{about(report)}.{checked} Figures are % of the pass, with ns per element"
+                  " in brackets" + (f"; the lines below give {' and '.join(words[peer] for peer in shown)} as % of the same pass." if shown else "."), ""]
         for title, keys in compare.operator_lines([report]):
             rows = []
             for operator, layout in keys:

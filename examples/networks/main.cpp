@@ -67,7 +67,7 @@ Call read_call(const std::vector<std::string>& words) {
   Call call;
   call.kind = find_kind(words[0]);
   if (call.kind == nullptr) {
-    throw WrongUse("there is no network '" + words[0] + "'; ./run network lists them");
+    throw WrongUse("unknown network '" + words[0] + "'; ./run network lists all networks");
   }
   call.scale = call.kind->usual;
   for (std::size_t i = 1; i < words.size(); ++i) {

@@ -12,29 +12,29 @@
  *   // out is {1, 2, -2, -1}
  *
  * Rules that hold for every function:
- *   - It returns ANYDML_OK (0) or an error code, or a pointer that is null on an error; anydml_last_error() then says
- *     what was wrong, for the calling thread: the operator, the tensor (by its name in DirectML: ATensor, BTensor,
- *     OutputTensor), the field, its value and what was expected. An error writes nothing,
- *     but for ANYDML_DEVICE_ERROR: a device that fails in the midst of its work leaves a part of the results behind.
+ *   - It returns ANYDML_OK (0) or an error code, or a pointer that is null on an error. anydml_last_error() then
+ *     returns the thread's message, which names the operator, the tensor (by its name in DirectML: ATensor, BTensor,
+ *     OutputTensor), the field, its value and the expected value. A call that fails writes nothing, except after
+ *     ANYDML_DEVICE_ERROR: a device that fails in the middle of its work may have written part of the results.
  *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
  *     standard error), and the caller's rounding and flush modes neither matter nor change.
- *   - It keeps no pointer of the caller's after it returns, and frees none, except where its comment says so. An object
- *     that a function makes (anydml_compiled, anydml_graph) belongs to the caller, who releases it; every other pointer
- *     that a function returns belongs to the library and lives as long as the process.
+ *   - It does not keep the caller's pointers after it returns, and never frees them, except where its comment says so.
+ *     An object that a function creates (anydml_compiled, anydml_graph) belongs to the caller, who releases it; every
+ *     other pointer that a function returns belongs to the library and lives as long as the process.
  *   - Results are defined to the bit and are the same on every machine, except for the sign and payload of a NaN. Most
  *     are exact or correctly rounded; sums, averages and products of floats over an axis are rounded, in one fixed
- *     order (docs/numerics.md). Only products of FLOAT16 have other bits, if the caller allows it
+ *     order (docs/numerics.md). Only products of FLOAT16 may have other bits, if the caller allows it
  *     (ANYDML_ALLOW_HALF_PRECISION).
  *
  * Programs that were compiled against an older version of this header run with a newer library. Structs that the
- * library returns may grow at their end, so a program neither copies them nor makes arrays of them. Structs that a
+ * library returns may grow at their end, so a program must not copy them or create arrays of them. Structs that a
  * program passes and that may grow have their size as the first member.
  *
  * Environment, read once: ANYDML_ADAPTER (the default device), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none, error,
  * info, graph, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_CPU_TARGET (the instructions
  * that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; with 1 all options have that flag); for the DirectML
- * libraries ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An empty value counts as unset. A value
- * that is not understood makes every call that needs it fail with a message that says so.
+ * libraries ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An empty value counts as unset. An invalid
+ * value makes every call that needs it fail with a message that says so.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H
@@ -52,7 +52,7 @@ extern "C" {
 #define ANYDML_API
 #endif
 
-/* The version of this header, and the same as one number that can be compared: 2000 is 0.2.0, 1002003 is 1.2.3. */
+/* The version of this header, also as one number that can be compared: 2000 is 0.2.0, 1002003 is 1.2.3. */
 #define ANYDML_VERSION_MAJOR 0
 #define ANYDML_VERSION_MINOR 2
 #define ANYDML_VERSION_PATCH 0
@@ -67,21 +67,21 @@ ANYDML_API uint32_t anydml_version_number(void);
 enum {
   ANYDML_OK = 0,
   ANYDML_INVALID_ARGUMENT = 1, /* the call breaks a rule */
-  ANYDML_UNSUPPORTED = 2,      /* a right call for something that is not built here */
+  ANYDML_UNSUPPORTED = 2,      /* a valid call for a feature that is not built */
   ANYDML_OUT_OF_MEMORY = 3,
-  ANYDML_DEVICE_ERROR = 4,  /* the device failed, or is not there */
-  ANYDML_INTERNAL_ERROR = 5 /* a bug of this library: please report it */
+  ANYDML_DEVICE_ERROR = 4,  /* the device failed or is unavailable */
+  ANYDML_INTERNAL_ERROR = 5 /* a bug in this library: please report it */
 };
 
-/* Why the last call of this thread that failed did so; an empty string if none has. Valid until this thread's next
-   failing call. Never null. */
+/* The reason why this thread's last failing call failed; an empty string if none has failed. Valid until this thread's
+   next failing call. Never null. */
 ANYDML_API const char* anydml_last_error(void);
-/* "OK", "INVALID_ARGUMENT"; "UNKNOWN" for a number that is none of these codes. */
+/* "OK", "INVALID_ARGUMENT"; "UNKNOWN" for a number that is not one of these codes. */
 ANYDML_API const char* anydml_status_name(int status);
 
 /* ---- The whole process ----------------------------------------------------------------------------------------- */
 
-/* How much the log says: each level includes those before it. */
+/* How much the log says: each level includes the levels before it. */
 enum {
   ANYDML_LOG_NONE = 0,
   ANYDML_LOG_ERROR = 1,   /* the messages of calls that fail */
@@ -90,24 +90,24 @@ enum {
   ANYDML_LOG_DISPATCH = 4 /* each operator that runs */
 };
 
-/* Takes one entry of the log. `line` has no end of line at its end, may hold several lines at the level of graphs, and
-   is valid until the function returns. */
+/* Receives one entry of the log. `line` does not end with a newline, may contain several lines at the level of graphs,
+   and is valid until the function returns. */
 typedef void (*anydml_log_function)(void* context, int level, const char* line);
 
 /*
  * From now on the log goes to `function` instead of standard error: all entries up to `level`, and all entries that
  * ANYDML_LOG asks for. The log of the DirectML libraries goes there too. If function is null, the log goes to standard
- * error again, and ANYDML_LOG alone decides (level and context are not used).
+ * error again, and only ANYDML_LOG decides (level and context are not used).
  *
- * The function is called by the thread that has something to say, often in the middle of a call, and by several threads
- * at once. It must return normally and must not call this library. A call that is under way in another thread may still
- * use the function that was set before, so its context has to live until such calls have returned.
+ * The thread that logs an entry calls the function, often in the middle of a call to the library; several threads may
+ * do so at once. The function must return normally and must not call this library. A call that is in progress in
+ * another thread may still use the previous function, so its context has to live until such calls have returned.
  */
 ANYDML_API int anydml_set_log(anydml_log_function function, void* context, int level);
 
 /* How many threads the CPU device computes with, 1 to 1024, instead of ANYDML_THREADS. All calls of the process share
-   these threads, so the number is set once: before the first call that uses a device. Afterwards only the number that
-   is already set is accepted. */
+   these threads, so the number is set once: before the first call that uses a device. After that the function accepts
+   only the number that is already set. */
 ANYDML_API int anydml_set_threads(uint32_t count);
 
 /* ---- Tensors --------------------------------------------------------------------------------------------------- */
@@ -127,18 +127,18 @@ enum {
   ANYDML_FLOAT64 = 9,
   ANYDML_UINT64 = 10,
   ANYDML_INT64 = 11,
-  ANYDML_UINT4 = 12, /* two elements in a byte, the first in the low half; QUANTIZE and DEQUANTIZE alone take these */
+  ANYDML_UINT4 = 12, /* two elements in a byte, the first in the low half; only QUANTIZE and DEQUANTIZE take these */
   ANYDML_INT4 = 13
 };
 
 /* "FLOAT32"; "UNKNOWN" for a value that is not a type. */
 ANYDML_API const char* anydml_type_name(anydml_type type);
-/* In bytes; 0 for a value that is not a type, and for the types of four bits. */
+/* In bytes; 0 for a value that is not a type, and for the four-bit types. */
 ANYDML_API size_t anydml_type_size(anydml_type type);
 
 /*
- * Memory seen as an array of up to eight dimensions. The library never writes to an input, and keeps no pointer of a
- * tensor after a call returns, except the data of a graph's constants. This struct does not grow.
+ * Memory viewed as an array of up to eight dimensions. The library never writes to an input. It does not keep the
+ * pointers of a tensor after a call returns, except for the data of a graph's constants. This struct does not grow.
  */
 typedef struct anydml_tensor {
   anydml_type type;
@@ -159,7 +159,7 @@ static inline anydml_tensor anydml_const_tensor(anydml_type type, int32_t rank, 
 #ifdef __cplusplus
   tensor.data = const_cast<void*>(data);
 #else
-  tensor.data = (void*)(uintptr_t)data; /* by way of a number, since some compilers warn of a cast that drops const */
+  tensor.data = (void*)(uintptr_t)data; /* through a number: some compilers warn about a cast that drops const */
 #endif
   return tensor;
 }
@@ -167,11 +167,11 @@ static inline anydml_tensor anydml_const_tensor(anydml_type type, int32_t rank, 
 /* ---- The two modulus operators --------------------------------------------------------------------------------- */
 
 /*
- * out = a mod b, element by element; all three of one type, any of the eleven.
+ * out = a mod b, element by element; all three tensors have one type, which may be any of the eleven.
  *
  * a and b are broadcast to out's sizes by NumPy's rule: sizes are compared from the last dimension, and a size of 1 or
- * a dimension that is missing repeats. out may be a or b itself (in place); where it overlaps them in any other way the
- * result is as if they had been copied first. out must not overlap itself.
+ * a missing dimension repeats. out may be a or b itself (in place); where it overlaps them in any other way, the result
+ * is as if they had been copied first. out must not overlap itself.
  *
  * floor (Python's %, numpy.remainder): a - b * floor(a / b); a result that is not 0 has b's sign.
  * truncate (C's % and fmod, numpy.fmod): a - b * trunc(a / b); a result that is not 0 has a's sign.
@@ -182,33 +182,33 @@ ANYDML_API int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tens
 
 /* ---- Devices --------------------------------------------------------------------------------------------------- */
 
-/* Where operators run. Devices live as long as the process: there is nothing to release. On one that has memory of its
-   own, such as a GPU, the data of a tensor may be there (what cudaMalloc gave, say) or in the CPU's memory, which is
-   copied there and back within the call. */
+/* Where operators run. Devices live as long as the process, so a program does not release them. If a device has its own
+   memory, as a GPU does, the data of a tensor may be there (for example memory from cudaMalloc) or in the CPU's memory,
+   which is copied there and back within the call. */
 typedef struct anydml_device anydml_device;
 
 /* Owned by the library, for the life of the process; later versions may append fields. */
 typedef struct anydml_device_info {
-  const char* name;        /* "cpu": what anydml_find_device and ANYDML_ADAPTER take */
-  const char* description; /* for people */
+  const char* name;        /* "cpu": the name that anydml_find_device and ANYDML_ADAPTER accept */
+  const char* description; /* for human readers */
   uint64_t memory_bytes;
   uint32_t threads; /* CPU threads at work; 0 for other devices */
 } anydml_device_info;
 
-/* How many devices there are; the first is the default. 0 with an error if ANYDML_* variables are not understood. */
+/* The number of devices; the first is the default. 0 with an error if an ANYDML_* variable is invalid. */
 ANYDML_API size_t anydml_device_count(void);
-/* Null with an error when there is none with that number. */
+/* Null with an error if no device has that number. */
 ANYDML_API const anydml_device* anydml_device_at(size_t index);
-/* By name, or by a part of its description in any case; null name: the default. Null with an error if none fits. */
+/* By name, or by a part of its description in any case; null name: the default. Null with an error if none matches. */
 ANYDML_API const anydml_device* anydml_find_device(const char* name);
-/* device null: the default. Null with an error if there is no such device. */
+/* device null: the default. Null with an error if the device does not exist. */
 ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device* device);
 
 /* ---- Any operator that is built -------------------------------------------------------------------------------- */
 
 /* clang-format off */
 /*
- * What an operator takes besides tensors, under the name of its field in DirectML ("Min"):
+ * A parameter of an operator that is not a tensor, under the name of its field in DirectML ("Min"):
  *
  *   a number                 {"Min", ANYDML_FLOAT64, 0, {.f64 = 0.5}}; INT64 and UINT64 likewise
  *   one of an enumeration    {"Mode", ANYDML_TEXT, 0, {.text = "NEAREST_NEIGHBOR"}}, with or without DirectML's prefix;
@@ -221,13 +221,13 @@ ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device*
  *   a scalar union           a number; the field beside it that names its type may be left out, and is the output's
  *   a ScaleBias              the two attributes "Scale" and "Bias"
  *
- * Whatever is optional in DirectML may be left out. Numbers become the type of the tensor they are for as CAST does.
+ * Fields that are optional in DirectML may be left out. Numbers are converted to the type of their tensor as CAST does.
  */
 /* clang-format on */
 enum {
   ANYDML_TEXT = 0x100,
   ANYDML_OPERATOR = 0x101,
-  ANYDML_ARRAY = 0x8000 /* with a type of the above, or of numbers */
+  ANYDML_ARRAY = 0x8000 /* combined with one of the types above or with a type of numbers */
 };
 
 typedef struct anydml_operator {
@@ -238,8 +238,8 @@ typedef struct anydml_operator {
 
 typedef struct anydml_attribute {
   const char* name;
-  uint32_t type;  /* ANYDML_FLOAT64, ANYDML_INT64, ANYDML_UINT64, ANYDML_TEXT or ANYDML_OPERATOR: which member of value
-                     is meant; with ANYDML_ARRAY one of the pointers */
+  uint32_t type;  /* ANYDML_FLOAT64, ANYDML_INT64, ANYDML_UINT64, ANYDML_TEXT or ANYDML_OPERATOR: selects the
+                     member of value; with ANYDML_ARRAY one of the pointers */
   uint32_t count; /* of an array; otherwise 0 */
   union {
     double f64;
@@ -254,19 +254,19 @@ typedef struct anydml_attribute {
 } anydml_attribute;
 
 /*
- * Runs an operator once. `op` is DirectML's name with or without DML_OPERATOR_, "ELEMENT_WISE_ADD"; inputs and
- * outputs come in the order of the operator's fields. device null: the default. A tensor that is optional in DirectML
- * is absent if its type is ANYDML_NONE, so that those after it keep their places, or if it and all after it are left
- * out. Where an operator takes an array of tensors, the array has what the others leave.
+ * Runs an operator once. `op` is DirectML's name with or without DML_OPERATOR_, "ELEMENT_WISE_ADD"; inputs and outputs
+ * come in the order of the operator's fields. device null: the default. An optional tensor is absent if its type is
+ * ANYDML_NONE, so that the tensors after it keep their positions, or if it and all tensors after it are left out. If an
+ * operator takes an array of tensors, the array gets all tensors that the other fields do not use.
  *
- * Element-wise operators broadcast their inputs by NumPy's rule, as the modulus operators do; others want the sizes
- * that DirectML's documents ask for. Overlaps are as for the modulus operators; two outputs must not overlap.
+ * Element-wise operators broadcast their inputs by NumPy's rule, as the modulus operators do; others require the sizes
+ * in DirectML's documentation. The rules for overlaps are those of the modulus operators; two outputs must not overlap.
  */
 ANYDML_API int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
                           const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
                           size_t attribute_count);
 
-/* The type and the sizes of an output, before there is memory for it. This struct does not grow. */
+/* The type and the sizes of an output, before memory for it is allocated. This struct does not grow. */
 typedef struct anydml_shape {
   anydml_type type; /* ANYDML_UNKNOWN_TYPE: to be inferred; ANYDML_NONE: an optional output that is absent */
   int32_t rank;     /* ANYDML_UNKNOWN_RANK: the sizes are to be inferred */
@@ -280,17 +280,17 @@ typedef struct anydml_shape {
   }
 
 /*
- * Completes the types and sizes of outputs from the inputs and attributes, by the rules of DirectML's documents; where
- * inputs broadcast, by NumPy's rule. It works for all operators of DirectML, also for operators that are not built.
- * `outputs` has an element for each output, in the order of the operator's fields, which says what the caller knows
- * already:
+ * Completes the types and sizes of outputs from the inputs and attributes, by the rules of DirectML's documentation;
+ * where inputs broadcast, by NumPy's rule. It works for all operators of DirectML, even for operators that are not
+ * built. `outputs` has an element for each output, in the order of the operator's fields; the caller fills in the parts
+ * that are already known:
  *
  *   anydml_shape shape = ANYDML_UNKNOWN_SHAPE;
  *   int status = anydml_infer_outputs("REDUCE", &input, 1, &shape, 1, attributes, 2);
  *
- * The data of the inputs is not read and may be null. If the rules leave something open, such as the size of FOLD's
- * output, the call fails, the error names it, and `outputs` stays as it was; the caller fills it in and calls again.
- * Nothing else is checked: anydml_run and the others do that.
+ * The data of the inputs is not read and may be null. If the rules leave a value open, such as the size of FOLD's
+ * output, the call fails, the error names the value, and `outputs` does not change; the caller fills the value in and
+ * calls again. The function checks nothing else: anydml_run and the other functions do that.
  */
 ANYDML_API int anydml_infer_outputs(const char* op, const anydml_tensor* inputs, size_t input_count,
                                     anydml_shape* outputs, size_t output_count, const anydml_attribute* attributes,
@@ -300,68 +300,68 @@ ANYDML_API int anydml_infer_outputs(const char* op, const anydml_tensor* inputs,
 typedef struct anydml_compiled anydml_compiled;
 
 /*
- * How something is compiled. Begin with ANYDML_OPTIONS_INIT, so that members of later versions have their defaults:
+ * Options for compiling. Begin with ANYDML_OPTIONS_INIT, so that members of later versions have their defaults:
  *
  *   const uint32_t weights[] = {1};                      // the second input
  *   anydml_options options = ANYDML_OPTIONS_INIT;
  *   options.constants = weights;
  *   options.constant_count = 1;
  *
- * A smaller size than the library's is of a program that was compiled against an older header. From a newer header the
- * library accepts options as long as the members that it does not know are 0.
+ * A size smaller than the library's comes from a program that was compiled against an older header. The library accepts
+ * options from a newer header as long as the members that it does not know are 0.
  */
 typedef struct anydml_options {
   size_t size;                 /* sizeof(anydml_options) */
   const anydml_device* device; /* null: the default */
   const uint32_t* constants;   /* the positions of the inputs that are the same in every run, such as a model's weights;
-                                  of an operator. A graph has anydml_graph_add_constant instead */
+                                  for an operator only: a graph uses anydml_graph_add_constant */
   size_t constant_count;
   uint64_t flags; /* 0, or ANYDML_ALLOW_HALF_PRECISION */
 } anydml_options;
 
-/* Products of FLOAT16 matrices (GEMM) may run on the tensor cores of a GPU, which add in FLOAT32 in an order of their
-   own. Their results then have other bits than the defined ones and depend on the GPU and on its libraries;
-   docs/numerics.md has the bound. Devices without such products compute the defined bits. */
+/* Products of FLOAT16 matrices (GEMM) may run on the tensor cores of a GPU, which add in FLOAT32 in their own order.
+   The results then have other bits than the defined ones and depend on the GPU and on its libraries; docs/numerics.md
+   gives the error bound. Devices without such products compute the defined bits. */
 #define ANYDML_ALLOW_HALF_PRECISION 1u
 
 #define ANYDML_OPTIONS_INIT \
   { sizeof(anydml_options), NULL, NULL, 0, 0 }
 
 /*
- * As anydml_run, but nothing runs yet. Only the data of constant inputs is read: it is copied into the device's memory,
- * so that the caller's may go, and anydml_compiled_run takes any address in its place, null too. Nothing has to be
- * initialised before the first run. options null: the defaults. *compiled is null on error, and otherwise the caller's,
- * who passes it to anydml_compiled_release.
+ * Like anydml_run, but nothing runs yet. Only the data of constant inputs is read: it is copied into the device's
+ * memory, so that the caller may free it, and anydml_compiled_run accepts any address in its place, even null. The
+ * first run needs no initialisation. options null: the defaults. *compiled is null on error; otherwise it belongs to
+ * the caller, who passes it to anydml_compiled_release.
  */
 ANYDML_API int anydml_compile_with(const anydml_options* options, const char* op, const anydml_tensor* inputs,
                                    size_t input_count, const anydml_tensor* outputs, size_t output_count,
                                    const anydml_attribute* attributes, size_t attribute_count,
                                    anydml_compiled** compiled);
 
-/* The older spelling of an input that is constant: this bit is added to the type of its tensor. */
+/* The older way to mark a constant input: add this bit to the type of its tensor. */
 #define ANYDML_CONSTANT 0x80000000u
 
-/* As anydml_compile_with for a device, with ANYDML_CONSTANT in the types of constant inputs. */
+/* Like anydml_compile_with for a device, with ANYDML_CONSTANT in the types of constant inputs. */
 ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs,
                               size_t input_count, const anydml_tensor* outputs, size_t output_count,
                               const anydml_attribute* attributes, size_t attribute_count, anydml_compiled** compiled);
-/* Runs it over other memory; any number of threads may do so at once. */
+/* Runs it over the given memory; any number of threads may do so at once. */
 ANYDML_API int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
                                    void* const* outputs, size_t output_count);
 /* On a stream of the device's own API, such as a cudaStream_t (null: its default stream), over memory that the device
-   reaches: the work is the stream's, and the call may return before it is done. Not for the CPU. `compiled` must live
-   until it is done. */
+   can reach: the work runs on the stream, and the call may return before it is done. Not available on the CPU.
+   `compiled` must live until the work is done. */
 ANYDML_API int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream, const void* const* inputs,
                                              size_t input_count, void* const* outputs, size_t output_count);
-/* Null is fine. No run may be under way. */
+/* Null is allowed. No run may be in progress. */
 ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
 
 /* ---- Graphs ---------------------------------------------------------------------------------------------------- */
 
 /*
- * Operators that feed one another, compiled together and run as one: element-wise operators in a row are one pass over
- * memory, values in between share memory by lifetime, and what follows from constants alone is computed when the graph
- * is compiled. The results are those of the same operators one by one, bit for bit.
+ * Operators that feed one another, compiled together and run as one: a chain of element-wise operators runs in one pass
+ * over memory, intermediate values share memory by lifetime, and values that depend only on constants are computed when
+ * the graph is compiled. The results have the same bits as those of the operators run one by one.
  *
  *   anydml_graph* graph;                                             // relu(x + bias) over 2 x 3 elements
  *   anydml_value x, bias, sum, y;
@@ -377,95 +377,95 @@ ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
  *   anydml_graph_compile(graph, NULL, &compiled);                    // then anydml_compiled_run, as often as you like
  *   anydml_graph_release(graph);
  *
- * examples/graph.c is this as a whole program. Each call is checked by itself, and one that fails leaves the graph as
- * it was. An operator takes values that were there before, so a graph has no cycle.
+ * examples/graph.c is this as a whole program. Each call is checked by itself, and a call that fails does not change
+ * the graph. An operator takes only values that already exist, so a graph has no cycle.
  */
 typedef struct anydml_graph anydml_graph;
 
-/* A tensor in a graph: its type, sizes and strides, and bytes that are known when the graph runs. 0 is none; a value of
-   one graph is none of another's. */
+/* A tensor in a graph: its type, sizes and strides, and bytes that are known when the graph runs. 0 is not a value; a
+   value of one graph is not valid in another. */
 typedef uint64_t anydml_value;
 
 /* *graph is null on error. */
 ANYDML_API int anydml_graph_create(anydml_graph** graph);
-/* Null is fine. What was compiled from it lives on. */
+/* Null is allowed. Everything that was compiled from the graph lives on. */
 ANYDML_API void anydml_graph_release(anydml_graph* graph);
 
-/* In the functions below `data` of a tensor is read for constants only. Only the strides of a view may be below 0. */
+/* The functions below read `data` of a tensor only for constants. Only the strides of a view may be negative. */
 
-/* The next input: runs get its address at this place. Null will do for one that no output comes from. */
+/* Adds the next input: runs get its address at this position. The address may be null if no output depends on it. */
 ANYDML_API int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
-/* A value that is the same in every run. Its data is read by anydml_graph_compile, once for each call, and must be
-   there until then. */
+/* Adds a value that is the same in every run. anydml_graph_compile reads its data, once for each call; the data must
+   stay valid until then. */
 ANYDML_API int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
 /*
- * Constants that several graphs have, such as the weights of a model that is compiled for several shapes. Graphs that
- * were compiled from the same anydml_constants keep each shared constant, and each value that follows from such
- * constants alone, such as packed weights, in memory once, for as long as one of them lives: the first graph computes
- * it, and the others compile faster.
+ * Constants that several graphs share, such as the weights of a model that is compiled for several shapes. Graphs that
+ * were compiled from the same anydml_constants keep only one copy of each shared constant, and of each value that
+ * depends only on such constants, such as packed weights, for as long as one of the graphs lives: the first graph
+ * computes it, and the others compile faster.
  *
  *   anydml_constants* weights;
  *   anydml_constants_create(&weights);
  *   anydml_graph_add_shared_constant(graph, weights, &tensor, &value);   // in each of the graphs
  *
- * A constant is known by its address: the data must be there, and stay as it is, until the anydml_constants and all
- * that was compiled from the data has been released. A device that reaches the data reads it where it is.
+ * A constant is identified by its address: the data must stay there, unchanged, until the anydml_constants and
+ * everything that was compiled from the data have been released. A device that can reach the data reads it in place.
  */
 typedef struct anydml_constants anydml_constants;
 
 /* *constants is null on error. */
 ANYDML_API int anydml_constants_create(anydml_constants** constants);
-/* Null is fine. Graphs that took constants of it live on. */
+/* Null is allowed. Graphs that took constants from it live on. */
 ANYDML_API void anydml_constants_release(anydml_constants* constants);
-/* As anydml_graph_add_constant. All shared constants of a graph are of one anydml_constants. */
+/* Like anydml_graph_add_constant. All shared constants of a graph must belong to one anydml_constants. */
 ANYDML_API int anydml_graph_add_shared_constant(anydml_graph* graph, anydml_constants* constants,
                                                 const anydml_tensor* tensor, anydml_value* value);
-/* As anydml_run, with values in place of the inputs, 0 for one that is absent. `values` has a place for each output. */
+/* Like anydml_run, with values in place of the inputs; 0 for an absent input. `values` receives one for each output. */
 ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_value* inputs,
                                          size_t input_count, const anydml_tensor* outputs, size_t output_count,
                                          const anydml_attribute* attributes, size_t attribute_count,
                                          anydml_value* values);
 /*
- * The bytes of a value seen with another type, other sizes or other strides: a slice, a reshaping, a transposition, a
- * reversal, bits. `offset` says where the view's element at index 0 is, counted in elements of the view from the
- * element at index 0 of `of`. Every element of the view must lie within the bytes of the value that was there first: of
- * an input, a constant or an operator's output, which a view of a view sees whole. Nothing is copied.
+ * The bytes of a value with another type, other sizes or other strides: a slice, a reshaping, a transposition, a
+ * reversal, or the bits as another type. `offset` is the position of the view's element at index 0, counted in elements
+ * of the view from the element at index 0 of `of`. Every element of the view must lie within the bytes of the original
+ * value: an input, a constant or an operator's output. A view of a view may reach all of that value. Nothing is copied.
  *
  *   anydml_tensor reversed = {ANYDML_FLOAT32, 1, sizes_3, strides_minus_1, NULL};
  *   anydml_graph_add_view_at(graph, x, &reversed, 2, &value);        // of x with three elements: x[2], x[1], x[0]
  */
 ANYDML_API int anydml_graph_add_view_at(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor,
                                         int64_t offset, anydml_value* value);
-/* The same at offset 0. */
+/* The same with offset 0. */
 ANYDML_API int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor,
                                      anydml_value* value);
-/* Makes a value the next output: runs get its address at this place, and it lies there with the value's strides, or
-   packed if one of them is below 0. Any value may be an output, an input or a view too, and more than once; two
-   elements of it must not be one. */
+/* Makes a value the next output: runs get its address at this position and write it with the value's strides, or packed
+   if one of them is negative. Any value may be an output, even an input or a view, and more than once; no two of its
+   elements may share memory. */
 ANYDML_API int anydml_graph_add_output(anydml_graph* graph, anydml_value value);
 
-/* Compiles what the graph's outputs come from, to be run as a compiled operator is: over any memory, by many threads at
-   once; where an output overlaps an input, the result is as if the input had been copied first, and two outputs must
-   not overlap. Memory for values in between is allocated for the time of a run. The graph may grow afterwards and be
-   compiled again. device null: the default. *compiled is null on error. */
+/* Compiles everything that the graph's outputs depend on. The result runs like a compiled operator: over any memory, on
+   many threads at once. Where an output overlaps an input, the result is as if the input had been copied first; two
+   outputs must not overlap. Memory for intermediate values is allocated for the duration of a run. The graph may grow
+   afterwards and be compiled again. device null: the default. *compiled is null on error. */
 ANYDML_API int anydml_graph_compile(const anydml_graph* graph, const anydml_device* device, anydml_compiled** compiled);
 /* The same with options, which may be null. */
 ANYDML_API int anydml_graph_compile_with(const anydml_graph* graph, const anydml_options* options,
                                          anydml_compiled** compiled);
 
-/* ---- What there is --------------------------------------------------------------------------------------------- */
+/* ---- Information about operators ------------------------------------------------------------------------------- */
 
-/* The structs below are the library's, for the life of the process; later versions may append members. */
+/* The structs below belong to the library and live as long as the process; later versions may append members. */
 
-/* A tensor of an operator. The inputs of anydml_run are those that are no outputs, in this order, and so are its
- * outputs. */
+/* A tensor of an operator. anydml_run takes the inputs in this order, and the outputs in this order;
+   optional tensors are among them. */
 typedef struct anydml_tensor_info {
   const char* name;        /* "ATensor" */
-  int32_t is_output;       /* 1 or 0, as the two members below */
+  int32_t is_output;       /* 1 or 0, like the two members below */
   int32_t is_optional;     /* it may be absent */
   int32_t is_array;        /* any number of tensors */
   uint32_t directml_types; /* a mask, types & (1u << ANYDML_FLOAT32): the types that DirectML's newest level admits */
-  uint32_t types;          /* the types that it takes here, which may be more; 0 if the operator is not built */
+  uint32_t types;          /* the types that it accepts here, which may be more; 0 if the operator is not built */
 } anydml_tensor_info;
 
 /* One of an enumeration's values. */
@@ -474,14 +474,14 @@ typedef struct anydml_enumerator {
   uint32_t value;
 } anydml_enumerator;
 
-/* What an operator takes besides tensors: see anydml_attribute. */
+/* A parameter of an operator that is not a tensor: see anydml_attribute. */
 typedef struct anydml_attribute_info {
   const char* name;        /* "Axes" */
   uint32_t type;           /* for anydml_attribute: ANYDML_FLOAT64, ANYDML_INT64, ANYDML_UINT64, ANYDML_TEXT or
-                              ANYDML_OPERATOR, with ANYDML_ARRAY for several. A number of another of these types is taken too
-                              if it fits */
-  uint32_t count;          /* of an array that always has so many elements; otherwise 0 */
-  int32_t is_optional;     /* 1 or 0, as the two members below */
+                              ANYDML_OPERATOR, with ANYDML_ARRAY for several. A number of another of these types is
+                              accepted too if it fits */
+  uint32_t count;          /* for an array with a fixed number of elements: that number; otherwise 0 */
+  int32_t is_optional;     /* 1 or 0, like the two members below */
   int32_t is_boolean;      /* a number that is 0 or 1 */
   int32_t is_flags;        /* the enumerators are bits, which a number may combine */
   const char* spelling;    /* of its type in DirectML.h: "DML_INTERPOLATION_MODE", "FLOAT" */
@@ -496,10 +496,10 @@ typedef struct anydml_operator_info {
   const char* formula;       /* as DirectML documents it */
   uint32_t directml_types;   /* a mask, types & (1u << ANYDML_FLOAT32): the types DirectML's newest level admits for its
                                 first input, or for its output if it has none */
-  int32_t is_built;          /* 1: it runs here; 0: known, but not built yet, and the two below are 0 */
+  int32_t is_built;          /* 1: it runs here; 0: it is known but not built, and the two members below are 0 */
   uint32_t input_count;      /* optional ones too; an array counts as one */
-  uint32_t types; /* the types its first input, or its output, takes here, which may be more than DirectML's */
-  /* The members below are there whether it is built or not. */
+  uint32_t types; /* the types its first input, or its output, accepts here, which may be more than DirectML's */
+  /* The members below are valid even if it is not built. */
   uint32_t output_count; /* optional ones too; an array counts as one */
   size_t tensor_count;
   const anydml_tensor_info* const* tensors; /* pointers to them, in the order of DirectML's fields */

@@ -66,7 +66,7 @@ class Call:
                 arrays.append(one if one is None or type(one) in (int, float) else _np.asarray(one))
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"inputs[{len(arrays)}] is no array: {error}") from error
+            raise kind(f"inputs[{len(arrays)}] is not an array: {error}") from error
         for i in self.places(self.spec.truths, len(arrays)):
             if isinstance(arrays[i], _np.ndarray) and arrays[i].dtype == bool:
                 arrays[i] = arrays[i].view(_np.uint8)

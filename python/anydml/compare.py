@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Speed and wrong answers of anydml, NumPy, PyTorch and ONNX Runtime, on this machine and with what is installed here.
+"""Compares the speed and the wrong answers of anydml, NumPy, PyTorch and ONNX Runtime, as far as they are installed.
 
-Times: tensor by tensor into memory that is there already; the libraries take turns, each with the threads it takes by
-itself, and the median of the runs counts. A library that has run for three seconds in a case takes no more turns in it.
+Times: tensor by tensor, into memory that is already allocated. The libraries take turns, each with its default number
+of threads, and the median of the runs counts. A library that has run for three seconds in a case takes no more turns.
 
-Wrong answers: any bit that differs, NaN being one class and +0 and -0 two values. The right answers are not anydml's:
-for floats numpy.fmod, which is the C library's, and for floor its result plus the divisor where the signs differ; for
-integers the remainder of the magnitudes with its sign put back, held against Python's own integers on a sample.
-Integers have no zero divisors, and not the least number by -1: some libraries trap there.
+Wrong answers: results in which any bit differs; all NaNs count as one value, and +0 and -0 count as two. The reference
+answers do not come from anydml. For floats they come from numpy.fmod, which is the C library's; floor adds the divisor
+where the signs differ. For integers they are the remainders of the magnitudes with the sign put back; a sample is
+compared with Python's own integers. Integer data has no zero divisors, and never the least number divided by -1,
+because some libraries trap there.
 """
 import argparse
 import json
@@ -387,7 +388,7 @@ def parse(arguments):
         chosen = text.split(",")
         unknown = [name for name in chosen if name not in TYPES]
         if unknown:
-            raise argparse.ArgumentTypeError(f"'{unknown[0]}' is none of {', '.join(TYPES)}")
+            raise argparse.ArgumentTypeError(f"'{unknown[0]}' is not one of {', '.join(TYPES)}")
         return [name for name in TYPES if name in chosen]
 
     parser = argparse.ArgumentParser(prog="python -m anydml.compare", description=__doc__,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a backend is to the rest: a table of C functions over plans and addresses. It knows tensors only as the loops of
-// a plan, and nothing of the API above. A plugin exports one such table (kPluginEntry) and needs this header, base,
+// The interface of a backend: a table of C functions over plans and addresses. It knows tensors only as the loops of a
+// plan, and nothing about the API above. A plugin exports one such table (kPluginEntry) and needs this header, base,
 // the plan's headers and the families that it has kernels for.
 //
-// Work is given to queues and done in the order given, at once or later: it is done when a mark made after it is
-// passed. Calls that give work to one queue come one at a time, unless it does it at once; every other function may be
-// called from any thread at any time.
+// Queues do their work in order, at once or later: work is done when a mark placed after it is passed. Calls that give
+// work to one queue come one at a time, unless the queue works at once; every other function may be called from any
+// thread at any time.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class BackendCode : std::uint32_t {
   ok,
   out_of_memory,
   failed,
-  not_joined,  // by compile alone: steps that the plan joins cannot be joined, but may run apart
+  not_joined,  // only from compile: steps that the plan joins cannot be joined, but may run separately
 };
 
 struct BackendStatus {
@@ -29,24 +29,24 @@ struct BackendStatus {
 };
 
 struct BackendDeviceInfo {
-  char name[32];          // what ANYDML_ADAPTER and users call it: "cpu", "cuda:1"
-  char description[128];  // what it is: "Neoverse-N1, 2 threads"
+  char name[32];          // its name for ANYDML_ADAPTER and users: "cpu", "cuda:1"
+  char description[128];  // a description: "Neoverse-N1, 2 threads"
   std::uint64_t memory_bytes;
   std::uint32_t threads;         // CPU threads at work; 0 for other devices
-  std::uint32_t unified_memory;  // 1: its memory is the CPU's own, and it reaches all of it
+  std::uint32_t unified_memory;  // 1: its memory is the CPU's own, and it can reach all of it
   std::uint32_t asynchronous;    // 1: queues do their work later
   std::uint32_t vendor;          // PCI's numbers for it; 0: none
   std::uint32_t product;
-  DeviceTraits traits;  // for those who make plans for it
+  DeviceTraits traits;  // for code that makes plans for it
 };
 
 struct BackendSettings {
-  std::uint32_t threads;   // 0: as many as the machine gives
+  std::uint32_t threads;   // 0: as many as the machine allows
   const char* cpu_target;  // empty: the best the machine has
 };
 
-// What memory is for. Buffers begin at multiples of kBufferAlignment and hold zeros; a request for more than the device
-// has is refused as out of memory.
+// The purpose of memory. Buffers begin at multiples of kBufferAlignment and hold zeros; a request for more than the
+// device has fails as out of memory.
 enum class MemoryKind : std::uint32_t {
   temporary,        // of one run: aligned to kTemporaryAlignment, contents undefined
   device_buffer,    // the device's own
@@ -54,14 +54,14 @@ enum class MemoryKind : std::uint32_t {
   readback_buffer,  // the device writes, the CPU reads
 };
 
-// What an address is to a device.
+// How a device can use an address.
 enum class Access : std::uint32_t {
   direct,   // its programs can use it
-  by_copy,  // the CPU's memory, or another's that copies can reach
+  by_copy,  // the CPU's memory, or other memory that copies can reach
   none,
 };
 
-// A plan as it crosses to a backend.
+// A plan in the form that crosses to a backend.
 struct BackendPlan {
   const std::uint64_t* words;  // they need not live longer than the call
   std::uint64_t word_count;
@@ -80,43 +80,43 @@ struct BackendProgram;  // a compiled plan; immutable, may run many times at onc
 struct BackendQueue;
 struct BackendMark;  // a place in a queue's work
 
-// The stream of those who name none.
+// The stream of callers that name none.
 inline void* const kDefaultStream = reinterpret_cast<void*>(std::uintptr_t{1});
 
 struct BackendTable {
-  std::uint64_t build;  // kBuildHash: a plugin that was built from other headers is refused. Always the first member
+  std::uint64_t build;  // kBuildHash: a plugin built from other headers is rejected. Always the first member
   const char* name;     // "cpu"
 
   std::uint32_t (*device_count)();
-  // One call at a time: what it makes for the process it need not guard itself.
+  // One call at a time, so that it need not guard the state that it creates for the process.
   BackendStatus (*open)(std::uint32_t index, const BackendSettings* settings, BackendDevice** device);
   void (*close)(BackendDevice* device);
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);
 
-  // Memory the device's programs can use. A release repeats what the allocation said, once no work uses it any more.
+  // Memory that the device's programs can use. A release repeats the allocation's arguments, once no work uses it.
   BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address);
   void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address);
-  // Memory of kind temporary for the work that a queue is given between the two calls, which do not wait. Null, or the
-  // address null with success: the device has no such memory, and work that needs some has to be waited for.
+  // Memory of kind temporary for the work that a queue receives between the two calls, which do not wait. Null, or
+  // success with a null address: the device has no such memory, and work that needs it has to be waited for.
   BackendStatus (*allocate_in_order)(BackendQueue* queue, std::uint64_t bytes, void** address);
   void (*release_in_order)(BackendQueue* queue, void* address);
-  std::uint64_t (*buffer_bytes)(const BackendDevice* device);  // in buffers now
+  std::uint64_t (*buffer_bytes)(const BackendDevice* device);  // currently in buffers
   Access (*access)(BackendDevice* device, const void* address);
 
   BackendStatus (*compile)(BackendDevice* device, const BackendPlan* plan, BackendProgram** program);
-  // What a run needs at the plan's temporary slot: the plan's own bytes, and behind them the workspace of the kernels
-  // that were chosen for it.
+  // The memory that a run needs at the plan's temporary slot: the plan's own bytes, followed by the workspace of the
+  // chosen kernels.
   std::uint64_t (*temporary_bytes)(const BackendProgram* program);
   void (*destroy)(BackendProgram* program);
 
-  // stream: what the device's own API calls a queue (a cudaStream_t), which stays the caller's, and on which work lies
-  // as soon as it is given; null for a new one, where it may be kept back until a mark comes.
+  // stream: a queue of the device's own API (a cudaStream_t), which remains the caller's and receives work immediately;
+  // null for a new queue, where work may be held back until a mark comes.
   BackendStatus (*create_queue)(BackendDevice* device, void* stream, BackendQueue** queue);
   void (*destroy_queue)(BackendQueue* queue);  // once its work is done
 
-  // Work. What it uses must live until a mark after it is passed; a pattern and the list of addresses need not.
+  // Work. Everything it uses must live until a mark after it is passed, except a pattern and the list of addresses.
   BackendStatus (*copy)(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes);
-  // A pattern of 4 or 16 bytes over and over. `to` and bytes are multiples of 4.
+  // Repeats a pattern of 4 or 16 bytes. `to` and bytes are multiples of 4.
   BackendStatus (*fill)(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
                         std::uint32_t pattern_bytes);
   // addresses: one for each slot of the plan.
@@ -124,7 +124,7 @@ struct BackendTable {
   // The device's clock when the work before it is done, in nanoseconds; into memory of kind readback_buffer.
   BackendStatus (*timestamp)(BackendQueue* queue, std::uint64_t* ticks);
 
-  // A mark after all work so far; null when that is done already.
+  // A mark after all work so far; null if that work is already done.
   BackendStatus (*mark)(BackendQueue* queue, BackendMark** mark);
   void (*destroy_mark)(BackendMark* mark);
   std::uint32_t (*is_passed)(BackendMark* mark);  // 1: it is, or the device failed
@@ -133,12 +133,12 @@ struct BackendTable {
   // Work from now on waits for the mark, which is of this device.
   BackendStatus (*follow)(BackendQueue* queue, BackendMark* mark);
 
-  // Which kernels a program runs, as a short text for the log; written and terminated within capacity.
+  // A short text for the log that names the kernels of a program; written and terminated within capacity.
   void (*explain)(const BackendProgram* program, char* text, std::uint64_t capacity);
 };
 
-// What a plugin exports, with C linkage. Null, and why in message, when there is nothing for it here: the text lives as
-// long as the process.
+// The function that a plugin exports, with C linkage. Null, with the reason in message, if it has no device here: the
+// text lives as long as the process.
 using PluginEntry = const BackendTable* (*)(const char** message);
 inline constexpr char kPluginEntry[] = "anydml_backend";
 

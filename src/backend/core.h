@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state of the process as libanydml shows it to the libraries that are shipped with it: devices, and where messages
-// go. Each of those libraries has code of the layers below; only libanydml has their state.
+// The state of the process as libanydml exposes it to the libraries that are shipped with it: devices, and where
+// messages go. Each of those libraries contains code of the layers below; only libanydml holds their state.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace anydml {
 
-// What a backend's failure is to the rest.
+// The kind of error that a backend's failure becomes.
 [[nodiscard]] constexpr ErrorKind kind_of(BackendCode code) {
   return code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device;
 }
 
-// A backend's answer as ours; `who` begins the message.
+// A backend's status as our Status; `who` begins the message.
 [[nodiscard]] inline Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status) {
   if (status.code == BackendCode::ok) {
     return {};
@@ -38,11 +38,11 @@ struct CoreDevice {
 
 struct CoreTable {
   std::uint64_t build;                               // kBuildHash. Always the first member
-  std::uint32_t (*device_count)();                   // 0: there are none, and why has been reported
+  std::uint32_t (*device_count)();                   // 0: there are none, and the reason has been reported
   const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; lives as long as the process
-  // To anydml_last_error of this thread, and to log_failure. Says whether the log showed it.
+  // Sets anydml_last_error of this thread, and calls log_failure. Returns whether the log showed it.
   bool (*report)(const char* message);
-  // For a refusal that a program asks for, or was told of before: to the log only where somebody asks for it.
+  // For a refusal that a program provokes or already knows about: logged only if errors are requested.
   bool (*report_answer)(const char* message);
   LogState* log;  // where lines go
 };
@@ -53,8 +53,8 @@ extern "C" const anydml::CoreTable* anydml_private_core();
 
 namespace anydml {
 
-// The core, for a library beside it; null when the libanydml that was loaded is of another build. Nothing in its table
-// can be relied on then, not even how to report it, so it is said on standard error, whatever ANYDML_LOG says.
+// The core, for a library beside it; null if the loaded libanydml comes from another build. Its table cannot be trusted
+// then, not even to report this, so the message goes to standard error, whatever ANYDML_LOG says.
 [[nodiscard]] inline const CoreTable* core_of_this_build(const char* library) noexcept {
   const CoreTable* core = anydml_private_core();
   if (core->build == kBuildHash) {
@@ -63,7 +63,7 @@ namespace anydml {
   }
   show_errors();
   log_line(LogLevel::error, library,
-           ": the libanydml.so that was loaded is of another build; expected the one that was installed with this "
+           ": the libanydml.so that was loaded comes from another build; expected the one that was installed with this "
            "library");
   return nullptr;
 }

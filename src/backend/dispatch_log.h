@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The line of a dispatch in the log, the same whichever API it came through.
+// The log line of a dispatch, which is the same for every API.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// make_text(kernels) is the line; it is asked for only where somebody reads it.
+// make_text(kernels) returns the line; it is called only if the line is shown.
 template <class MakeText>
 void log_dispatch(const BackendTable& backend, const BackendProgram* program, MakeText make_text) noexcept {
   if (!log_enabled(LogLevel::dispatch)) {
@@ -19,7 +19,7 @@ void log_dispatch(const BackendTable& backend, const BackendProgram* program, Ma
     char kernels[128] = "";
     backend.explain(program, kernels, sizeof(kernels));
     log_line(LogLevel::dispatch, make_text(std::string_view(kernels)));
-  } catch (...) {  // no memory for the line; the work goes on
+  } catch (...) {  // no memory for the line; the work continues
   }
 }
 

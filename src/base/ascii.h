@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Letters without regard to case, whatever the locale.
+// Case-insensitive comparison of letters, independent of the locale.
 #pragma once
 
 #include <algorithm>

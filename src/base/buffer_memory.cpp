@@ -62,14 +62,14 @@ bool BufferMemory::unmap(const Mapping& mapping) const noexcept {
     return true;
   }
   if (hooks_ != nullptr && !hooks_->prepare(mapping.start, mapping.bytes)) {
-    // It is nobody's any more: a few pages of address space are lost, and their memory is not.
+    // It has no owner any more: a few pages of address space are lost, but not their memory.
     static_cast<void>(madvise(mapping.start, mapping.bytes, MADV_DONTNEED));
     return true;
   }
   return false;
 }
 
-// Zeros, as the next who gets it expects, and the pages go back to the kernel where that is worth a system call.
+// Zeros, as the next user expects; the pages go back to the kernel if that is worth a system call.
 void BufferMemory::give_back(void* address, std::uint64_t bytes) const noexcept {
   // Pages that a device knows must stay, and locked ones (mlockall) are not taken back.
   if (hooks_ != nullptr || bytes <= kPage || madvise(address, bytes, MADV_DONTNEED) != 0) {
@@ -192,7 +192,7 @@ void BufferMemory::release_large(void* address) noexcept {
   std::unique_lock lock(mutex_);
   auto known = large_.extract(address);
   lock.unlock();
-  // While it is unmapped nobody knows of it: the same address may come back from the kernel before this call ends.
+  // While it is being unmapped it is not listed: the same address may come back from the kernel before this call ends.
   const bool gone = unmap(known.mapped().mapping);
   if (!gone) {
     give_back(address, known.mapped().mapping.bytes - kBufferAlignment);
@@ -204,7 +204,7 @@ void BufferMemory::release_large(void* address) noexcept {
     ++idle_;
     return;
   }
-  // Those that could not be unmapped before are tried again: the limit may not be reached any more.
+  // Memory that could not be unmapped before is tried again: the limit may no longer be reached.
   for (auto at = large_.begin(); idle_ != 0 && at != large_.end();) {
     if (at->second.is_idle && unmap(at->second.mapping)) {
       --idle_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How buffers lie in memory, on every device.
+// The layout of buffers in memory, on every device.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace anydml {
 // D3D12 places buffers at multiples of this.
 inline constexpr std::uint64_t kBufferAlignment = 65536;
 
-// What a buffer takes of its device: whole units of the alignment. bytes is well below 2^64.
+// The size that a buffer occupies on its device: whole units of the alignment. bytes is well below 2^64.
 [[nodiscard]] constexpr std::uint64_t whole_units(std::uint64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
 }

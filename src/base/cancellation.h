@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Cancellation of threads (pthread_cancel) at the edges of our libraries.
+// Cancellation of threads (pthread_cancel) at the boundaries of our libraries.
 #pragma once
 
 #include <pthread.h>
 
 namespace anydml {
 
-// A thread that is cancelled in the midst of a call would be unwound through code that must not be left, and through
-// functions that let nothing out, which ends the process. While this lives the thread is not cancelled: its next
-// cancellation point after the call does it.
+// Cancelling a thread in the middle of a call would unwind code that must not be interrupted, and noexcept functions,
+// which ends the process. While this object lives the thread is not cancelled; its next cancellation point after the
+// call does it.
 class CancellationDeferred {
  public:
   CancellationDeferred() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

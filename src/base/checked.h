@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arithmetic on sizes and strides that says when it does not fit, instead of wrapping.
+// Arithmetic on sizes and strides that reports overflow instead of wrapping.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace anydml {
   return product;
 }
 
-// Of sizes in bytes, which have no sign.
+// For sizes in bytes, which are unsigned.
 [[nodiscard]] inline std::optional<std::uint64_t> checked_add_bytes(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) {
@@ -54,7 +54,7 @@ namespace anydml {
   return sum ? std::optional(*sum / alignment * alignment) : std::nullopt;
 }
 
-// The absolute value without the overflow of INT64_MIN.
+// The absolute value, without overflow for INT64_MIN.
 [[nodiscard]] constexpr std::uint64_t magnitude(std::int64_t value) {
   return value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
 }

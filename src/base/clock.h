@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A clock that never goes back, in nanoseconds.
+// A monotonic clock, in nanoseconds.
 #pragma once
 
 #include <time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How far one name is from another, for messages that say what was probably meant.
+// The distance between two names, for messages that suggest the intended one.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace anydml {
 
 inline constexpr std::size_t kLongestComparedName = 64;
 
-// Levenshtein distance without regard to case, one row at a time; longer names than that are as far as can be.
+// Levenshtein distance, ignoring case, one row at a time; longer names count as infinitely far apart.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view written, std::string_view name) {
   if (name.size() > kLongestComparedName || written.size() > 2 * kLongestComparedName) {
     return static_cast<std::size_t>(-1);
@@ -33,7 +33,7 @@ inline constexpr std::size_t kLongestComparedName = 64;
   return row[name.size()];
 }
 
-// Farther than that nothing was meant.
+// Beyond this distance no suggestion is made.
 [[nodiscard]] constexpr std::size_t least_distance_of_strangers(std::string_view written) {
   return written.size() / 3 + 1;
 }

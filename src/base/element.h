@@ -34,7 +34,7 @@ using u64 = std::uint64_t;
 
 static_assert(sizeof(f16) == 2 && sizeof(f32) == 4 && sizeof(f64) == 8);
 
-// Every type an element can have here: C++ name, DirectML's name, DML_TENSOR_DATA_TYPE's value.
+// Every element type: C++ name, DirectML's name, value in DML_TENSOR_DATA_TYPE.
 #define ANYDML_FOR_EACH_TYPE(X) \
   X(f32, FLOAT32, 1)            \
   X(f16, FLOAT16, 2)            \
@@ -54,11 +54,11 @@ enum class DataType : std::uint32_t {
   ANYDML_FOR_EACH_TYPE(ANYDML_ENUMERATOR)
 #undef ANYDML_ENUMERATOR
   // Types of tensors whose elements have no address: two share a byte, the first in its low half. A tensor with an odd
-  // number of elements ends in the low half of its last byte, and the other half is 0. Only quantisation takes them.
+  // number of elements ends in the low half of its last byte, and the other half is 0. Only quantisation accepts them.
   UINT4 = 12,
   INT4 = 13,
 };
-inline constexpr std::size_t kDataTypeLimit = 12;  // one past the largest value of a type whose elements are bytes
+inline constexpr std::size_t kDataTypeLimit = 12;  // one past the largest value of a type with whole bytes
 
 // A set of types: bit DataType.
 using TypeSet = std::uint32_t;
@@ -74,7 +74,7 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
 
 [[nodiscard]] constexpr bool is_four_bits(DataType type) { return type == DataType::UINT4 || type == DataType::INT4; }
 
-// In bytes. 0 for what is not an element type, and for the types of four bits.
+// In bytes. 0 for values that are not element types, and for the four-bit types.
 [[nodiscard]] constexpr std::size_t element_size(DataType type) {
   switch (type) {
 #define ANYDML_SIZE(type, name, value) \
@@ -90,7 +90,7 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
   return 0;
 }
 
-// DirectML's name, "FLOAT32"; "UNKNOWN" for what is not an element type.
+// DirectML's name, "FLOAT32"; "UNKNOWN" for a value that is not an element type.
 [[nodiscard]] constexpr std::string_view type_name(DataType type) {
   switch (type) {
 #define ANYDML_NAME(type, name, value) \
@@ -108,12 +108,12 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
   return "UNKNOWN";
 }
 
-// Whether its elements are whole bytes, each at an address of its own.
+// Whether its elements are whole bytes, each with its own address.
 [[nodiscard]] constexpr bool is_element_type(DataType type) { return element_size(type) != 0; }
-// Whether tensors may have it.
+// Whether a tensor may have this type.
 [[nodiscard]] constexpr bool is_tensor_type(DataType type) { return is_element_type(type) || is_four_bits(type); }
 
-// The alignment of a tensor of the type in bytes, and the bytes that one element touches: those of an element, and at
+// The alignment in bytes of a tensor of the type, and the bytes that one element touches: the element's size, and at
 // least one.
 [[nodiscard]] constexpr std::size_t element_alignment(DataType type) {
   return element_size(type) == 0 ? 1 : element_size(type);

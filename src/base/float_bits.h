@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// IEEE formats as integers: bit casts, conversions, and what scalar definitions build on.
-// Everything here is integer arithmetic, so no rounding or flush mode of the machine can change a result.
+// IEEE formats as integers: bit casts, conversions, and the basis of scalar definitions. Everything here is integer
+// arithmetic, so no rounding or flush mode of the machine can change a result.
 #pragma once
 
 #include "base/element.h"
@@ -28,7 +28,7 @@ struct FloatFormat<f64> {
   static constexpr int kExponentBits = 11;
 };
 
-// The parts of a format every algorithm needs, in one place.
+// The parts of a format that every algorithm needs, in one place.
 template <class T>
 struct FloatParts : FloatFormat<T> {
   using typename FloatFormat<T>::Bits;
@@ -75,15 +75,15 @@ template <class T>
 }
 
 #if defined(__CUDA_ARCH__)
-// Between FLOAT16 and FLOAT32 the GPU has an instruction for what follows in integers: the same bits, but for a NaN's.
-// Rounding and subnormals are part of the instruction, so that no mode and no option of the compiler changes them.
+// Between FLOAT16 and FLOAT32 the GPU has an instruction for the integer code below: the same bits, except for a NaN's.
+// Rounding and subnormals are part of the instruction, so that no mode or compiler option changes them.
 __device__ inline f32 device_widen(f16 value) {
   f32 result;
   asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
   return result;
 }
-// Into a register of 32 bits: where two results of 16 bits are rounded and lose their signs, CUDA 13.0's ptxas forgets
-// one of the signs. Kernels' tests see it.
+// Into a 32-bit register: where two 16-bit results are rounded and lose their signs, CUDA 13.0's ptxas drops one of the
+// sign operations. The kernel tests detect it.
 __device__ inline f16 device_round(f32 value) {
   u32 result;
 #if __CUDA_ARCH__ >= 800
@@ -95,7 +95,7 @@ __device__ inline f16 device_round(f32 value) {
 }
 #endif
 
-// A number in a narrower format, rounded once to nearest even.
+// Converts a number to a narrower format, rounded once to nearest even.
 template <class To, class From>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr To round_to(From value) {
   using From_ = FloatParts<From>;
@@ -118,7 +118,7 @@ template <class To, class From>
   } else {
     const int exponent = static_cast<int>(magnitude >> From_::kFractionBits);
     const int target = exponent - From_::kBias + To_::kBias;
-    // The significand, its lowest bits to be rounded off, with the target's exponent on top where it has one.
+    // The significand, whose lowest bits are rounded off, with the target's exponent above it if it has one.
     u64 scaled = 0;
     int drop = kDropped;
     if (target > 0) {
@@ -138,7 +138,7 @@ template <class To, class From>
   return from_bits<To>(static_cast<float_bits_t<To>>(sign | result));
 }
 
-// A number in a wider format; always exact. A signalling NaN comes out quiet, like every conversion of IEEE 754.
+// Converts a number to a wider format; always exact. A signalling NaN becomes quiet, as in every IEEE 754 conversion.
 template <class To, class From>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr To widen_to(From value) {
   using From_ = FloatParts<From>;
@@ -164,14 +164,14 @@ template <class To, class From>
   } else if (magnitude >= From_::kHidden) {
     result = (magnitude << kAdded) + kRebias;
   } else if (magnitude != 0) {
-    // A subnormal: bring its leading one to the hidden position and count the way in the exponent.
+    // A subnormal: shift its leading one to the hidden position and adjust the exponent.
     const int shift = leading_zeros(magnitude) - (63 - From_::kFractionBits);
     result = (magnitude << (kAdded + shift)) + kRebias - (static_cast<u64>(shift) << To_::kFractionBits);
   }
   return from_bits<To>(static_cast<float_bits_t<To>>(sign | result));
 }
 
-// The type in which an element is computed: FLOAT16 in FLOAT32, the others in themselves.
+// The type in which an element is computed: FLOAT32 for FLOAT16, otherwise the type itself.
 template <class T>
 struct Compute {
   using type = T;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The machine's rounding, flush and trap modes. Kernels need round-to-nearest, subnormals kept and no traps, whatever
-// the host program has set; and its modes and exception flags must be as it left them when a call returns.
+// The machine's rounding, flush and trap modes. Kernels need round-to-nearest, subnormals and no traps, whatever the
+// host program has set. When a call returns, the host's modes and exception flags must be restored.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class DefaultFloatEnvironment {
   }
   ~DefaultFloatEnvironment() { _mm_setcsr(control_and_flags_); }
 #elif defined(__aarch64__)
-  // Written directly: fesetenv leaves the flush-to-zero bits alone. Most callers have the default already, and
-  // writing the control register costs far more than reading it.
+  // Written directly, because fesetenv does not change the flush-to-zero bits. Most callers already have the default,
+  // and writing the control register costs far more than reading it.
   DefaultFloatEnvironment() noexcept {
     asm volatile("mrs %0, fpcr" : "=r"(control_));
     asm volatile("mrs %0, fpsr" : "=r"(flags_));

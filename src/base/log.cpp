@@ -34,12 +34,12 @@ struct Receiver {
   LogLevel level = LogLevel::none;
 };
 
-// Standard error where the state changes all the while: a signal's handler may have interrupted who changes it.
+// Standard error if the state keeps changing: a signal handler may have interrupted the thread that changes it.
 Receiver find_receiver() noexcept {
   const LogState& state = *g_state.load(std::memory_order_acquire);
   for (int tries = 0; tries < 1000; ++tries) {
     const std::uint32_t before = state.version.load(std::memory_order_acquire);
-    // Who sees a new member sees the odd version before it too.
+    // A thread that sees a new member also sees the odd version before it.
     const Receiver found{.function = state.function.load(std::memory_order_acquire),
                          .context = state.context.load(std::memory_order_acquire),
                          .level = static_cast<LogLevel>(state.level.load(std::memory_order_acquire))};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much memory the process may use: the machine's, or less where a control group says so.
+// The memory that the process may use: the machine's, or less if a control group limits it.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 namespace anydml {
 
 struct MemoryState {
-  std::uint64_t limit = 0;      // what there is in all
-  std::uint64_t available = 0;  // what could be had now without taking it from others
+  std::uint64_t limit = 0;      // the total
+  std::uint64_t available = 0;  // available now without taking it from other processes
 };
 
-// root: the folder that holds proc and sys; empty for the machine's own. Unreadable files count as no restriction.
+// root: the folder that contains proc and sys; empty for the machine's own. Unreadable files count as no restriction.
 [[nodiscard]] MemoryState read_memory_state(const std::string& root = {});
 
 }  // namespace anydml

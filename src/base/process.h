@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is one for the whole process: the lock under which its state is made, and how that state passes through a fork.
-// A fork waits until nobody holds the lock, so a child never finds state half made.
+// Process-wide state: the lock under which it is created, and how it passes through a fork. A fork waits until the lock
+// is free, so a child never finds half-created state.
 #pragma once
 
 #include <mutex>
@@ -9,14 +9,14 @@ namespace anydml {
 
 [[nodiscard]] std::mutex& process_mutex() noexcept;
 
-// What the owner of threads does around a fork. All three are called with the process mutex held.
+// The actions of a thread owner around a fork. All three are called with the process mutex held.
 struct ForkHooks {
   void (*prepare)();
   void (*parent)();
   void (*child)();
 };
 
-// With the process mutex held. One set of hooks is kept: the first.
+// With the process mutex held. Only the first set of hooks is kept.
 void set_fork_hooks(const ForkHooks& hooks) noexcept;
 
 }  // namespace anydml

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How many processors the process may keep busy.
+// The number of processors that the process may keep busy.
 #pragma once
 
 #include <string>
 
 namespace anydml {
 
-// The processors that the process may run on, or fewer where a control group limits its time, as containers do; a
-// fraction counts as one more. At least 1. root: as in base/memory.h.
+// The processors that the process may run on, or fewer if a control group limits its time, as containers do; a fraction
+// counts as one more. At least 1. root: as in base/memory.h.
 [[nodiscard]] unsigned usable_processors(const std::string& root = {});
 
 }  // namespace anydml

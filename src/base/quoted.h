@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text that a caller gave, for messages and logs: it stays short, stays on one line, and cannot command a terminal.
+// Text from a caller, for messages and logs: shortened, on one line, and unable to control a terminal.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// How many bytes the character at the start of the text takes; 0 for a control character and for what is not UTF-8.
+// The number of bytes of the first character; 0 for a control character and for invalid UTF-8.
 [[nodiscard]] inline std::size_t printable_bytes(std::string_view text) {
   const auto byte = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned first = byte(0);
@@ -22,7 +22,7 @@ namespace anydml {
       return 0;
     }
   }
-  // Characters written longer than need be, surrogates, beyond Unicode, and the controls U+0080 to U+009F.
+  // Overlong encodings, surrogates, values beyond Unicode, and the controls U+0080 to U+009F.
   const unsigned second = byte(1);
   const bool refused = first < 0xc2 || first > 0xf4 || (first == 0xe0 && second < 0xa0) ||
                        (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90) ||
@@ -53,18 +53,18 @@ namespace anydml {
 
 inline constexpr std::size_t kMostQuotedBytes = 64;  // bytes of a name that a message shows
 
-// A name in a message: 'weights'. Call it as anydml::quoted with a std::string: <iomanip> has another for those.
+// A name in a message: 'weights'. Call it as anydml::quoted with a std::string, because <iomanip> has another `quoted`.
 [[nodiscard]] inline std::string quoted(std::string_view name) {
   return std::string(1, '\'').append(escaped(name, kMostQuotedBytes)).append(1, '\'');
 }
 
-// What a caller may have named: "buffer 'weights'", or "buffer".
+// An object that a caller may have named: "buffer 'weights'", or "buffer".
 [[nodiscard]] inline std::string with_name(std::string_view what, std::string_view name) {
   std::string text(what);
   return name.empty() ? text : text.append(" ").append(quoted(name));
 }
 
-// As much of a caller's text as `quoted` looks at: a name may be endless, and is copied where it must outlive the call.
+// The part of a caller's text that `quoted` examines: a name may be endless, and is copied if it must outlive the call.
 [[nodiscard]] inline std::string name_of(const char* given) {
   return given == nullptr ? std::string() : std::string(given, strnlen(given, kMostQuotedBytes + 4));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Room in a vector for elements that are added one by one, made before anything is changed.
+// Reserves capacity in a vector for elements that are added one by one, before anything changes.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace anydml {
 
-// Makes room for `count` elements in all, so that adding them cannot fail. The capacity at least doubles: reserve alone
-// may allocate exactly `count`, and then a vector that grows by one is copied for each element.
+// Reserves capacity for `count` elements in all, so that adding them cannot fail. The capacity at least doubles:
+// reserve may allocate exactly `count`, and a vector that grows by one would then be copied for each element.
 template <class T>
 void reserve_total(std::vector<T>& vector, std::size_t count) {
   if (count > vector.capacity()) {
@@ -17,7 +17,7 @@ void reserve_total(std::vector<T>& vector, std::size_t count) {
   }
 }
 
-// Makes room for `count` more elements.
+// Reserves capacity for `count` more elements.
 template <class T>
 void reserve_more(std::vector<T>& vector, std::size_t count) {
   reserve_total(vector, vector.size() + count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How failures travel inside: a kind, which the outermost layer turns into its own code, and a sentence for people.
+// How failures travel internally: a kind, which the outermost layer turns into its own code, and a message.
 #pragma once
 
 #include <new>
@@ -12,10 +12,10 @@ namespace anydml {
 
 enum class ErrorKind {
   invalid_argument,  // the caller broke a rule
-  unsupported,       // a right call for something that is not built here
+  unsupported,       // a valid call for a feature that is not built
   out_of_memory,
-  device,    // a device failed or is not there
-  internal,  // a bug of ours
+  device,    // a device failed or is unavailable
+  internal,  // a bug in this library
 };
 
 struct Error {
@@ -57,7 +57,7 @@ using Status = Result<void>;
 
 }  // namespace anydml
 
-// Leaves the function with the error of `expression`, a Status, if it has one.
+// Returns the error of `expression`, a Status, from the function if it has one.
 #define ANYDML_TRY(expression)                                      \
   do {                                                              \
     if (const auto& anydml_status = (expression); !anydml_status) { \

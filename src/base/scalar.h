@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A number given beside the tensors (an attribute of an operator), kept as it was given until the type of the tensor
-// is known. Standard library only, usable from host C++ and CUDA.
+// A number passed beside the tensors (an attribute of an operator), kept in its original form until the type of the
+// tensor is known. Standard library only, usable from host C++ and CUDA.
 #pragma once
 
 #include <limits>
@@ -16,7 +16,7 @@ class Scalar {
   ANYDML_HOST_DEVICE constexpr explicit Scalar(i64 value) : kind_(Kind::integer), bits_(static_cast<u64>(value)) {}
   ANYDML_HOST_DEVICE constexpr explicit Scalar(u64 value) : kind_(Kind::natural), bits_(value) {}
 
-  // The number in T: floats round once to nearest even; integers drop the fraction and stop at T's limits; NaN is 0.
+  // The number in T: floats round once to nearest even; integers drop the fraction and are clamped; NaN becomes 0.
   template <class T>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T as() const {
     if constexpr (is_float<T>) {
@@ -44,13 +44,13 @@ class Scalar {
  private:
   enum class Kind : u8 { real, integer, natural };
 
-  // Constants, not calls: CUDA device code may not call numeric_limits.
+  // Constants instead of calls, because CUDA device code may not call numeric_limits.
   template <class T>
   static constexpr T kLeast = std::numeric_limits<T>::min();
   template <class T>
   static constexpr T kMost = std::numeric_limits<T>::max();
 
-  // Integers beyond 2^53 round here; in FLOAT16 those are infinities anyway.
+  // Integers beyond 2^53 are rounded here; in FLOAT16 they are infinities anyway.
   ANYDML_HOST_DEVICE constexpr f64 real() const {
     switch (kind_) {
       case Kind::integer:

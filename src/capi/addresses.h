@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The addresses of one run, and which of its operands are something. Few of them allocate nothing.
+// The addresses of one run, and which operands are present. A small number of them needs no allocation.
 #pragma once
 
 #include <algorithm>

@@ -28,7 +28,7 @@
 namespace anydml {
 namespace {
 
-// An operator has as many tensors as were given, but for optional ones at the end that were left out.
+// An operator has as many tensors as were passed, except for optional ones at the end that were left out.
 void set_addresses(const Surface& surface, const Call& call, Addresses& addresses) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     addresses[i] = call.inputs[i].data;
@@ -111,7 +111,7 @@ int compile_operator(const char* function, const anydml_options* given, const Ar
                      anydml_compiled** compiled) noexcept {
   return boundary([&]() -> Status {
     if (compiled == nullptr) {
-      return bad_call(function, "compiled is null; expected a place for the answer");
+      return bad_call(function, "compiled is null; expected a pointer to store the result");
     }
     *compiled = nullptr;
     const auto options = read_options(function, given);
@@ -144,11 +144,11 @@ struct GivenAddresses {
   size_t output_count;
 };
 
-// Calls use(addresses) with what was given for a compiled operator, once it is known to be as many as it takes.
+// Calls use(addresses) with the addresses for a compiled operator, after checking their number.
 template <class Use>
 Status with_addresses(const char* function, const anydml_compiled* compiled, const GivenAddresses& given, Use use) {
   if (compiled == nullptr) {
-    return bad_call(function, "compiled is null; expected what anydml_compile made");
+    return bad_call(function, "compiled is null; expected an object from anydml_compile");
   }
   const Surface& surface = compiled->surface;
   // Absent tensors at the end may be left out, as they may where the operator is compiled.

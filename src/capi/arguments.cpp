@@ -21,7 +21,7 @@ Result<const Device*> choose_device(const anydml_device* wanted) {
       return device;
     }
   }
-  return bad_call("device", "is no device of this process; expected null or one of anydml_device_at");
+  return bad_call("device", "is not a device of this process; expected null or a device from anydml_device_at");
 }
 
 Result<const facts::Operator*> choose_operator(const char* name) {

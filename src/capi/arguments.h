@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the C functions make of their arguments before anything else.
+// The first checks and conversions of the C functions' arguments.
 #pragma once
 
 #include <string_view>
@@ -15,18 +15,18 @@ namespace anydml {
 // "who: text".
 [[nodiscard]] Error bad_call(std::string_view who, std::string_view text);
 
-// anydml_device is never defined: the public handle is a Device under the name C knows.
+// anydml_device is never defined: the public handle is a Device under the name that C knows.
 [[nodiscard]] inline const anydml_device* to_public(const Device* device) {
   return reinterpret_cast<const anydml_device*>(device);
 }
 
-// Null is the default.
+// Null means the default.
 [[nodiscard]] Result<const Device*> choose_device(const anydml_device* wanted);
 
-// By a name that may be null or wrong.
+// Looks up a name that may be null or wrong.
 [[nodiscard]] Result<const facts::Operator*> choose_operator(const char* name);
 
-// An array that is there unless it has no entries.
+// An array, which may be null only if it has no entries.
 [[nodiscard]] Status check_array(std::string_view who, std::string_view name, const void* array, std::size_t count,
                                  std::string_view of);
 

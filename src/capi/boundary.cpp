@@ -55,7 +55,7 @@ const char* keep_last_error(const char* message) noexcept {
     return message;
   }
   std::snprintf(own->text, sizeof(own->text), "%s", message);
-  // Names that a caller gave are part of messages: what they hold must not start a line of its own in a log.
+  // Messages contain names from the caller, which must not start a new line in a log.
   for (char* letter = own->text; *letter != '\0'; ++letter) {
     if (static_cast<unsigned char>(*letter) < ' ') {
       *letter = '?';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The edge of the C API: no exception passes it, and every failure leaves a sentence for anydml_last_error.
+// The boundary of the C API: no exception crosses it, and every failure leaves a message for anydml_last_error.
 #pragma once
 
 #include <exception>
@@ -11,12 +11,12 @@
 
 namespace anydml {
 
-// Keeps the message for this thread, and gives the text that is to be logged. Without memory to keep it, it keeps a
-// constant that says so.
+// Keeps the message for this thread, and returns the text to log. If there is no memory to keep it, it keeps a constant
+// that says so.
 const char* keep_last_error(const char* message) noexcept;
-// Keeps the message and logs it. Says whether the log showed it.
+// Keeps the message and logs it. Returns whether the log showed it.
 bool set_last_error(const char* message) noexcept;
-// The message of an allocation that failed. It needs no memory.
+// The message of a failed allocation. It needs no memory.
 void set_out_of_memory() noexcept;
 [[nodiscard]] const char* last_error() noexcept;
 
@@ -36,7 +36,7 @@ void set_out_of_memory() noexcept;
   return ANYDML_INTERNAL_ERROR;
 }
 
-// Runs body, which returns a Status, and gives the code of what came of it.
+// Runs body, which returns a Status, and returns the matching code.
 template <class Body>
 int boundary(const Body& body) noexcept {
   const CancellationDeferred deferred;

@@ -21,7 +21,7 @@ constexpr int kMostNested = 4;
 
 Error wrong(const facts::Operator& op, std::string text) { return invalid({op.name, {}}, std::move(text)); }
 
-// What the operator takes besides tensors, for messages. Counts go with their arrays.
+// The operator's attributes, for messages. Counts go with their arrays.
 std::string attribute_names(const facts::Operator& op) {
   std::string text;
   bool scale_bias = false;
@@ -118,7 +118,7 @@ class Reader {
     return check_scale_bias(given);
   }
 
-  // Those of one direction, in the order of their fields. An array has what the others leave.
+  // The tensors of one direction, in the order of their fields. An array gets the tensors that the other fields leave.
   Status take_tensors(std::span<const anydml_tensor> given, bool outputs) {
     const auto wanted = outputs ? facts::is_output : facts::is_input;
     std::size_t fixed = 0;

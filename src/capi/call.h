@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-// What a caller passes to describe an operator, whether to run it or to compile it.
+// The arguments that describe an operator, whether to run it or to compile it.
 struct Call {
   const facts::Operator* op;
   std::span<const anydml_tensor> inputs;
@@ -19,17 +19,17 @@ struct Call {
   std::span<const anydml_attribute> attributes;
 };
 
-// A tensor that is there although it may be left out, or not.
+// Whether an optional tensor is present.
 [[nodiscard]] inline bool is_absent(const anydml_tensor& tensor) { return tensor.type == ANYDML_NONE; }
 
 [[nodiscard]] Result<schema::Described> describe(const Call& call);
 
-// The type of an anydml_attribute that says most plainly what the field takes.
+// The type of an anydml_attribute that fits the field most directly.
 [[nodiscard]] std::uint32_t attribute_type(const facts::Field& field);
-// Whether an attribute may be left out: DirectML says so, or something else that is given decides it.
+// Whether an attribute may be left out: DirectML says so, or another argument determines it.
 [[nodiscard]] bool is_optional_attribute(const facts::Operator& op, std::size_t field);
 
-// False when the call is wrong, which is left to who says so, or too long to be remembered.
+// False if the call is wrong, which another function reports, or too long to be remembered.
 [[nodiscard]] bool make_key(const anydml_device* wanted, const Call& call, CallKey& key);
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was compiled, as the C API hands it out: an operator or a graph.
+// The compiled object that the C API hands out: an operator or a graph.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@
 
 namespace anydml {
 
-// What is seen from outside of something compiled: the tensors that a run has addresses for.
+// The public side of a compiled object: the tensors for which a run needs addresses.
 struct Surface {
   std::string_view label;             // in messages: an operator's name, or "graph"
   std::span<const OpTensor> tensors;  // the inputs, then the outputs
   std::size_t input_count = 0;
-  bool empty = false;  // no output has an element: there is nothing to do
+  bool empty = false;  // no output has an element, so a run does nothing
 
   [[nodiscard]] std::size_t output_count() const { return tensors.size() - input_count; }
 };
@@ -31,27 +31,27 @@ struct Surface {
   return invalid({surface.label, tensor.name}, std::move(text));
 }
 
-// What a graph has besides its surface.
+// The parts that only a graph has.
 struct CompiledGraph {
   std::vector<std::string> names;  // of its tensors
   std::vector<OpTensor> tensors;
   std::size_t nodes = 0;
   std::size_t steps = 0;
-  void* persistent = nullptr;  // what was folded, in the device's memory
+  void* persistent = nullptr;  // the folded values, in the device's memory
   void* constants = nullptr;
   std::vector<void*> shared;                // the addresses of memory that other graphs use too, and
-  std::vector<std::shared_ptr<void>> held;  // those of them that live as long as a graph holds them
+  std::vector<std::shared_ptr<void>> held;  // the owners that keep this memory alive
 };
 
 }  // namespace anydml
 
 struct anydml_compiled {
-  // Memory of the device's that lives as long as what was compiled.
+  // Memory of the device that lives as long as the compiled object.
   struct Kept {
     std::uint64_t bytes;
     void* memory;
   };
-  // An input of an operator whose data was given when it was compiled.
+  // An input of an operator whose data was passed when it was compiled.
   struct Constant {
     std::size_t input;
     void* address;  // of the element at index 0
@@ -62,10 +62,10 @@ struct anydml_compiled {
   std::optional<anydml::CompiledGraph> graph;
   const anydml::Device* device = nullptr;
   anydml::DeviceProgram program;
-  std::uint64_t temporary_bytes = 0;  // that a run of the program needs
-  // No step but the last writes an output: then an output may be in place of an input, where the operator allows it.
+  std::uint64_t temporary_bytes = 0;  // needed by a run of the program
+  // Only the last step writes an output: an output may then overwrite an input in place, if the operator allows it.
   bool writes_last = false;
-  void* persistent = nullptr;  // of an operator: what was computed from its constants
+  void* persistent = nullptr;  // of an operator: the values computed from its constants
   std::vector<Kept> kept;
   std::vector<Constant> constants;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The devices of this process: every backend's, in the order users see them. The one place where such state lives.
+// The devices of this process: those of every backend, in the order that users see. Only this file has such state.
 #pragma once
 
 #include <mutex>
@@ -17,11 +17,11 @@ struct Device {
   const BackendTable* backend = nullptr;
   BackendDevice* handle = nullptr;
   BackendDeviceInfo info = {};
-  anydml_device_info public_info = {};  // its strings are those of info
-  CoreDevice core = {};                 // how the shells see it
+  anydml_device_info public_info = {};  // its strings belong to info
+  CoreDevice core = {};                 // the device as the shells see it
 
-  // Queues for calls that return when their work is done. One at a time uses each, but for the queue of a device that
-  // does its work at once.
+  // Queues for calls that return when their work is done. One call at a time uses each queue, except on a device that
+  // works synchronously.
   Result<BackendQueue*> take_queue() const;
   void give_queue_back(BackendQueue* queue) const noexcept;
 
@@ -31,16 +31,16 @@ struct Device {
   mutable std::size_t queue_count = 0;
 };
 
-// Opened at the first call, the default first; the same from then on. A failure for want of memory is forgotten, so
-// that a later call may succeed; one in the environment stays.
+// Opened at the first call, with the default first, and the same from then on. A failure for lack of memory is
+// forgotten, so that a later call may succeed; a failure in the environment is permanent.
 Result<const std::vector<const Device*>*> devices();
 
 Result<const Device*> cpu_device();
 
-// For the CPU device, before it is opened; afterwards an error, unless it has as many.
+// For the CPU device, before it is opened; after that it is an error, unless the number is the same.
 Status set_threads(std::uint32_t count);
 
-// The first of them. When that is the CPU by the settings, no plugin is loaded for it.
+// The default device. If the settings make it the CPU, no plugin is loaded.
 Result<const Device*> default_device();
 
 Result<const Device*> find_device(std::string_view name);

@@ -39,7 +39,7 @@ Status check_addresses(const Surface& surface, const Addresses& addresses) {
   return {};
 }
 
-// The first of the outputs after this one with which it shares memory; the number of tensors if there is none.
+// The first later output that shares memory with this one; the number of tensors if there is none.
 std::size_t find_sharing_output(const Surface& surface, const Addresses& addresses, std::size_t output) {
   const OpTensor& one = surface.tensors[output];
   const std::uintptr_t one_address = number_of(addresses[output]);
@@ -59,7 +59,7 @@ std::size_t find_sharing_output(const Surface& surface, const Addresses& address
                  format_text("overlaps {}; expected memory of its own", surface.tensors[one].name));
 }
 
-// Cold, as the other ways for many tensors: nearly all calls have few, and what they run stays one piece of code.
+// Cold, like the other paths for many tensors: nearly all calls have few, and their code stays in one piece.
 [[gnu::cold]] Status check_many_outputs(const Surface& surface, const Addresses& addresses) {
   std::vector<TensorAt> outputs;
   outputs.reserve(surface.tensors.size() - surface.input_count);
@@ -194,7 +194,7 @@ void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, O
 
 std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
-// Each element of a tensor once: what is repeated by a stride of 0 is one element.
+// Each element of a tensor once: an element repeated by a stride of 0 counts once.
 TensorDesc without_repeats(TensorDesc tensor) {
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     tensor.sizes[i] = tensor.strides[i] == 0 ? std::min<std::int64_t>(tensor.sizes[i], 1) : tensor.sizes[i];
@@ -209,7 +209,7 @@ bool is_sparse(const OpTensor& tensor) {
          bytes_of(tensor.reach) / 2 > static_cast<std::uint64_t>(packed_bytes(without_repeats(tensor.tensor)));
 }
 
-// The same elements without gaps. What is repeated stays so.
+// The same elements without gaps. Repeated elements stay repeated.
 bool pack(OpTensor& tensor) {
   TensorDesc packed = without_repeats(tensor.tensor);
   if (!set_packed_strides(packed)) {
@@ -283,7 +283,7 @@ Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& comp
   return compile(*compiled.device, std::move(desc));
 }
 
-// Operands that are copied, with their places in one piece of memory behind what the program needs.
+// Operands that are copied, with their locations in one block of memory after the program's own.
 class Copies {
  public:
   Copies(const anydml_compiled& compiled, const anydml_compiled& program, const OperandSet& copied)
@@ -496,7 +496,7 @@ Status keep_constant(anydml_compiled& compiled, const ConstantInput& constant) {
   return run.finish();
 }
 
-// Computes what follows from the constants alone, and copies those that the operator reads in every run beside it.
+// Computes the values that depend only on constants, and copies the constants that the operator reads in every run.
 Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) {
   const GraphPlans& plans = programs.plans;
   const Device& device = *compiled.device;
@@ -560,7 +560,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses) {
   auto copied = find_unreached(compiled, addresses);
   ANYDML_TRY(copied);
-  // Memory of the device's own is ordered by its streams: this call comes after what the caller gave the default one.
+  // The device's own memory is ordered by its streams: this call comes after the caller's work on the default stream.
   const bool in_order = compiled.device->info.unified_memory == 0 && has_own_memory(compiled, copied.value());
   add_overlaps(compiled, addresses, copied.value());
   Run run(*compiled.device, compiled.surface.label);

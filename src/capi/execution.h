@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the C API runs what was compiled over memory: which inputs need a copy because they overlap an output, and which
-// operands because the device does not reach them.
+// How the C API runs a compiled object over memory: it copies inputs that overlap an output, and operands that the
+// device cannot reach.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct ConstantInput {
   const void* data;  // the element at index 0
 };
 
-// The data of constants is copied into the device's memory, and their addresses are not asked for again. Whatever
-// follows from them alone, such as packed weights, is computed here.
+// Copies the data of constants into the device's memory; runs do not need their addresses again. Values that depend
+// only on constants, such as packed weights, are computed here.
 Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc desc,
                                                  std::span<const ConstantInput> constants = {},
                                                  const CompileOptions& options = {});
@@ -28,8 +28,8 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
 // Returns when the outputs are written.
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses);
 
-// Gives the work to a stream of the device's own kind and returns, unless memory is needed for the time of the run: for
-// a copy of an input, or between the steps of the plan.
+// Gives the work to a stream of the device's own kind and returns, unless the run needs temporary memory: for a copy of
+// an input, or between the steps of the plan.
 Status run_on_stream(const anydml_compiled& compiled, void* stream, const Addresses& addresses);
 
 }  // namespace anydml

@@ -23,12 +23,12 @@ namespace anydml {
 namespace {
 
 Status check_graph(const char* function, const anydml_graph* graph) {
-  return graph != nullptr ? Status() : bad_call(function, "graph is null; expected what anydml_graph_create made");
+  return graph != nullptr ? Status() : bad_call(function, "graph is null; expected a graph from anydml_graph_create");
 }
 
 Status check_place(const char* function, const char* name, const void* place) {
   return place != nullptr ? Status()
-                          : bad_call(function, format_text("{} is null; expected a place for the answer", name));
+                          : bad_call(function, format_text("{} is null; expected a pointer to store the result", name));
 }
 
 // A call that makes one value of a tensor.
@@ -122,7 +122,7 @@ int anydml_graph_add_shared_constant(anydml_graph* graph, anydml_constants* cons
   constexpr const char* kFunction = "anydml_graph_add_shared_constant";
   return anydml::add_value(kFunction, graph, tensor, value, [&](GraphBuilder& builder) -> anydml::Result<anydml_value> {
     if (constants == nullptr) {
-      return anydml::bad_call(kFunction, "constants is null; expected what anydml_constants_create made");
+      return anydml::bad_call(kFunction, "constants is null; expected an object from anydml_constants_create");
     }
     return builder.add_shared_constant(constants->shared, *tensor);
   });

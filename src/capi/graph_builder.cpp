@@ -47,10 +47,10 @@ Result<const GraphBuilder::Value*> GraphBuilder::find(anydml_value value, const 
   }
   const std::uint64_t index = value & 0xffffffff;
   if (value >> 32 != (number_ & 0xffffffff)) {
-    return bad_call(who(), "is a value of another graph, or none; expected one of this graph's");
+    return bad_call(who(), "is a value of another graph, or not a value; expected one of this graph's");
   }
   if (index >= values_.size()) {
-    return bad_call(who(), "is no value; expected one that this graph gave");
+    return bad_call(who(), "is not a value; expected one that this graph returned");
   }
   return &values_[index];
 }
@@ -94,8 +94,9 @@ Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
 Result<anydml_value> GraphBuilder::add_shared_constant(std::shared_ptr<SharedConstants> shared,
                                                        const anydml_tensor& tensor) {
   if (shared_ != nullptr && shared_ != shared) {
-    return bad_call("anydml_graph_add_shared_constant",
-                    "constants is another than before; expected one anydml_constants for all constants of a graph");
+    return bad_call(
+        "anydml_graph_add_shared_constant",
+        "constants differs from the one before; expected one anydml_constants for all constants of a graph");
   }
   const auto made = add_constant(tensor);
   ANYDML_TRY(made);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A graph as it grows by calls of the C API. Each call is checked by itself and leaves the graph as it was if it is
-// wrong; whatever an operator takes was there before it, so there is no cycle.
+// A graph that grows by calls of the C API. Each call is checked by itself, and a wrong call does not change the graph.
+// Every input of an operator already exists, so a graph has no cycle.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ class GraphBuilder {
 
   Result<anydml_value> add_input(const anydml_tensor& tensor);
   Result<anydml_value> add_constant(const anydml_tensor& tensor);
-  // The same, of data that stays where it is: other graphs may have it too.
+  // The same for data that stays in place: other graphs may use it too.
   Result<anydml_value> add_shared_constant(std::shared_ptr<SharedConstants> shared, const anydml_tensor& tensor);
-  // offset: in elements of the view, from the element at index 0 of the value to its own.
+  // offset: in elements of the view, from the value's element at index 0 to the view's.
   Result<anydml_value> add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
                                 std::int64_t offset);
-  // The values of the outputs go to `values`, which has a place for each.
+  // Writes the values of the outputs to `values`, which has room for all of them.
   Status add_operator(const facts::Operator& op, std::span<const anydml_value> inputs,
                       std::span<const anydml_tensor> outputs, std::span<const anydml_attribute> attributes,
                       anydml_value* values);
@@ -36,29 +36,29 @@ class GraphBuilder {
   Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const CompileOptions& options) const;
 
  private:
-  // Bytes from somewhere, and how they are seen.
+  // The source of some bytes, and the tensor that describes them.
   struct Value {
     TensorDesc tensor;
     GraphSource source;
-    std::uint64_t bytes = 0;  // of the source, which may be none
+    std::uint64_t bytes = 0;  // of the source, which may be absent
   };
 
-  // who: a function that gives the beginning of an error message.
+  // who: a function that returns the beginning of an error message.
   template <class Who>
   Result<const Value*> find(anydml_value value, const Who& who) const;
   anydml_value add(const Value& value);
   Result<TensorDesc> read(const std::string& name, const anydml_tensor& tensor) const;
-  // The same, of a tensor that begins with its element at index 0.
+  // The same for a tensor that begins with its element at index 0.
   Result<TensorDesc> read_forward(const std::string& name, const anydml_tensor& tensor) const;
-  // Whether what the value's maker writes is what the value is, byte for byte.
+  // Whether the value has exactly the bytes that its maker writes.
   [[nodiscard]] bool is_whole(const Value& value) const;
-  // used: of the inputs, which an output comes from.
+  // used: whether an output depends on each input.
   void make_surface(const std::vector<bool>& used, anydml_compiled& compiled) const;
 
   std::uint64_t number_;  // of the graph in this process: the upper half of its values
   Graph graph_;
   std::vector<GivenConstant> constants_;
-  std::shared_ptr<SharedConstants> shared_;  // whose constants are among them; may be null
+  std::shared_ptr<SharedConstants> shared_;  // the owner of the shared constants; may be null
   std::vector<TensorDesc> inputs_;
   std::vector<TensorDesc> outputs_;
   std::vector<Value> values_;

@@ -76,7 +76,7 @@ void GraphMemory::find_used(const Graph& graph) {
     }
   };
   std::ranges::for_each(graph.outputs, mark);
-  for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // each comes after what it takes
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // each comes after its sources
     if (nodes[i]) {
       std::ranges::for_each(graph.nodes[i].sources, mark);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory that a graph keeps: its constants, and what follows from them alone. Made for one compilation.
+// The memory that a graph keeps: its constants, and the values that depend only on them. Created for one compilation.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,27 @@
 
 namespace anydml {
 
-inline constexpr std::string_view kGraphLabel = "graph";  // how messages about a graph begin
+inline constexpr std::string_view kGraphLabel = "graph";  // the beginning of messages about a graph
 
 struct GivenConstant {
-  const std::byte* data = nullptr;  // null: it is empty
-  bool is_shared = false;           // the data stays as it is while anything compiled from it lives
+  const std::byte* data = nullptr;  // null: the constant is empty
+  bool is_shared = false;           // the data stays unchanged while any object compiled from it lives
 };
 
 class GraphMemory {
  public:
-  // shared: null, the graph has no shared constants.
+  // shared: null if the graph has no shared constants.
   GraphMemory(const Graph& graph, std::span<const GivenConstant> constants, const Device& device,
               SharedConstants* shared);
-  GraphMemory(const GraphMemory&) = delete;  // `sharing` looks into it
+  GraphMemory(const GraphMemory&) = delete;  // `sharing` refers to it
   GraphMemory& operator=(const GraphMemory&) = delete;
 
-  // For each input, whether an output comes from it.
+  // For each input, whether an output depends on it.
   [[nodiscard]] const std::vector<bool>& used_inputs() const { return used_inputs_; }
   [[nodiscard]] const GraphSharing* sharing() const { return shared_ != nullptr ? &sharing_ : nullptr; }
 
-  // Allocates the memory, copies the constants that are used to the device, and runs there what follows from them
-  // alone, unless another graph has done so. Constants that only this needs are not kept.
+  // Allocates the memory, copies the used constants to the device, and computes the values that depend only on them,
+  // unless another graph has done so. Constants that only this computation needs are not kept.
   [[nodiscard]] Status initialise(const GraphPrograms& programs, anydml_compiled& compiled);
 
  private:
@@ -50,7 +50,7 @@ class GraphMemory {
   SharedConstants* shared_;
   std::vector<bool> used_inputs_, used_constants_;
   GraphSharing sharing_;
-  std::map<std::string, std::shared_ptr<void>> found_;  // by key: the memory lives until this graph holds it
+  std::map<std::string, std::shared_ptr<void>> found_;  // by key: keeps the memory alive until this graph holds it
   // Of GraphPlans::shared: memory that other graphs will find, and memory that is needed until the first plan has run.
   std::vector<std::size_t> new_, passing_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The outputs of a call before there are any: what the schema infers from its inputs and attributes.
+// The outputs of a call before they exist: the schema infers them from the inputs and attributes.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace anydml {
 
-// An output, as far as the caller knows it.
+// The parts of an output that the caller knows.
 struct WantedOutput {
-  bool present = true;                  // false: an optional one that is absent
+  bool present = true;                  // false: an optional output that is absent
   std::uint32_t type = 0;               // 0: unknown
   bool has_sizes = false;               // false: unknown
   std::span<const std::int64_t> sizes;  // kMaxRank at most
@@ -24,17 +24,17 @@ struct WantedOutput {
 struct InferredOutputs {
   std::vector<schema::GivenTensor> outputs;
   const facts::Operator* op = nullptr;
-  std::vector<schema::Violation> unknown;  // as schema::Inference has them
+  std::vector<schema::Violation> unknown;  // as in schema::Inference
   std::vector<schema::Violation> faults;
 };
 
-// call.outputs is ignored. A wrong attribute or number of tensors is an error; nothing else is checked.
+// call.outputs is ignored. A wrong attribute or a wrong number of tensors is an error; nothing else is checked.
 [[nodiscard]] Result<InferredOutputs> infer_outputs(const Call& call, std::span<const WantedOutput> wanted);
 
-// The position, among all outputs, of the one that a violation is about.
+// The position, among all outputs, of the output that a violation concerns.
 [[nodiscard]] std::size_t output_position(const facts::Operator& op, const schema::Place& place);
 
-// The same for a caller of the C API: completes the shapes, or says what cannot be inferred and leaves them alone.
+// The same for a caller of the C API: completes the shapes, or reports the open parts and changes nothing.
 [[nodiscard]] Status complete_outputs(const Call& call, std::span<anydml_shape> outputs);
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the C API says of DirectML's operators, built or not.
+// The C API's information about DirectML's operators, built or not.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-// In the order of their numbers, which is that of facts::operators(). They live as long as the process.
+// In the order of their numbers, as in facts::operators(). They live as long as the process.
 [[nodiscard]] std::span<const anydml_operator_info> operator_infos();
 
 }  // namespace anydml

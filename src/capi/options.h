@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A struct of the caller's that grows with the versions of the library.
+// A struct that the caller passes and that grows with the versions of the library.
 #pragma once
 
 #include "anydml/anydml.h"
@@ -8,11 +8,11 @@
 
 namespace anydml {
 
-// The options as this version knows them. Null, and the members that an older program does not have, are the defaults;
-// an error for members of a newer program that are set and would be ignored, and for unknown flags.
+// The options as this version knows them. A null pointer, and members that an older program does not have, mean the
+// defaults. Members of a newer program that are set and would be ignored are an error, and so are unknown flags.
 [[nodiscard]] Result<anydml_options> read_options(const char* function, const anydml_options* given);
 
-// The flags, as the layers below know them.
+// The flags in the form that the layers below use.
 [[nodiscard]] CompileOptions compile_options(const anydml_options& options);
 
 }  // namespace anydml

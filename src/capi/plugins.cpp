@@ -44,7 +44,7 @@ std::vector<fs::path> plugins_in(const fs::path& folder, std::error_code& failed
   return found;
 }
 
-// The table, or why there is none.
+// The table, or the reason why there is none.
 const BackendTable* load(const fs::path& file, std::string& why) {
   // Never closed: its devices live as long as the process.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Backends in libraries of their own, libanydml-NAME.so, found in our own folder or where ANYDML_PLUGINS says.
+// Backends in separate libraries, libanydml-NAME.so, in our own folder or in the folder that ANYDML_PLUGINS names.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace anydml {
 
 struct Plugins {
   std::vector<const BackendTable*> backends;
-  // Why others are not there, a sentence each, for whoever asks for one of their devices.
+  // Why other plugins are unavailable, one message each, for callers that ask for one of their devices.
   std::vector<std::string> notes;
 };
 
-// Loads what there is; it stays for the life of the process. A plugin that does not fit is a note, a folder that was
-// asked for and cannot be read an error. One call at a time.
+// Loads the available plugins, which stay loaded for the life of the process. A plugin that does not fit produces a
+// note; a requested folder that cannot be read is an error. One call at a time.
 Result<Plugins> load_plugins(const std::string& setting);
 
-// Empty, or how this table was built for another version of anydml.
+// Empty, or a message if this table was built for another version of anydml.
 [[nodiscard]] std::string why_not_ours(const BackendTable& table);
 
 }  // namespace anydml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What this thread called last, compiled: a call that repeats another but for its addresses is neither checked nor
-// compiled again, and allocates nothing. Over few elements those take five times as long as the elements.
+// The recent calls of this thread, compiled: a call that repeats another with other addresses is neither checked nor
+// compiled again, and allocates nothing. For few elements, that takes five times as long as the work.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@
 
 namespace anydml {
 
-// What a call says but for its addresses, as words: all that decides whether it is right and what is compiled.
+// Everything in a call except its addresses, as words: all that decides whether the call is valid and what is compiled.
 class CallKey {
  public:
-  // False: there is no room for it. The operator, the device, of each tensor its kind, sizes and strides, and of each
-  // attribute its number and value: enough for seven tensors of eight dimensions.
+  // False: it does not fit. The words are the operator, the device, the kind, sizes and strides of each tensor, and the
+  // number and value of each attribute: enough for seven tensors of eight dimensions.
   [[nodiscard]] bool add(std::uint64_t word) {
     const bool fits = count_ < kCapacity;
     if (fits) {
@@ -42,16 +42,16 @@ class CallKey {
   static constexpr std::size_t kCapacity = 128;
 
   std::size_t count_ = 0;
-  std::array<std::uint64_t, kCapacity> words_;  // those from count_ on are not written
+  std::array<std::uint64_t, kCapacity> words_;  // the words from count_ on are not written
 };
 
 class RecentCalls {
  public:
-  // Null when there is no memory for it. Its end is the thread's.
+  // Null if there is no memory for it. It is destroyed with the thread.
   [[nodiscard]] static RecentCalls* of_thread() noexcept;
 
   [[nodiscard]] const anydml_compiled* find(const CallKey& key) const noexcept;
-  // In the place of the oldest.
+  // Replaces the oldest.
   void add(const CallKey& key, std::unique_ptr<anydml_compiled> compiled) noexcept;
 
  private:

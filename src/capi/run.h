@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One piece of work of the C API on a device, and memory for its time.
+// One unit of work of the C API on a device, and memory for its duration.
 #pragma once
 
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-// Memory of a device for the length of one run.
+// Memory of a device for the duration of one run.
 class Temporary {
  public:
   explicit Temporary(const Device& device) : device_(device) {}
@@ -34,12 +34,12 @@ class Temporary {
   void* address_ = nullptr;
 };
 
-// The work of one call on a queue. Nothing it uses may go before finish() has returned.
+// The work of one call on a queue. Everything that it uses must live until finish() has returned.
 class Run {
  public:
   Run(const Device& device, std::string_view label) : device_(device), label_(label) {}
   ~Run() {
-    static_cast<void>(finish());  // after a failure, which has been reported
+    static_cast<void>(finish());  // after a failure, which has already been reported
     if (queue_ != nullptr && wrapped_) {
       device_.backend->destroy_queue(queue_);
     } else if (queue_ != nullptr) {
@@ -49,7 +49,7 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // On a queue of the device's own, or on a stream.
+  // On one of the device's own queues, or on a stream.
   Status begin() {
     auto taken = device_.take_queue();
     ANYDML_TRY(taken);
@@ -71,8 +71,8 @@ class Run {
     return check(device_.backend->run(queue_, program, addresses));
   }
   Status run(const anydml_compiled& compiled, const Addresses& addresses);
-  // Memory for the work from now until it goes away; without an address where the device has none in the order of its
-  // work.
+  // Memory for the work, from now until this object is destroyed; it has no address if the device cannot allocate in
+  // the order of its work.
   class InOrder {
    public:
     InOrder(const Device& device, BackendQueue* queue, void* address)
@@ -115,7 +115,7 @@ class Run {
     device_.backend->destroy_mark(mark);
     return waited;
   }
-  // The work is the stream's now.
+  // From here on the work belongs to the stream.
   void leave() { unfinished_ = false; }
 
  private:

@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-// Memory of a device, for as long as somebody holds it.
+// Memory of a device, which lives as long as it is held.
 class DeviceMemory {
  public:
   static Result<std::shared_ptr<DeviceMemory>> allocate(const Device& device, std::string_view label,
@@ -31,12 +31,12 @@ class DeviceMemory {
   void* address_ = nullptr;
 };
 
-// Which values are in memory, by key. What was compiled holds its memory; here it is only found. Any thread may call.
+// The values in memory, by key. Compiled objects hold the memory; this table only finds it. Any thread may call it.
 class SharedConstants {
  public:
-  // Null: no graph that lives has it.
+  // Null: no live graph holds the value.
   [[nodiscard]] std::shared_ptr<void> find(const Device& device, const std::string& key) const;
-  // From here on others find it. The memory to use: another's, if two graphs made the value at once.
+  // Makes a value visible to other graphs. Returns the memory to use: another graph's, if two computed it at once.
   std::shared_ptr<void> add(const Device& device, const std::string& key, std::shared_ptr<void> memory);
 
  private:
@@ -53,7 +53,7 @@ class SharedConstants {
 
   mutable std::mutex mutex_;
   std::unordered_map<Name, std::weak_ptr<void>, Hash> values_;
-  std::size_t next_look_ = 64;  // at so many values the released ones are looked for
+  std::size_t next_look_ = 64;  // the number of values at which released ones are removed
 };
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What DXCore and D3D12 must agree on about an adapter.
+// The identity of an adapter, on which DXCore and D3D12 must agree.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-// The number that stands for device `index` of the process everywhere: DXCore's InstanceLuid and D3D12's
+// The number that identifies device `index` of the process everywhere: DXCore's InstanceLuid and D3D12's
 // GetAdapterLuid.
 [[nodiscard]] inline LUID adapter_luid(std::uint32_t index) {
   LUID luid{};
@@ -17,7 +17,7 @@ namespace anydml {
   return luid;
 }
 
-// No PCI vendor has this number. It must not be Microsoft's, 0x1414, which clients take for a software adapter.
+// No PCI vendor has this number. It must not be Microsoft's, 0x1414, which clients treat as a software adapter.
 inline constexpr std::uint32_t kAdapterVendor = 0xadad;
 
 }  // namespace anydml

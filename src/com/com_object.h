@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every COM object here shares: the count of references, QueryInterface from a list, and the edge at which
-// exceptions end. It knows no object of ours.
+// Shared by every COM object here: the reference count, QueryInterface from a list of interfaces, and the boundary that
+// catches exceptions. It does not depend on any of our objects.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -18,12 +18,12 @@ namespace anydml {
 
 [[nodiscard]] inline bool same_guid(const GUID& a, const GUID& b) { return std::memcmp(&a, &b, sizeof(GUID)) == 0; }
 
-// COM interfaces have no virtual destructor, since it would take a slot of the vtable: objects end in Release.
+// COM interfaces have no virtual destructor, because it would take a slot of the vtable: Release destroys the objects.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// Interfaces that derive from one another and so share one pointer: the most derived, and those below it that clients
-// ask for.
+// Interfaces that derive from one another and therefore share one pointer: the most derived one, and those below it
+// that clients ask for.
 template <class Leaf, class... Bases>
 struct Interfaces {
   static_assert((std::is_base_of_v<Bases, Leaf> && ...), "an interface that is none of its bases");
@@ -34,8 +34,8 @@ struct Interfaces {
   }
 };
 
-// A COM object with one or more chains of interfaces. IUnknown is the first chain's, whichever is asked, so two
-// pointers to one object can be told. Born with one reference.
+// A COM object with one or more chains of interfaces. IUnknown always comes from the first chain, so that two pointers
+// to one object can be compared. An object starts with one reference.
 template <class First, class... Others>
 class ComObjectOf : public First::leaf, public Others::leaf... {
  public:
@@ -59,13 +59,13 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
   ULONG STDMETHODCALLTYPE Release() noexcept override {
     const ULONG left = references_.fetch_sub(1, std::memory_order_acq_rel) - 1;
     if (left == 0) {
-      const CancellationDeferred deferred;  // destructors close files, and must not be left there
+      const CancellationDeferred deferred;  // destructors close files, and must not be interrupted
       delete this;
     }
     return left;
   }
 
-  // For those who know the object without owning it: false when its last reference is gone.
+  // For code that knows the object without owning it: false if its last reference is gone.
   [[nodiscard]] bool try_add_reference() noexcept {
     ULONG now = references_.load(std::memory_order_relaxed);
     while (now != 0) {
@@ -80,7 +80,7 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
   ComObjectOf() = default;
   virtual ~ComObjectOf() = default;
 
-  // For objects that show some of their interfaces only under conditions.
+  // For objects that expose some of their interfaces only under certain conditions.
   [[nodiscard]] virtual bool has_interface(REFIID) const noexcept { return true; }
 
  private:
@@ -101,7 +101,7 @@ using ComObject = ComObjectOf<Interfaces<Leaf, Bases...>>;
 
 #pragma GCC diagnostic pop
 
-// The edge of a COM method: body returns an HRESULT, and whatever is thrown becomes one. A thread that is cancelled
+// The boundary of a COM method: body returns an HRESULT, and an exception becomes one. A thread that is cancelled
 // finishes the call first.
 template <class Body>
 HRESULT com_boundary(const char* method, const Body& body) noexcept {

@@ -24,13 +24,13 @@ class ComPtr {
     return *this;
   }
 
-  // Takes over a reference that the caller has.
+  // Takes over a reference that the caller holds.
   [[nodiscard]] static ComPtr adopt(T* pointer) {
     ComPtr made;
     made.pointer_ = pointer;
     return made;
   }
-  // Adds a reference of its own.
+  // Adds its own reference.
   [[nodiscard]] static ComPtr share(T* pointer) {
     if (pointer != nullptr) {
       pointer->AddRef();
@@ -49,7 +49,7 @@ class ComPtr {
     }
   }
 
-  // For functions that hand out a reference through a pointer; what was held is released first.
+  // For functions that return a reference through a pointer; the reference held before is released first.
   [[nodiscard]] T** put() {
     reset();
     return &pointer_;
@@ -60,7 +60,7 @@ class ComPtr {
   T* pointer_ = nullptr;
 };
 
-// The object's interface T, or an empty pointer when it is null or lacks it.
+// The object's interface T, or an empty pointer if the object is null or lacks the interface.
 template <class T>
 [[nodiscard]] ComPtr<T> query(IUnknown* object) {
   ComPtr<T> found;
@@ -70,7 +70,7 @@ template <class T>
   return found;
 }
 
-// Hands a newly made object, whose one reference is the caller's, to whoever asked for the interface.
+// Returns a new object, whose only reference the caller holds, through the requested interface.
 template <class T>
 [[nodiscard]] HRESULT hand_out(T* made, REFIID riid, void** object) {
   const HRESULT result = made->QueryInterface(riid, object);

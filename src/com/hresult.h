@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The HRESULTs that DirectX-Headers does not define on Linux, and how our kinds of error become HRESULTs: the one
-// place.
+// The HRESULTs that DirectX-Headers does not define on Linux, and the only conversion of our error kinds to
+// HRESULTs.
 #pragma once
 
 #include <wsl/winadapter.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a library knows its own objects again: a pointer from the application is no more than a promise until it answers.
+// How a library recognises its own objects: a pointer from the application proves nothing until the object answers.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -13,11 +13,11 @@
 namespace anydml {
 
 struct IOwnObject : IUnknown {
-  // The object itself when it is of the class with that key, else null.
+  // The object itself if it has the class with that key, otherwise null.
   virtual void* own_object(const void* key) noexcept = 0;
 };
 
-// Its address is the key: one for each class of each library.
+// Its address is the key: there is one for each class of each library.
 template <class T>
 inline char kClassKey = 0;
 
@@ -25,7 +25,7 @@ inline char kClassKey = 0;
 
 #pragma GCC diagnostic pop
 
-// With the hash of the build: an object of another build is none of ours.
+// The id contains the hash of the build: an object of another build is not ours.
 #define ANYDML_HASH_BYTE(i) static_cast<unsigned char>(anydml::kBuildHash >> (8 * (i)))
 __CRT_UUID_DECL(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, ANYDML_HASH_BYTE(7), ANYDML_HASH_BYTE(6),
                 ANYDML_HASH_BYTE(5), ANYDML_HASH_BYTE(4), ANYDML_HASH_BYTE(3), ANYDML_HASH_BYTE(2), ANYDML_HASH_BYTE(1),
@@ -34,7 +34,7 @@ __CRT_UUID_DECL(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, ANYDML_HASH_BYTE
 
 namespace anydml {
 
-// Null when the pointer is, or when the object is another's. Adds no reference: the application's holds for the call.
+// Null if the pointer is null or the object is not ours. Adds no reference: the application's lasts for the call.
 template <class T>
 [[nodiscard]] T* own_object(IUnknown* pointer) {
   const auto object = query<IOwnObject>(pointer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an application hangs on an object: bytes and interfaces by GUID, and a name, which is such bytes too. Safe to
-// use from several threads. D3D12 and DirectML objects keep the same rules.
+// Data that an application attaches to an object: bytes and interfaces by GUID, and a name, which is stored as such
+// bytes too. Several threads may use it at once. D3D12 and DirectML objects follow the same rules.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -22,7 +22,7 @@ namespace anydml {
 // The GUID under which D3D12 keeps an object's name, as wide characters without the terminator.
 inline constexpr GUID kObjectNameWide = {0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
 
-// What is not a character comes out as bytes that are not UTF-8, which messages escape.
+// An invalid character becomes bytes that are not UTF-8, which messages escape.
 inline void append_utf8(std::string& text, std::uint32_t letter) {
   const auto append = [&text](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
   if (letter < 0x80) {
@@ -56,7 +56,7 @@ inline void append_utf8(std::string& text, std::uint32_t letter) {
 
 class PrivateData {
  public:
-  // *size: the room at data on entry, the amount on return. data may be null, to ask for the amount.
+  // *size: the capacity of data on entry, the size on return. data may be null, to query the size.
   HRESULT get(REFGUID guid, UINT* size, void* data) const {
     if (size == nullptr) {
       return E_INVALIDARG;
@@ -85,7 +85,7 @@ class PrivateData {
     return S_OK;
   }
 
-  // Null data with size 0 forgets the entry.
+  // Null data with size 0 removes the entry.
   HRESULT set(REFGUID guid, UINT size, const void* data) {
     if (data == nullptr && size != 0) {
       return E_INVALIDARG;
@@ -112,7 +112,7 @@ class PrivateData {
     return set(kObjectNameWide, static_cast<UINT>(std::wcslen(name) * sizeof(wchar_t)), name);
   }
 
-  // For messages, in UTF-8: as much of it as they show, and empty when the object has no name.
+  // For messages, in UTF-8: as much of it as they show, or empty if the object has no name.
   [[nodiscard]] std::string name() const {
     const std::scoped_lock lock(mutex_);
     const Entry* entry = find(kObjectNameWide);
@@ -158,7 +158,7 @@ class PrivateData {
   std::vector<Entry> entries_;
 };
 
-// The name of an object that may be of another library, by the API that all of them have.
+// The name of an object that may belong to another library, through the API that all of them share.
 template <class Object>
 [[nodiscard]] std::string object_name(Object& object) {
   UINT bytes = 0;

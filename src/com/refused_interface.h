@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the log says when an object is asked for an interface that it does not have.
+// The log message when an object is asked for an interface that it does not have.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-// The name of an interface as the source has it, "ID3D12Fence1".
+// The name of an interface as the source spells it, "ID3D12Fence1".
 template <class Interface>
 [[nodiscard]] constexpr std::string_view interface_name() {
   std::string_view name = __PRETTY_FUNCTION__;  // "... [with Interface = ID3D12Fence1; ...]"
@@ -21,7 +21,7 @@ template <class Interface>
   return name.substr(name.rfind(':') + 1);
 }
 
-// Says which object lacks which interface, without memory, and gives the code of it.
+// Logs which object lacks which interface, without allocating memory, and returns the code.
 [[nodiscard]] inline HRESULT refused_interface(std::string_view object, const GUID& riid) noexcept {
   const CancellationDeferred deferred;
   if (log_enabled(LogLevel::error)) {

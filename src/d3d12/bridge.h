@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How libdirectml reaches the objects of libd3d12: by QueryInterface for these, and in no other way. An object without
-// them is not ours. The ids carry the hash of the build, so that an object of another build is not ours either.
+// How libdirectml reaches the objects of libd3d12: only through QueryInterface for these interfaces. An object without
+// them is not ours. The ids contain the hash of the build, so an object of another build is not ours either.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace anydml {
 
 struct BackendQueue;
 
-// A descriptor as it lies in a descriptor heap. All zero: none.
+// A descriptor in a descriptor heap. All zeros: no descriptor.
 enum class DescriptorKind : std::uint32_t {
   none,
   binding,     // DirectML's
   raw_view,    // an unordered access view; cleared by a pattern of four words
   typed_view,  // likewise, of 32-bit elements; cleared by one word
-  other_view,  // one that nothing here reads
+  other_view,  // a view that nothing here reads
 };
 
 struct Descriptor {
-  std::uint64_t buffer;  // the buffer's number; a released one's is never used again
+  std::uint64_t buffer;  // the buffer's number; the number of a released buffer is never used again
   std::uint64_t offset;
   std::uint64_t bytes;
   DescriptorKind kind;
@@ -39,41 +39,41 @@ struct BufferFacts {
   std::uint64_t bytes;
   D3D12_HEAP_TYPE heap;
   D3D12_RESOURCE_FLAGS flags;
-  const void* device;  // which device it belongs to
+  const void* device;  // the device it belongs to
 };
 
-// A descriptor read at submission: what it says, and what it names. address is null when the buffer no longer exists.
+// A descriptor that was read at submission, with the memory it names. address is null if the buffer is gone.
 struct ResolvedDescriptor {
   Descriptor descriptor;
   BufferFacts facts;
   void* address;  // of the descriptor's offset
 };
 
-// Work of DirectML in a command list. Immutable; one may be submitted many times at once.
+// DirectML work in a command list. It is immutable; one object may be submitted many times at once.
 struct IBridgeDispatch : IUnknown {
-  // On the submitting thread. descriptors is null when the heap they lay in is gone. False: it is not to run, and
-  // whoever owns it knows why.
+  // Called on the submitting thread. descriptors is null if their heap is gone. False: the work must not run, and its
+  // owner knows why.
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
-  // Gives its work to the queue, in the queue's order.
+  // Gives the work to the queue, in the queue's order.
   virtual void run(BackendQueue* queue, void* const* addresses) noexcept = 0;
 };
 
 enum class MessageSeverity { error, warning, info };
 
-// The one interface whose id stays: its first method tells whether the others are the same on both sides.
+// The only interface with a fixed id: its first method tells whether the others are the same on both sides.
 struct IBridgeDevice : IUnknown {
   virtual std::uint64_t build() noexcept = 0;  // kBuildHash
   virtual const void* identity() noexcept = 0;
   virtual std::uint32_t adapter_index() noexcept = 0;
   virtual HRESULT removed_reason() noexcept = 0;
-  // False when there is no queue of messages to take it. logged: the log has shown it already.
+  // False if there is no message queue to take it. logged: the log has already shown it.
   virtual bool post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
-  // Whether `count` descriptors lie there, in a live heap of views. A handle of 0 is not asked about.
+  // Whether `count` descriptors lie there, in a live heap of views. A handle of 0 is not checked.
   virtual bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                     std::uint32_t count) noexcept = 0;
   virtual bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
                                  std::uint32_t count) noexcept = 0;
-  // The name of a buffer, which may have been released, with a terminator; as much of it as there is room for.
+  // The name of a buffer, which may have been released, with a terminator; truncated to the available space.
   virtual void buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept = 0;
 };
 
@@ -83,7 +83,7 @@ struct IBridgeBuffer : IUnknown {
 
 struct IBridgeCommandList : IUnknown {
   virtual const void* device_identity() noexcept = 0;
-  // E_INVALIDARG with why not, as the end of a sentence, or E_OUTOFMEMORY. Does not spoil the list.
+  // E_INVALIDARG with the reason, as the end of a sentence, or E_OUTOFMEMORY. Does not invalidate the list.
   virtual HRESULT record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count,
                                   const char** why) noexcept = 0;
 };

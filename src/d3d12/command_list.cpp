@@ -52,8 +52,8 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
     return format_text("pAllocator{} is of type {}; expected {}, the list's", known->quoted_name(),
                        type_text(known->type()), type_text(type_));
   }
-  // What was submitted keeps its commands; otherwise their memory is used again. Before the allocator is taken, so that
-  // it is free if this fails.
+  // A submitted recording keeps its commands; otherwise their memory is reused. This comes before the allocator is
+  // taken, so that the allocator is free if this fails.
   if (recording_->in_flight.load(std::memory_order_acquire) != 0) {
     recording_ = std::make_shared<Recording>();
   }
@@ -370,7 +370,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::DiscardResource(ID3D12Resource* reso
                                                             const D3D12_DISCARD_REGION*) noexcept {
   record("DiscardResource", [&]() -> std::string {
     Resource* buffer = nullptr;
-    return check_range("pResource", resource, 0, 0, buffer);  // contents that nobody needs may stay
+    return check_range("pResource", resource, 0, 0, buffer);  // contents that are not needed may stay
   });
 }
 

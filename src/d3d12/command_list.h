@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Command lists and their allocators. A list records; a wrong call spoils it, and Close says so.
+// Command lists and their allocators. A list records commands; a wrong call invalidates it, and Close reports that.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace anydml {
 
 class GraphicsCommandList;
 
-// Lists keep their own commands here, so an allocator holds nothing but the rule that one list at a time records with
+// Lists keep their own commands, so an allocator only enforces the rule that one list at a time records with
 // it.
 class CommandAllocator final
     : public Child<CommandAllocator,
@@ -25,7 +25,7 @@ class CommandAllocator final
   HRESULT STDMETHODCALLTYPE Reset() noexcept override;
 
   [[nodiscard]] D3D12_COMMAND_LIST_TYPE type() const { return type_; }
-  // False when another list records with it.
+  // False if another list records with it.
   [[nodiscard]] bool begin() noexcept { return !recording_.exchange(true, std::memory_order_acq_rel); }
   void end() noexcept { recording_.store(false, std::memory_order_release); }
 
@@ -42,7 +42,7 @@ class GraphicsCommandList final
   GraphicsCommandList(Device& device, D3D12_COMMAND_LIST_TYPE type) : Child(device), type_(type) {}
   ~GraphicsCommandList() override { leave_allocator(); }
 
-  // Why the list could not be opened with this allocator; empty when it is open now.
+  // Why the list could not be opened with this allocator; empty if it is open now.
   [[nodiscard]] std::string open(ID3D12CommandAllocator* allocator);
 
   D3D12_COMMAND_LIST_TYPE STDMETHODCALLTYPE GetType() noexcept override { return type_; }
@@ -68,7 +68,7 @@ class GraphicsCommandList final
   void STDMETHODCALLTYPE BeginEvent(UINT, const void*, UINT) noexcept override {}
   void STDMETHODCALLTYPE EndEvent() noexcept override {}
 
-  // Drawing, textures and shaders: what a list of buffers has no use for.
+  // Drawing, textures and shaders, which a list of buffers does not support.
   void STDMETHODCALLTYPE DrawInstanced(UINT, UINT, UINT, UINT) noexcept override { not_built("DrawInstanced"); }
   void STDMETHODCALLTYPE DrawIndexedInstanced(UINT, UINT, UINT, INT, UINT) noexcept override {
     not_built("DrawIndexedInstanced");
@@ -174,14 +174,14 @@ class GraphicsCommandList final
   HRESULT record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count,
                           const char** why) noexcept override;
 
-  // How it goes on after "the list"; empty when a queue of that type may execute it.
+  // The end of a message that begins with "the list"; empty if a queue of that type may execute it.
   [[nodiscard]] std::string why_not_executable(D3D12_COMMAND_LIST_TYPE queue_type) const;
   [[nodiscard]] std::shared_ptr<const Recording> recording() const { return recording_; }
 
  private:
   enum class State { open, closed, spoilt };
 
-  // Runs body, which records, unless the list is closed or spoilt; body returns what was wrong, or an empty string.
+  // Runs body, which records, unless the list is closed or invalid; body returns an error message, or an empty string.
   template <class Body>
   void record(const char* method, const Body& body) noexcept;
   void spoil(HRESULT code, const std::string& message) noexcept;
@@ -198,7 +198,7 @@ class GraphicsCommandList final
   std::string spoilt_message_;
   ComPtr<CommandAllocator> allocator_;  // while open
   std::shared_ptr<Recording> recording_ = std::make_shared<Recording>();
-  std::shared_ptr<DescriptorStorage> views_;  // the heap of views that is set
+  std::shared_ptr<DescriptorStorage> views_;  // the current heap of views
 };
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command list records, and what becomes of it when it is submitted: buffers by number, then by address.
+// The commands that a list records, and their form after submission: buffers by number, then by address.
 #pragma once
 
 #include <atomic>
@@ -59,7 +59,7 @@ struct ResolveCommand {
 
 struct DispatchCommand {
   ComPtr<IBridgeDispatch> dispatch;
-  std::weak_ptr<DescriptorStorage> heap;  // as the API has it: the list keeps no heap alive
+  std::weak_ptr<DescriptorStorage> heap;  // as in the API, the list does not keep a heap alive
   std::uint32_t first;
   std::uint32_t count;
 };
@@ -68,12 +68,12 @@ using Command = std::variant<CopyCommand, ClearCommand, TimestampCommand, Resolv
 
 struct Recording {
   std::vector<Command> commands;
-  // Of submissions; at none, what was recorded may go. Not the shared pointer's own count, which orders nothing.
+  // The number of submissions; at zero, the recording may go. The shared pointer's own count orders nothing.
   mutable std::atomic<std::uint32_t> in_flight{0};
 };
 
-// Commands with their addresses, ready to run, and everything that must live until they have. Used again, it keeps its
-// memory: then nothing is allocated, however much is submitted.
+// Commands with their addresses, ready to run, and everything that must live until they have run. A reused object keeps
+// its memory and then allocates nothing, however much is submitted.
 class Submission {
  public:
   Submission() = default;
@@ -81,9 +81,9 @@ class Submission {
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
 
-  // A buffer that a command names and that is gone.
+  // A buffer that a command names and that no longer exists.
   struct Missing {
-    const char* what = nullptr;  // to the command: "the source of a copy"
+    const char* what = nullptr;  // its role in the command: "the source of a copy"
     std::uint64_t buffer = 0;
   };
   // Adds the commands of a closed list. False: a buffer is missing.
@@ -92,7 +92,7 @@ class Submission {
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
 
-  // Whether it takes about as long as waking a thread; by the bytes that it may touch, since that is all that is known.
+  // Whether the work takes about as long as waking a thread, estimated from the bytes that it may touch.
   [[nodiscard]] bool is_small() const { return bytes_ + work_.size() * kBytesOfAStart <= kSmallBytes; }
 
  private:
@@ -120,9 +120,9 @@ class Submission {
   std::byte* hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes);
 
   static constexpr std::uint64_t kSmallBytes = 65'536;
-  static constexpr std::uint64_t kBytesOfAStart = 1024;  // that a command could touch in the time it takes to begin
+  static constexpr std::uint64_t kBytesOfAStart = 1024;  // bytes a command could touch in the time it takes to start
 
-  std::uint64_t number_ = 0;  // of this use; no two have the same
+  std::uint64_t number_ = 0;  // of this use; unique
   std::uint64_t bytes_ = 0;
   std::vector<std::shared_ptr<const Recording>> recordings_;
   std::vector<std::shared_ptr<Memory>> memory_;

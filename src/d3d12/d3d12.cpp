@@ -39,13 +39,13 @@ Result<std::uint32_t> adapter_index(IUnknown* adapter) {
     }
   }
   return Error{ErrorKind::invalid_argument,
-               "D3D12CreateDevice: pAdapter is of another library; expected null or one of this libdxcore's"};
+               "D3D12CreateDevice: pAdapter comes from another library; expected null or one of this libdxcore's"};
 }
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// ID3D12Debug and its successors: switches, of which the first matters.
+// ID3D12Debug and its successors: switches; only the first one matters.
 class Debug final : public ComObjectOf<Interfaces<ID3D12Debug6, ID3D12Debug, ID3D12Debug3, ID3D12Debug4, ID3D12Debug5>,
                                        Interfaces<ID3D12Debug1>, Interfaces<ID3D12Debug2>> {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Heaps of descriptors, which are memory, and heaps of queries.
+// Heaps of descriptors, which are plain memory, and heaps of queries.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class DescriptorHeap final
   D3D12_CPU_DESCRIPTOR_HANDLE STDMETHODCALLTYPE GetCPUDescriptorHandleForHeapStart() noexcept override {
     return {storage_->first()};
   }
-  // 0 for a heap that shaders do not see: clients ask, and must not fail for it.
+  // 0 for a heap that is not shader-visible: clients ask for it, and the call must not fail.
   D3D12_GPU_DESCRIPTOR_HANDLE STDMETHODCALLTYPE GetGPUDescriptorHandleForHeapStart() noexcept override {
     return {storage_->visible ? storage_->first() | DescriptorStorage::kGpuBit : 0};
   }

@@ -54,7 +54,7 @@ Result<Device*> Device::of_adapter(std::uint32_t index) {
     return Error{ErrorKind::invalid_argument, format_text("D3D12CreateDevice: adapter {} does not exist", index)};
   }
   Device*& known = (*g_devices)[index];
-  // A removed device serves those who have it and nobody else.
+  // A removed device serves only its existing holders.
   if (known != nullptr && !known->core().removed() && known->try_add_reference()) {
     return known;
   }
@@ -100,9 +100,9 @@ HRESULT STDMETHODCALLTYPE Device::ShaderCacheControl(D3D12_SHADER_CACHE_KIND_FLA
                               D3D12_SHADER_CACHE_CONTROL_FLAG_CLEAR;
   const auto asked = static_cast<unsigned>(control);
   if (asked == 0 || (asked & ~kKnown) != 0) {
-    return wrong("ShaderCacheControl", "Control is no combination of DISABLE (1), ENABLE (2) and CLEAR (4)");
+    return wrong("ShaderCacheControl", "Control is not a combination of DISABLE (1), ENABLE (2) and CLEAR (4)");
   }
-  // There is no cache: it is empty and off already, and cannot be turned on.
+  // There is no cache: it is already empty and off, and cannot be turned on.
   return (asked & D3D12_SHADER_CACHE_CONTROL_FLAG_ENABLE) != 0 ? not_built("ShaderCacheControl with ENABLE") : S_OK;
 }
 
@@ -194,7 +194,7 @@ HRESULT STDMETHODCALLTYPE Device::CheckFeatureSupport(D3D12_FEATURE feature, voi
   });
 }
 
-// Memory is resident always: these check what they are given and do nothing.
+// Memory is always resident: these check their arguments and do nothing.
 HRESULT Device::check_residents(const char* method, UINT count, ID3D12Pageable* const* objects) noexcept {
   if (core_->removed()) {
     return kDeviceRemoved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The D3D12 device: it makes everything else, and answers what it can do.
+// The D3D12 device: it creates all other objects and reports its capabilities.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Device final
                     Interfaces<IBridgeDevice>, Interfaces<ID3D12InfoQueue1, ID3D12InfoQueue>,
                     Interfaces<ID3D12DebugDevice2, ID3D12DebugDevice>> {
  public:
-  // The device of an adapter: the one there is, or a new one. With a reference for the caller.
+  // The device of an adapter: the existing one, or a new one. The caller receives a reference.
   static Result<Device*> of_adapter(std::uint32_t index);
 
   explicit Device(std::shared_ptr<DeviceCore> core) : core_(std::move(core)) {}
@@ -289,7 +289,7 @@ class Device final
   HRESULT STDMETHODCALLTYPE AddApplicationMessage(D3D12_MESSAGE_SEVERITY severity, LPCSTR text) noexcept override {
     return AddMessage(D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED, severity, D3D12_MESSAGE_ID_UNKNOWN, text);
   }
-  // There is no debugger to break into: what is set is not kept.
+  // There is no debugger to break into, so these settings are not kept.
   HRESULT STDMETHODCALLTYPE SetBreakOnCategory(D3D12_MESSAGE_CATEGORY, BOOL) noexcept override { return S_OK; }
   HRESULT STDMETHODCALLTYPE SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY, BOOL) noexcept override { return S_OK; }
   HRESULT STDMETHODCALLTYPE SetBreakOnID(D3D12_MESSAGE_ID, BOOL) noexcept override { return S_OK; }
@@ -320,15 +320,15 @@ class Device final
   [[nodiscard]] const std::shared_ptr<DeviceCore>& shared_core() const { return core_; }
 
  protected:
-  // The debug interfaces are there once the debug layer is on: clients take E_NOINTERFACE for "off".
+  // The debug interfaces exist once the debug layer is on: clients interpret E_NOINTERFACE as "off".
   [[nodiscard]] bool has_interface(REFIID riid) const noexcept override;
 
  private:
-  // The frame of every Create method: clears the out-pointer, then body checks and makes, and its object is handed out.
+  // The frame of every Create method: clears the out-pointer; body then checks the arguments and creates the object.
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT wrong(const char* method, const char* what) noexcept;
-  // Null with why not, in the terms of the field that asked for it.
+  // Null with the reason, in terms of the field that asked for it.
   std::shared_ptr<Memory> allocate(const D3D12_HEAP_PROPERTIES& properties, const char* field, std::uint64_t bytes,
                                    Refusal& refusal) const;
   [[nodiscard]] bool is_unified() const { return core_->device().info->unified_memory != 0; }
@@ -347,7 +347,7 @@ class Device final
 
 #pragma GCC diagnostic pop
 
-// CheckFeatureSupport: S_OK, or E_INVALIDARG with what was wrong.
+// CheckFeatureSupport: S_OK, or E_INVALIDARG with the reason.
 HRESULT check_feature(const BackendDeviceInfo& device, D3D12_FEATURE feature, void* data, UINT size,
                       std::string& wrong);
 

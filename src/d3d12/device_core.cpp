@@ -80,7 +80,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
   if (!removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
     return;
   }
-  // First nobody waits any more; then it is said, to callbacks that may do anything.
+  // First all waits end; then the removal is reported, to callbacks that may do anything.
   std::vector<std::weak_ptr<FenceCore>> fences;
   {
     const std::scoped_lock lock(mutex_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the objects of one D3D12 device share, kept apart from the device's COM object so that work in flight can
+// State that the objects of one D3D12 device share, separate from the device's COM object so that work in flight can
 // outlive it: its memory, its buffers and descriptor heaps by number and address, its messages, and whether it was
 // removed.
 #pragma once
@@ -23,15 +23,15 @@ namespace anydml {
 
 class FenceCore;
 
-// What Memory throws when the device does not work at all. The message is the backend's.
+// Memory throws this if the device does not work at all. The message comes from the backend.
 struct DeviceFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Memory of the device; released with the last that uses it, be it a resource or work in flight.
+// Memory of the device, released with its last user, which may be a resource or work in flight.
 class Memory {
  public:
-  // Throws std::bad_alloc when the device has not so much.
+  // Throws std::bad_alloc if the device does not have enough.
   Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes);
   ~Memory();
   Memory(const Memory&) = delete;
@@ -40,7 +40,7 @@ class Memory {
   [[nodiscard]] std::byte* address() const { return static_cast<std::byte*>(address_); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  // Whether this is the holder's first use of it since another's: it then keeps a pointer. Called under a BufferLookup.
+  // Whether this is the holder's first use since another's: it then keeps a pointer. Called under a BufferLookup.
   [[nodiscard]] bool is_new_to(std::uint64_t holder) { return std::exchange(last_holder_, holder) != holder; }
 
  private:
@@ -51,7 +51,7 @@ class Memory {
   std::uint64_t last_holder_ = 0;
 };
 
-// A buffer's place in memory.
+// The location of a buffer in memory.
 struct BufferPlace {
   std::shared_ptr<Memory> memory;
   std::uint64_t offset = 0;
@@ -62,8 +62,8 @@ struct BufferPlace {
   [[nodiscard]] std::byte* address() const { return memory->address() + offset; }
 };
 
-// The memory of a descriptor heap. Handles of the CPU are its addresses; those of the GPU have one more bit set, so
-// that neither passes for the other.
+// The memory of a descriptor heap. CPU handles are its addresses; GPU handles have one more bit set, so that one kind
+// cannot be mistaken for the other.
 struct DescriptorStorage {
   DescriptorStorage(D3D12_DESCRIPTOR_HEAP_TYPE of_type, std::uint32_t count, bool is_visible)
       : type(of_type), visible(is_visible), descriptors(count) {}
@@ -77,7 +77,7 @@ struct DescriptorStorage {
   std::vector<Descriptor> descriptors;
 };
 
-// Where a handle points: a heap, and which descriptor of it.
+// The target of a handle: a heap, and the index of a descriptor in it.
 struct DescriptorPlace {
   std::shared_ptr<DescriptorStorage> heap;
   std::uint32_t index = 0;
@@ -93,21 +93,21 @@ class DeviceCore {
   [[nodiscard]] std::uint32_t adapter_index() const { return adapter_index_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] MessageStore& messages() { return messages_; }
-  // Whether it takes messages and shows the debug interfaces: from when the debug layer is on, and then for ever, since
-  // an interface that was there must stay.
+  // Whether the device takes messages and exposes the debug interfaces: from the moment the debug layer is on, and then
+  // permanently, because an interface that existed must stay.
   [[nodiscard]] bool debug() noexcept;
 
-  // Tells the user why a call failed, wherever that user looks, and returns the code.
+  // Tells the user why a call failed, wherever messages go, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
-  // As fail, for a refusal that programs ask for to learn something, or that they were told the reason of before: it is
-  // not shown on standard error unless ANYDML_LOG asks for errors.
+  // Like fail, for a refusal that programs provoke in order to learn something, or whose reason they were already
+  // given: standard error does not show it unless ANYDML_LOG asks for errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
-  // For messages that were logged, or reported, already. False when the debug layer is off.
+  // For messages that were already logged or reported. False if the debug layer is off.
   bool post(MessageSeverity severity, const char* text, bool logged) noexcept;
 
-  // For wrong use that no HRESULT can answer. The first removal counts; every fence is then reached.
+  // For wrong use that no HRESULT can report. Only the first removal counts; it signals every fence.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
   [[nodiscard]] HRESULT removed_reason() const noexcept { return removed_reason_.load(std::memory_order_acquire); }
@@ -116,17 +116,17 @@ class DeviceCore {
   [[nodiscard]] std::uint64_t add_buffer(BufferPlace place);
   void remove_buffer(std::uint64_t buffer) noexcept;
   void name_buffer(std::uint64_t buffer, const std::string& name);
-  // Also of one that was released, as long as its slot was not used and released again.
+  // Also finds the name of a released buffer, as long as its slot was not used and released again.
   [[nodiscard]] std::string buffer_name(std::uint64_t buffer);
   void add_heap(const std::shared_ptr<DescriptorStorage>& heap);
   void remove_heap(const DescriptorStorage& heap) noexcept;
   void add_fence(const std::shared_ptr<FenceCore>& fence);
 
-  // An empty place when no live heap holds `count` descriptors from there on.
+  // An empty location if no live heap holds `count` descriptors from there on.
   [[nodiscard]] DescriptorPlace find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
   [[nodiscard]] DescriptorPlace find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
 
-  // Looks buffers up for the length of its life; a number whose buffer is gone gives null.
+  // Looks up buffers during its lifetime; the number of a buffer that is gone gives null.
   class BufferLookup {
    public:
     explicit BufferLookup(DeviceCore& core) : core_(core), lock_(core.mutex_) {}
@@ -138,12 +138,12 @@ class DeviceCore {
   };
 
  private:
-  // A buffer's number is its slot and how often the slot was used: numbers are never used again.
+  // A buffer's number combines its slot with the number of times the slot was used, so numbers are never reused.
   struct Slot {
     std::uint32_t generation = 1;
     BufferPlace place;
     std::string name;
-    std::string name_before;  // of the buffer that had the slot before
+    std::string name_before;  // of the previous buffer in the slot
   };
 
   DescriptorPlace find_at(std::uintptr_t address, std::uint32_t count);

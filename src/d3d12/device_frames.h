@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The frames that the device's methods share, for the files that hold those methods.
+// Frames that the device's methods share, for the files that hold those methods.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace anydml {
 
-// E_NOTIMPL for what D3D12 has and this device has not, E_INVALIDARG for what nobody has.
+// E_NOTIMPL for D3D12 features that this device does not have, E_INVALIDARG for values that do not exist.
 struct Refusal {
   HRESULT code = S_OK;
   std::string why;
 };
 
-// What is wrong with a mask of nodes; empty when nothing is.
+// The error in a mask of nodes; empty if it is valid.
 [[nodiscard]] std::string check_node_mask(const char* name, UINT mask);
 
 template <class Body>
@@ -38,7 +38,7 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
     if (made == nullptr) {
       return core_->fail(refusal.code, format_text("ID3D12Device::{}: {}", method, refusal.why));
     }
-    if (out == nullptr) {  // the caller only asks whether it could be
+    if (out == nullptr) {  // the caller only asks whether the call would succeed
       made->Release();
       return S_FALSE;
     }
@@ -50,7 +50,7 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
   });
 }
 
-// The frame of a method that returns nothing: without memory to do what it must, the device cannot go on.
+// The frame of a method that returns nothing: if memory runs out, the device cannot continue and is removed.
 template <class Body>
 void Device::remove_on_failure(const char* method, const Body& body) noexcept {
   if (const HRESULT result = com_boundary(method, body); FAILED(result)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device's heaps and buffers: which descriptions it takes, and what it makes of them.
+// The device's heaps and buffers: the descriptions that it accepts, and the objects that it creates from them.
 #include <algorithm>
 #include <new>
 
@@ -123,7 +123,7 @@ D3D12_RESOURCE_DESC without_feedback(const D3D12_RESOURCE_DESC1& desc) {
           desc.MipLevels, desc.Format,    desc.SampleDesc, desc.Layout, desc.Flags};
 }
 
-// check_buffer without the words, for methods that have nobody to say them to.
+// check_buffer without a message, for methods that cannot report one.
 bool is_buffer(const D3D12_RESOURCE_DESC& desc) noexcept {
   try {
     return SUCCEEDED(check_buffer(desc).code);
@@ -134,7 +134,7 @@ bool is_buffer(const D3D12_RESOURCE_DESC& desc) noexcept {
 
 D3D12_RESOURCE_ALLOCATION_INFO allocation_of(const D3D12_RESOURCE_DESC& desc) {
   if (!is_buffer(desc) || desc.Width > UINT64_MAX - kPlacement) {
-    return {UINT64_MAX, kPlacement};  // how D3D12 says that there is no such resource
+    return {UINT64_MAX, kPlacement};  // D3D12's answer for a resource that cannot exist
   }
   return {(desc.Width + kPlacement - 1) / kPlacement * kPlacement, kPlacement};
 }

@@ -25,7 +25,7 @@ namespace {
 constinit std::mutex g_events_mutex;
 using Events = std::unordered_map<int, std::weak_ptr<const EventDescriptor>>;
 constinit Events* g_events = nullptr;     // for the life of the process
-constinit std::size_t g_most_events = 0;  // at which those are forgotten that nobody has any more
+constinit std::size_t g_most_events = 0;  // the number at which released ones are removed
 
 // The number by which the kernel tells eventfds apart; -1 when it does not say.
 long eventfd_id(int descriptor) noexcept {

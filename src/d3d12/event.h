@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The events of an application: on Linux a HANDLE is the number of an eventfd.
+// An application's events: on Linux a HANDLE is the number of an eventfd.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace anydml {
 
-// An eventfd under a descriptor of our own, since the application may close its. All registrations of one event share
-// it, so that they do not use up the descriptors of the process.
+// An eventfd under our own descriptor, because the application may close its own. All registrations of one event share
+// it, so that they do not use up the process's descriptors.
 class EventDescriptor {
  public:
   explicit EventDescriptor(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -29,12 +29,12 @@ class EventDescriptor {
   const int descriptor_;
 };
 
-// Null when there is none, with errno: EMFILE, ENFILE or ENOMEM when no descriptor is left, else what is given is no
-// eventfd. Throws std::bad_alloc.
+// Null on failure, with errno: EMFILE, ENFILE or ENOMEM if no descriptor is left; any other value means that the handle
+// is not an eventfd. Throws std::bad_alloc.
 [[nodiscard]] std::shared_ptr<const EventDescriptor> find_event(HANDLE event);
 [[nodiscard]] std::shared_ptr<const EventDescriptor> make_event();
 
-// Sets an event once, when as many have arrived as it waits for.
+// Sets an event once, when all the fences it waits for have arrived.
 class EventTarget {
  public:
   EventTarget(std::shared_ptr<const EventDescriptor> event, std::uint32_t awaited)
@@ -43,11 +43,11 @@ class EventTarget {
   EventTarget& operator=(const EventTarget&) = delete;
 
   void arrive() noexcept;
-  // It is set: who arrives later has come for nothing.
+  // The event is set; later arrivals have no effect.
   [[nodiscard]] bool is_done() const noexcept { return awaited_.load(std::memory_order_relaxed) <= 0; }
 
  private:
-  std::shared_ptr<const EventDescriptor> event_;  // let go once it is set
+  std::shared_ptr<const EventDescriptor> event_;  // released once it is set
   std::atomic<std::int64_t> awaited_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What CheckFeatureSupport answers. What a device of buffers and operators has not is said to be absent, in the struct
-// that was asked for; a struct of another size is refused, as clients rely on.
+// The results of CheckFeatureSupport. Features that a device of buffers and operators lacks are reported as absent, in
+// the requested struct; a struct of another size is refused, as clients rely on.
 
 #include <cstring>
 
@@ -45,7 +45,7 @@ constexpr struct {
     {D3D12_FEATURE_D3D12_OPTIONS15, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS15)},
 };
 
-// What is answered for each struct that is not all zero. Returns what is wrong with the question, or an empty string.
+// The result for each struct that is not all zeros. Returns the error in the query, or an empty string.
 
 std::string fill(D3D12_FEATURE_DATA_D3D12_OPTIONS& value, const BackendDeviceInfo&) {
   value = {};

@@ -11,7 +11,7 @@
 namespace anydml {
 namespace {
 
-// Uses those whose value is reached and erases them. Nothing here may fail for want of memory.
+// Processes the waiters whose value is reached and erases them. Nothing here may fail for lack of memory.
 template <class Entry, class Use>
 void take_reached(std::vector<Entry>& entries, std::uint64_t value, const Use& use) noexcept {
   const auto reached = std::partition(entries.begin(), entries.end(), [&](const Entry& e) { return e.value > value; });
@@ -65,7 +65,7 @@ void FenceCore::expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark
   }
   try {
     marks_.push_back({.value = value, .mark = mark});
-  } catch (...) {  // no memory: those who wait do so until the queue's thread has seen the mark
+  } catch (...) {  // no memory: waiters wait until the queue's thread has seen the mark
     return;
   }
   if (value > expected_.load(std::memory_order_relaxed)) {
@@ -97,7 +97,7 @@ std::uint64_t FenceCore::poll() noexcept {
     wake_signalers();
   }
   if (expected_.load(std::memory_order_acquire) > completed()) {
-    // The device may be further than the queue's thread has seen, and who asks may know it.
+    // The device may be further than the queue's thread has seen, and the caller may know it.
     std::uint64_t passed = 0;
     {
       const std::scoped_lock lock(mutex_);
@@ -129,7 +129,7 @@ void FenceCore::wait(std::uint64_t value) {
   std::unique_lock lock(mutex_);
   // Meanwhile others may come and go: one that is missed is not helped, no more.
   for (std::size_t i = 0; i < signalers_.size() && completed() < value; ++i) {
-    // Only those that bring this value: the work of others may take long, and the value come from elsewhere.
+    // Only the queues that bring this value: the work of others may take long, and the value may come from elsewhere.
     if (signalers_[i].value < value) {
       continue;
     }
@@ -167,7 +167,7 @@ void FenceCore::notify(std::uint64_t value, std::shared_ptr<EventTarget> event) 
   {
     const std::scoped_lock lock(mutex_);
     if (completed_.load(std::memory_order_relaxed) < value) {
-      if (events_.size() == events_.capacity()) {  // those that another fence has set, who waited for any of several
+      if (events_.size() == events_.capacity()) {  // events that another fence has set, for waits on any of several
         std::erase_if(events_, [](const Event& known) { return known.target->is_done(); });
       }
       events_.push_back({.value = value, .target = std::move(event)});

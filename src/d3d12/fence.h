@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fences: a value that only rises, and those who wait for it.
+// Fences: a value that only rises, and the threads and queues that wait for it.
 #pragma once
 
 #include <atomic>
@@ -24,43 +24,43 @@ class FenceCore {
 
   [[nodiscard]] std::uint64_t completed() const noexcept { return completed_.load(std::memory_order_acquire); }
 
-  // Raises the value and wakes whoever waits for it. A lower value changes nothing and gives false.
+  // Raises the value and wakes all waiters that it releases. A lower value changes nothing and returns false.
   bool signal(std::uint64_t value) noexcept;
-  // The device is gone: every value is reached.
+  // The device is gone: every value counts as reached.
   void reach_end() noexcept { signal(UINT64_MAX); }
 
-  // Returns when the value is reached. The waiting thread itself runs the work of queues that are to signal it.
+  // Returns when the value is reached. The waiting thread itself runs the work of the queues that will signal it.
   void wait(std::uint64_t value);
 
-  // Arrives at the event once the value is reached, at once if it is.
+  // Notifies the event once the value is reached, or at once if it already is.
   void notify(std::uint64_t value, std::shared_ptr<EventTarget> event);
 
-  // The queue is woken when the value is reached, if it is not already.
+  // Wakes the queue when the value is reached, unless it already is.
   void wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
-  // Whether a queue that waits for the value may go on: it is reached, or will be without anybody's doing.
+  // Whether a queue that waits for the value may continue: the value is reached, or will be without further action.
   [[nodiscard]] bool is_ahead(std::uint64_t value) const noexcept {
     return completed() >= value || expected_.load(std::memory_order_acquire) >= value;
   }
-  // The device has been given work, and the value is reached when the mark is passed.
+  // The device has received work, and the value is reached when the mark is passed.
   void expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark) noexcept;
-  // The mark after which the value is reached; null when it is reached, or nothing is known of it.
+  // The mark after which the value is reached; null if it is already reached or if no mark is known.
   [[nodiscard]] std::shared_ptr<Mark> mark_at(std::uint64_t value) noexcept;
 
-  // The queue has a signal of this value among its work. Gives whether somebody depends on it who does not run it.
+  // The queue will signal this value. Returns whether another party depends on it that does not run the queue's work.
   [[nodiscard]] bool expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
-  // The application let go of the fence: from now on only queues can signal it, those that are to already.
+  // The application has released the fence: from now on only queues that already plan to signal it can do so.
   void abandon() noexcept;
   [[nodiscard]] bool is_abandoned() const noexcept { return abandoned_.load(std::memory_order_acquire); }
-  // Whether anybody would see that the value is never reached: somebody still has the fence, or waits for it.
+  // Whether it would be noticed that the value is never reached: the fence is still held or waited for.
   [[nodiscard]] bool is_watched(std::uint64_t value);
-  // The queue has no signal of this value after all.
+  // The queue will not signal this value after all.
   void forget_signal(std::uint64_t value, const QueueCore& queue) noexcept;
-  // The queues that have a signal of the value, or of a higher one, among their work.
+  // The queues that will signal this value or a higher one.
   [[nodiscard]] std::vector<std::shared_ptr<QueueCore>> signalers_of(std::uint64_t value);
 
-  // The value, for one who may look again and again: from the second time on the queues that will raise it are awake.
+  // The value, for callers that may poll: from the second call on, the queues that will raise it are awake.
   [[nodiscard]] std::uint64_t poll() noexcept;
 
  private:
@@ -84,18 +84,18 @@ class FenceCore {
   std::atomic<std::uint64_t> completed_;
   std::atomic<std::uint64_t> expected_{0};  // the highest value that has a mark
   std::atomic<bool> abandoned_{false};
-  std::atomic<int> looks_left_{0};  // before the signalers are woken; 0: none are to be
+  std::atomic<int> looks_left_{0};  // polls left before the signalers are woken; 0: none need to be
   std::mutex mutex_;
   std::condition_variable risen_;
   std::uint32_t waiting_threads_ = 0;
   std::vector<Event> events_;
   std::vector<MarkAt> marks_;               // in the work of asynchronous queues
   std::vector<QueueAt> sleepers_;           // queues that wait for a value
-  std::vector<QueueAt> signalers_;          // queues that will signal one
-  std::weak_ptr<QueueCore> last_signaler_;  // which may have done so
+  std::vector<QueueAt> signalers_;          // queues that will signal a value
+  std::weak_ptr<QueueCore> last_signaler_;  // which may already have done so
 };
 
-// What a method answers when find_event or make_event gave none, by errno. null: what a null event is for.
+// The result of a method when find_event or make_event failed, by errno. null: the purpose of a null event.
 HRESULT no_event(const char* method, DeviceCore& core, HANDLE event, const char* parameter = "hEvent",
                  const char* null = "to block");
 

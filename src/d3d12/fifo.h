@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// First in, first out, in memory that is kept: once it has grown to what is used, it allocates nothing.
+// A first-in, first-out queue in memory that is kept: once it has grown to the size in use, it allocates nothing.
 #pragma once
 
 #include <utility>
@@ -17,10 +17,10 @@ class Fifo {
   [[nodiscard]] auto end() const noexcept { return items_.end(); }
   [[nodiscard]] const T& front() const noexcept { return items_[first_]; }
 
-  // Where there is no memory the item is left as it was.
+  // If there is no memory, the item is left unchanged.
   void push(T&& item) {
     if (items_.size() == items_.capacity()) {
-      // Instead of growing, when half of it is free: each item is moved once at most for each that is added.
+      // Compacts instead of growing if half of it is free: for each item that is added, each item moves at most once.
       if (first_ > items_.size() / 2) {
         items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
         first_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DirectX-Headers in the one order that works: the adapter for Linux, the interfaces, and last the ids of those
-// included.
+// DirectX-Headers in the only order that works: the adapter for Linux, the interfaces, and last the ids of the included
+// interfaces.
 #pragma once
 
 // clang-format off

@@ -165,7 +165,7 @@ HRESULT MessageStore::get(UINT64 index, D3D12_MESSAGE* message, SIZE_T* bytes) c
     return E_INVALIDARG;
   }
   const std::scoped_lock lock(mutex_);
-  // The index counts what the retrieval filter lets through.
+  // The index counts the messages that pass the retrieval filter.
   const Filter& filter = stack(Stage::retrieval).back();
   const auto place = std::find_if(messages_.begin(), messages_.end(),
                                   [&](const Message& candidate) { return filter.passes(candidate) && index-- == 0; });
@@ -285,7 +285,7 @@ HRESULT MessageStore::unregister_callback(DWORD cookie) {
   const std::shared_ptr<Callback> callback = *found;
   callbacks_.erase(found);
   callback->registered = false;
-  // From within a callback nobody waits: it might be for oneself, or for one who waits in turn.
+  // Within a callback there is no wait: it might be for itself, or for a thread that waits in turn.
   if (RunningCall::innermost == nullptr) {
     call_ended_.wait(lock, [&] { return callback->running == 0; });
   }

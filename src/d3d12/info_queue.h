@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The messages of one device, as ID3D12InfoQueue1 keeps them: stored up to a limit, filtered, handed to callbacks.
+// The messages of one device, as ID3D12InfoQueue1 keeps them: stored up to a limit, filtered, passed to callbacks.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,7 @@
 
 namespace anydml {
 
-// Whether EnableDebugLayer was called last, for devices that are not debugged already.
+// Whether the debug layer is enabled, for devices that are not debugged already.
 [[nodiscard]] bool debug_layer_enabled() noexcept;
 void set_debug_layer_enabled(bool enabled) noexcept;
 
@@ -26,7 +26,7 @@ class MessageStore {
     std::string text;
   };
 
-  // Lists of what is allowed and denied; an empty list of a kind says nothing about it.
+  // Lists of allowed and denied messages; an empty list of a kind does not restrict that kind.
   struct Filter {
     struct Side {
       std::vector<D3D12_MESSAGE_CATEGORY> categories;
@@ -41,13 +41,13 @@ class MessageStore {
     HRESULT copy_to(D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* bytes) const;
   };
 
-  // Storage and retrieval each have a stack of filters; the top one works.
+  // Storage and retrieval each have a stack of filters; the top one applies.
   enum class Stage { storage, retrieval };
 
   MessageStore() : filters_{{Filter{}}, {Filter{}}} {}
 
-  // Stores the message and calls the callbacks, without a lock held while they run. False when it is for nobody's ears:
-  // no filter stopped it, and there is no callback to hear it.
+  // Stores the message and calls the callbacks, without holding a lock while they run. False if the message reaches no
+  // one: no filter stopped it, and no callback is registered.
   bool add(Message message);
 
   HRESULT set_limit(UINT64 limit);
@@ -69,9 +69,9 @@ class MessageStore {
 
   HRESULT register_callback(D3D12MessageFunc function, D3D12_MESSAGE_CALLBACK_FLAGS flags, void* context,
                             DWORD* cookie);
-  // Returns when no thread runs it any more; from within a callback, at once.
+  // Returns when no thread runs the callback any more; from within a callback, at once.
   HRESULT unregister_callback(DWORD cookie);
-  // The same for all of them: the application has let go of the device, and of what its callbacks use.
+  // The same for all callbacks: the application has released the device, and everything that its callbacks use.
   void unregister_all() noexcept;
 
   void set_muted(bool muted);
@@ -84,7 +84,7 @@ class MessageStore {
     void* context;
     DWORD cookie;
     bool registered = true;
-    unsigned running = 0;  // calls of it
+    unsigned running = 0;  // the number of calls in progress
   };
   struct RunningCall;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The D3D feature levels a program may ask for. The device answers to all it can serve: what the levels add, drawing,
-// has feature queries of its own.
+// The D3D feature levels that a program may ask for. The device accepts all that it can serve: the levels add drawing
+// features, which have their own feature queries.
 #pragma once
 
 namespace anydml {

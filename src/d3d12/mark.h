@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A place in the work of a device's queue, kept as long as somebody may wait for it.
+// A position in the work of a device's queue, kept as long as someone may wait for it.
 #pragma once
 
 #include "backend/backend.h"

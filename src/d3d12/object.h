@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all D3D12 objects share: private data and a name, the device they belong to, and how one is recognised as ours.
+// Shared by all D3D12 objects: private data and a name, the device they belong to, and how we recognise our own.
 #pragma once
 
 #include <memory>
@@ -51,7 +51,7 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
   [[nodiscard]] std::string quoted_name() const { return with_name("", private_data_.name()); }
 
  protected:
-  // For those whose name is needed where the object is not.
+  // For code that needs the name where the object itself is not available.
   virtual void named(const std::string&) {}
 
  private:
@@ -62,11 +62,11 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
 
 class Device;
 
-// The parts of Device that its children need, defined where Device is known.
+// The parts of Device that its children need, defined where Device is complete.
 [[nodiscard]] ID3D12Device* device_interface(Device& device) noexcept;
 [[nodiscard]] const std::shared_ptr<DeviceCore>& device_core(Device& device) noexcept;
 
-// An object made by a device, which it keeps alive.
+// An object created by a device, which it keeps alive.
 template <class Derived, class First, class... Others>
 class Child : public Object<Derived, First, Others...> {
  public:
@@ -86,7 +86,7 @@ class Child : public Object<Derived, First, Others...> {
   const std::shared_ptr<DeviceCore> core_;
 };
 
-// The object behind an application's pointer when it is ours, of that class and of that device; else null.
+// The object behind an application's pointer if it is ours, of that class and of that device; otherwise null.
 template <class T>
 [[nodiscard]] T* own(IUnknown* pointer, const DeviceCore& core) {
   T* found = own_object<T>(pointer);

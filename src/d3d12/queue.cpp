@@ -80,7 +80,7 @@ void QueueCore::push(Task task, bool is_small) {
       return;
     }
   }
-  arrived_.notify_all();  // without the lock, which whoever wakes takes first
+  arrived_.notify_all();  // without the lock, which the woken thread takes first
 }
 
 std::unique_ptr<Submission> QueueCore::new_submission() {
@@ -234,7 +234,7 @@ void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
 
 QueueCore::Awaited QueueCore::awaited() {
   const std::scoped_lock lock(mutex_);
-  if (!must_wait() || !in_flight_.empty()) {  // what is in flight may be the signal that somebody waits for
+  if (!must_wait() || !in_flight_.empty()) {  // work in flight may be the signal that a thread waits for
     return {};
   }
   const FenceTask& task = std::get<FenceTask>(tasks_.front());
@@ -243,8 +243,8 @@ QueueCore::Awaited QueueCore::awaited() {
 
 namespace {
 
-// Whether the value can still be reached: by the application, as long as it has the fence, or by a queue that is to
-// signal it and does not itself stand before a fence of which this is not true. Queues may stand before one another.
+// Whether the value can still be reached: by the application, as long as it holds the fence, or by a queue that will
+// signal it and does not itself wait for a fence that cannot be reached. Queues may wait for one another.
 bool can_be_reached(const QueueCore::Awaited& awaited, std::vector<const QueueCore*>& seen) {
   if (!awaited.fence->is_abandoned() || awaited.fence->is_ahead(awaited.value)) {
     return true;
@@ -264,9 +264,9 @@ bool can_be_reached(const QueueCore::Awaited& awaited, std::vector<const QueueCo
 
 }  // namespace
 
-// The queue stands before a fence that the application has let go of. When nobody is left who can signal it, the work
-// behind it will never run. If nobody can see that, it is let go, once the queue itself is. If the work is to signal a
-// fence that somebody still has or waits for, and this lasts, the device is removed, as one that hangs.
+// The queue waits for a fence that the application has released. If nothing can signal it any more, the work behind it
+// will never run. If this has no visible effect, the work is dropped, once the queue itself is released. If the work
+// would signal a fence that is still held or waited for, and this lasts, the device is removed as hung.
 void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
   using Clock = std::chrono::steady_clock;
   constexpr Clock::time_point kNotYet = Clock::time_point::max();
@@ -303,7 +303,7 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
           {
             const Task dropped = tasks_.pop();
             lock.unlock();
-          }  // what it held goes without the lock
+          }  // its contents are released without the lock
           lock.lock();
         }
         lock.unlock();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Command queues: work in order. A device that works asynchronously is given it at once, on the submitting thread,
-// unless it must wait for a fence; the queue's own thread then waits for the device, raises fences and lets go of what
-// was used. On other devices the queue's own thread does the work, or a thread that waits for it:
+// Command queues: work in order. An asynchronous device receives the work at once, on the submitting thread, unless it
+// must wait for a fence; the queue's own thread then waits for the device, signals fences and releases the resources.
+// On other devices the queue's own thread does the work, or a thread that waits for it.
 //
-// To wake the queue's thread is a system call and takes longer than small work does, and the thread then stands in the
-// way of the one that waits. So when the last wait came right after its submission, the next small submission wakes
-// nobody: the waiting thread is expected. The queue's thread, while that goes on, looks after the queue at intervals,
-// and takes whatever the expected thread did not come for. Whoever shows that he depends on the work and will not run
-// it (he polls, or has an event set, or makes another queue wait) wakes it at once.
+// Waking the queue's thread is a system call, which takes longer than a small piece of work, and the thread then gets
+// in the way of the waiting one. Therefore, if the last wait came right after its submission, the next small submission
+// wakes no thread: a waiting thread is expected. Meanwhile the queue's thread checks the queue at intervals, and takes
+// any work that the expected thread did not fetch. A client that depends on the work but will not run it (it polls,
+// sets an event, or makes another queue wait) wakes the queue's thread at once.
 #pragma once
 
 #include <chrono>
@@ -28,36 +28,36 @@ namespace anydml {
 
 class QueueCore : public std::enable_shared_from_this<QueueCore> {
  public:
-  // Throws when the device has no queue to give.
+  // Throws if the device has no queue to offer.
   explicit QueueCore(std::shared_ptr<DeviceCore> device);
   ~QueueCore();
   QueueCore(const QueueCore&) = delete;
   QueueCore& operator=(const QueueCore&) = delete;
 
-  // Starts the queue's thread, which lives until close() and until its work is done. Throws when there is none to have.
+  // Starts the queue's thread, which lives until close() and until its work is done. Throws if it cannot be created.
   void start();
   void close() noexcept;
 
-  // An empty one to fill, used before if there is one.
+  // An empty submission to fill, reused if one is available.
   [[nodiscard]] std::unique_ptr<Submission> new_submission();
   void submit(std::unique_ptr<Submission> submission);
   void signal(std::shared_ptr<FenceCore> fence, std::uint64_t value);
   void wait(std::shared_ptr<FenceCore> fence, std::uint64_t value);
 
-  // The fence that the queue stands before, and the value; a null one when nothing holds it up.
+  // The fence and value that the queue waits for; null if it does not wait.
   struct Awaited {
     std::shared_ptr<FenceCore> fence;
     std::uint64_t value = 0;
   };
   [[nodiscard]] Awaited awaited();
 
-  // The queue's own thread is to look: something it stands before may have happened, or nobody else will.
+  // Makes the queue's own thread check: the event it waits for may have happened, or no one else will do the work.
   void wake() noexcept;
 
   // The device's clock now, for a queue that was not started. False: the device failed.
   [[nodiscard]] bool read_clock(std::uint64_t* ticks) noexcept;
 
-  // Runs work on this thread until enough() is true, unless another thread is at it or the queue must wait.
+  // Runs work on this thread until enough() is true, unless another thread is running it or the queue must wait.
   template <class Enough>
   void help_until(const Enough& enough) {
     std::unique_lock lock(mutex_);
@@ -72,7 +72,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     std::uint64_t value;
   };
   using Task = std::variant<std::unique_ptr<Submission>, FenceTask>;
-  // What the device has been given, and what follows when it is done: the submission is let go, the fence raised.
+  // Work that the device has received, and what follows it: the submission is released and the fence signalled.
   struct Given {
     std::shared_ptr<Mark> mark;  // null: it is done already
     std::unique_ptr<Submission> submission;
@@ -81,10 +81,10 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   };
 
   static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds after a submission in which its wait may still come
-  static constexpr std::chrono::microseconds kInterval{100};  // at which the queue's thread looks
+  static constexpr std::chrono::microseconds kInterval{100};  // at which the queue's thread checks
 
-  // What the application has let go of may never come. How often the queue's thread looks, and after how long what
-  // others depend on counts as hung: the time that Windows gives a device.
+  // A signal that depends on a released object may never come. How often the queue's thread checks for this, and after
+  // how long the work that others depend on counts as hung: the time that Windows allows a device.
   static constexpr std::chrono::milliseconds kLookInterval{50};
   static constexpr std::chrono::seconds kPatience{2};
 
@@ -92,12 +92,12 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void work();
   void wait_for_abandoned(std::unique_lock<std::mutex>& lock);
   void doze(std::unique_lock<std::mutex>& lock);
-  // Whether the first of the tasks came only just now.
+  // Whether the first of the tasks arrived only just now.
   [[nodiscard]] bool is_recent() const noexcept { return monotonic_nanoseconds() - first_pushed_ < kSoon; }
   [[nodiscard]] bool can_proceed() const noexcept;
-  // For a fence, which will wake it.
+  // Whether it waits for a fence, which will wake it.
   [[nodiscard]] bool must_wait() const noexcept { return !running_ && !tasks_.empty() && !can_proceed(); }
-  // For a fence that the application has let go of.
+  // Whether it waits for a fence that the application has released.
   [[nodiscard]] bool waits_for_abandoned() const noexcept {
     return must_wait() && std::get<FenceTask>(tasks_.front()).fence->is_abandoned();
   }
@@ -105,7 +105,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   [[nodiscard]] Given give(Task& task) noexcept;
   void finish(Given& given) noexcept;
   void keep_spare(Given& given) noexcept;  // with the lock
-  // With the lock. False: there was no memory to remember it by, and it was waited for.
+  // With the lock. False: there was no memory to remember it, so the work was waited for instead.
   bool keep_in_flight(Given& given) noexcept;
   void finish_first(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] std::shared_ptr<Mark> make_mark() noexcept;
@@ -125,7 +125,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
         if (given.mark == nullptr && !asynchronous_) {
           finish(given);
         }
-      }  // what it held goes without the lock
+      }  // its contents are released without the lock
       lock.lock();
       if (!asynchronous_ || !keep_in_flight(given)) {
         keep_spare(given);
@@ -134,7 +134,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     running_ = false;
     if (closed_ || !tasks_.empty() || !in_flight_.empty()) {
       helper_expected_ = false;
-      arrived_.notify_all();  // the rest, or the end, is the queue's own thread's
+      arrived_.notify_all();  // the queue's own thread does the rest, or ends
     }
   }
 
@@ -142,18 +142,18 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   const BackendTable& backend_;
   const bool asynchronous_;
   BackendQueue* queue_ = nullptr;
-  std::shared_ptr<Mark> last_mark_;  // after which nothing was given; of the thread that gives
+  std::shared_ptr<Mark> last_mark_;  // after which no work was submitted; used by the submitting thread
   std::mutex mutex_;
   std::condition_variable arrived_;
   Fifo<Task> tasks_;
   Fifo<Given> in_flight_;  // of an asynchronous device
   static constexpr std::size_t kMostSpares = 16;
-  std::vector<std::unique_ptr<Submission>> spares_;  // with room for the most, so that to keep one cannot fail
-  std::uint64_t first_pushed_ = 0;                   // when the queue was last empty and a task came
+  std::vector<std::unique_ptr<Submission>> spares_;  // with enough capacity for all, so that keeping one cannot fail
+  std::uint64_t first_pushed_ = 0;                   // when a task last arrived at the empty queue
   std::uint64_t pushes_ = 0;
-  bool running_ = false;          // some thread is at a task
+  bool running_ = false;          // some thread is running a task
   bool helper_expected_ = false;  // a thread that waits
-  bool dozing_ = false;           // the queue's thread will look again by itself
+  bool dozing_ = false;           // the queue's thread will check again by itself
   bool closed_ = false;
 };
 

@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-// What the CPU may do with memory of these properties.
+// The CPU's access to memory with these properties.
 [[nodiscard]] bool is_mappable(const D3D12_HEAP_PROPERTIES& properties);
 [[nodiscard]] MemoryKind memory_kind(const D3D12_HEAP_PROPERTIES& properties, bool unified);
 
@@ -60,7 +60,7 @@ class Resource final
   const D3D12_RESOURCE_DESC desc_;
   const D3D12_HEAP_PROPERTIES properties_;
   const D3D12_HEAP_FLAGS heap_flags_;
-  std::byte* const address_;  // of memory that the registered place keeps
+  std::byte* const address_;  // of memory that the registered location keeps alive
   std::atomic<std::uint32_t> maps_{0};
   const std::uint64_t number_;
 };

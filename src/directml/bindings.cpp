@@ -62,7 +62,7 @@ std::string take_buffer(const DmlCore& core, const Requirement& requirement, con
   ResolvedDescriptor taken{};
   buffer->describe(&taken.facts);
   if (taken.facts.device != core.parent().identity()) {
-    return wrong(requirement, format_text("{} is of another D3D12 device; expected one of the device's own",
+    return wrong(requirement, format_text("{} belongs to another D3D12 device; expected one of this device's",
                                           with_name("Buffer", object_name(*given.Buffer))));
   }
   taken.descriptor = {.buffer = taken.facts.buffer,
@@ -106,7 +106,7 @@ std::string check_present(const DmlCore& core, const Requirement& requirement, c
                                           core.buffer_text(binding.descriptor.buffer)));
   }
   if (binding.facts.device != core.parent().identity()) {
-    return wrong(requirement, "Buffer is of another D3D12 device; expected one of the device's own");
+    return wrong(requirement, "Buffer belongs to another D3D12 device; expected one of this device's");
   }
   return check_range(core, requirement, binding);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules for one binding, whoever it is made for. Every check returns what is wrong, or an empty string.
+// The rules for a single binding, whatever it is for. Every check returns an error message, or an empty string.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace anydml {
 
 inline constexpr std::uint64_t kResourceAlignment = 256;  // of temporary and persistent resources
 
-// What a binding must fulfil, and how messages speak of it.
+// The requirements for a binding, and how messages refer to it.
 struct Requirement {
   const Work& work;
   std::string_view name;
@@ -21,10 +21,10 @@ struct Requirement {
   bool may_be_upload;
 };
 
-// The sentence about it: who, which binding, what.
+// The whole message: who, which binding, and the reason.
 [[nodiscard]] std::string wrong(const Requirement& requirement, const std::string& what);
 
-// Takes one BUFFER binding. A null buffer means none; whether that may be is the caller's to say.
+// Reads one BUFFER binding. A null buffer means no binding; the caller decides whether that is allowed.
 std::string take_buffer(const DmlCore& core, const Requirement& requirement, const DML_BUFFER_BINDING& given,
                         ResolvedDescriptor& binding);
 
@@ -32,13 +32,13 @@ std::string take_buffer(const DmlCore& core, const Requirement& requirement, con
 std::string take_binding(const DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
                          ResolvedDescriptor& binding);
 
-// At recording and submission: bound, alive, and still what it was.
+// At recording and submission: bound, alive and unchanged.
 std::string check_present(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding);
 
 [[nodiscard]] Requirement persistent_requirement(const Execution& target);
 [[nodiscard]] Requirement temporary_requirement(const Work& work);
 
-// The part of a binding that the operator may touch.
+// The part of a binding that the operator may access.
 struct Area {
   std::uint64_t buffer;
   std::uint64_t first;

@@ -193,7 +193,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CreateBindingTable(const DML_BINDING_TABLE_
   });
 }
 
-// Everything is resident always: these check what they are given and do nothing.
+// Everything is always resident: these check their arguments and do nothing.
 HRESULT DmlDevice::check_residents(const char* method, UINT count, IDMLPageable* const* objects) noexcept {
   return unless_removed(method, [&]() -> HRESULT {
     if (objects == nullptr && count != 0) {

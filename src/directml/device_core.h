@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the objects of one DirectML device share, kept apart from the device's COM object so that work in flight can
+// State that the objects of one DirectML device share, separate from the device's COM object so that work in flight can
 // outlive it: where messages go, whether it was removed, and which level it offers.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace anydml {
 
-// Of a call: what is wrong with what it was given.
+// The error in the arguments of a call.
 [[nodiscard]] inline Error wrong(std::string what) { return {ErrorKind::invalid_argument, std::move(what)}; }
 
 class DmlCore {
@@ -30,26 +30,26 @@ class DmlCore {
   [[nodiscard]] facts::FeatureLevel level() const { return level_; }
   [[nodiscard]] bool debug() const { return debug_; }
 
-  // Tells the user why a call failed, wherever that user looks, and returns the code.
+  // Tells the user why a call failed, wherever messages go, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
-  // As fail, for a refusal that programs ask for to learn something: it is not shown on standard error unless
+  // Like fail, for a refusal that programs provoke in order to learn something: standard error does not show it unless
   // ANYDML_LOG asks for errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
-  // The error of a method: its sentence begins with the method's name.
+  // The error of a method: its message begins with the method's name.
   HRESULT fail(const char* method, const Error& error);
   void warn(const char* message) noexcept;
 
-  // For wrong use that no HRESULT can answer. The first removal counts; the D3D12 device lives on.
+  // For wrong use that no HRESULT can report. Only the first removal counts; the D3D12 device lives on.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
-  // S_OK while both this device and the D3D12 device live.
+  // S_OK while both this device and the D3D12 device are alive.
   [[nodiscard]] HRESULT removed_reason() const noexcept;
   [[nodiscard]] bool removed() const noexcept { return removed_reason() != S_OK; }
 
-  // "buffer", with its name where it has one. It may have been released.
+  // "buffer", with its name if it has one. It may have been released.
   [[nodiscard]] std::string buffer_text(std::uint64_t buffer) const;
-  // " in buffer 'weights'", or nothing where the name would not say more than that there is a buffer.
+  // " in buffer 'weights'", or an empty string if the buffer has no name.
   [[nodiscard]] std::string in_buffer(std::uint64_t buffer) const;
 
   void set_muted(bool muted) noexcept { muted_.store(muted, std::memory_order_relaxed); }

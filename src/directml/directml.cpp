@@ -53,7 +53,7 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
       return fail(E_INVALIDARG,
                   parent == nullptr
                       ? "d3d12Device is null; expected a device of D3D12CreateDevice"
-                      : "d3d12Device is of another D3D12; expected a device of the libd3d12.so beside this "
+                      : "d3d12Device comes from another D3D12; expected a device of the libd3d12.so beside this "
                         "library");
     }
     if (bridge->build() != kBuildHash) {

@@ -339,7 +339,7 @@ std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
 }
 
 std::string Execution::check_temporary(const ResolvedDescriptor* bindings, const ResolvedDescriptor& temporary) const {
-  // Of what is bound and not needed, all of it must keep off.
+  // A binding that is not needed must not overlap in any byte.
   const Area area =
       area_of(temporary, has_temporary() ? properties_.TemporaryResourceSize : temporary.descriptor.bytes);
   for (std::size_t i = 0; i < temporary_slot(); ++i) {
@@ -391,7 +391,7 @@ bool Execution::run_uninitialised() noexcept {
     }
     return S_OK;
   });
-  if (has_persistent()) {  // if there was no memory to say so
+  if (has_persistent()) {  // if there was no memory to report it
     core().remove(E_INVALIDARG, "ExecuteCommandLists: an operator was executed before it was initialized");
   }
   return !has_persistent();

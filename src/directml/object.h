@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What all DirectML objects share: private data and a name, the device they belong to, and the end of everything when
-// that is removed.
+// Shared by all DirectML objects: private data and a name, the device they belong to, and failing every call once the
+// device is removed.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,7 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return key == &kClassKey<Derived> ? static_cast<Derived*>(this) : nullptr;
   }
 
-  // Of SetName, for messages; empty without one.
+  // From SetName, for messages; empty if it was not called.
   [[nodiscard]] std::string name() const { return private_data_.name(); }
 
   [[nodiscard]] DmlCore& core() const { return *core_; }
@@ -56,15 +56,15 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
  protected:
   explicit DmlObject(std::shared_ptr<DmlCore> core) : core_(std::move(core)) {}
 
-  // For those whose name is needed where the object is not.
+  // For code that needs the name where the object itself is not available.
   virtual void named(const std::string&) {}
 
-  // The frame of a method with an HRESULT.
+  // The frame of a method that returns an HRESULT.
   template <class Body>
   HRESULT unless_removed(const char* method, const Body& body) const noexcept {
     return core_->removed() ? kDeviceRemoved : com_boundary(method, body);
   }
-  // The frame of a method without: body returns what is wrong, and the device is removed for it.
+  // The frame of a method that does not: if body returns an error message, the device is removed.
   template <class Body>
   void remove_if_wrong(const char* method, const Body& body) const noexcept {
     if (core_->removed()) {
@@ -88,7 +88,7 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
 
 #pragma GCC diagnostic pop
 
-// An object made by a device, which it keeps alive.
+// An object created by a device, which it keeps alive.
 template <class Derived, class First, class... Others>
 class DmlChild : public DmlObject<Derived, First, Others...> {
  public:
@@ -109,7 +109,7 @@ class DmlChild : public DmlObject<Derived, First, Others...> {
   const ComPtr<IDMLDevice> device_;
 };
 
-// The object behind an application's pointer when it is ours, of that class and of that device; else null.
+// The object behind an application's pointer if it is ours, of that class and of that device; otherwise null.
 template <class T>
 [[nodiscard]] T* own(IUnknown* pointer, const DmlCore& core) {
   T* found = own_object<T>(pointer);

@@ -24,7 +24,7 @@ class DmlCompiledOperator final
     : public DmlChild<DmlCompiledOperator,
                       Interfaces<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable, IDMLDeviceChild, IDMLObject>> {
  public:
-  // op: what it keeps alive; null for a graph, which keeps none.
+  // op: the operator that it keeps alive; null for a graph, which keeps none.
   DmlCompiledOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, IDMLOperator* op, ComPtr<Execution> execution)
       : DmlChild(device, std::move(core)),
         operator_(op != nullptr ? ComPtr<IDMLOperator>::share(op) : ComPtr<IDMLOperator>()),
@@ -53,7 +53,7 @@ class DmlOperatorInitializer final
   }
   HRESULT STDMETHODCALLTYPE Reset(UINT count, IDMLCompiledOperator* const* operators) noexcept override;
 
-  // What is wrong with the operators; empty when they are the targets now.
+  // The error in the operators; empty if they are the targets now.
   [[nodiscard]] std::string set_targets(UINT count, IDMLCompiledOperator* const* operators);
 
   [[nodiscard]] const ComPtr<Initialisation>& initialisation() const { return initialisation_; }
@@ -76,7 +76,7 @@ class DmlBindingTable final
   void STDMETHODCALLTYPE BindPersistentResource(const DML_BINDING_DESC* binding) noexcept override;
   HRESULT STDMETHODCALLTYPE Reset(const DML_BINDING_TABLE_DESC* desc) noexcept override;
 
-  // What is wrong with the desc; empty when the table is made by it now.
+  // The error in the desc; empty if the table now uses it.
   [[nodiscard]] std::string set_desc(const DML_BINDING_TABLE_DESC* desc);
 
   [[nodiscard]] const ComPtr<Work>& work() const { return work_; }
@@ -85,7 +85,7 @@ class DmlBindingTable final
   [[nodiscard]] D3D12_GPU_DESCRIPTOR_HANDLE gpu_handle() const { return gpu_; }
 
  private:
-  // Runs body on the bindings and writes what came of it into the heap.
+  // Runs body on the bindings and writes the result into the heap.
   template <class Body>
   void bind(const char* method, const Body& body) noexcept;
 
@@ -94,7 +94,7 @@ class DmlBindingTable final
   D3D12_CPU_DESCRIPTOR_HANDLE cpu_{};
   D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
   Bindings bindings_;
-  ResolvedDescriptor temporary_{};  // also where nothing needs it, which has no descriptor
+  ResolvedDescriptor temporary_{};  // kept even if the work does not need it and has no descriptor for it
 };
 
 class DmlCommandRecorder final
@@ -106,7 +106,7 @@ class DmlCommandRecorder final
                                         IDMLBindingTable* bindings) noexcept override;
 };
 
-// The work behind a dispatchable of this device; null when it is none.
+// The work behind a dispatchable of this device; null if it is not one.
 [[nodiscard]] ComPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core);
 
 }  // namespace anydml

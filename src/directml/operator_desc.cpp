@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kBufferOffsetAlignment = 16;  // DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT
 
-// The operator as it is described, after all that the documents ask of it.
+// The operator as described, after all checks against the documentation.
 Result<schema::Described> read_right(const DML_OPERATOR_DESC* desc, facts::FeatureLevel level) {
   if (desc == nullptr) {
     return Error{ErrorKind::invalid_argument, "desc is null; expected a DML_OPERATOR_DESC"};
@@ -36,7 +36,8 @@ Result<schema::Described> read_right(const DML_OPERATOR_DESC* desc, facts::Featu
   return given;
 }
 
-// What each tensor asks of its binding, in the order of the operator's tensors: the inputs, then the outputs.
+// The requirements of each tensor for its binding, in the order of the operator's tensors: the inputs, then the
+// outputs.
 std::vector<TensorBinding> bindings_of(const schema::Described& described) {
   std::vector<TensorBinding> bindings;
   for (bool (*const wanted)(facts::FieldKind) : {&facts::is_input, &facts::is_output}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From DML_OPERATOR_DESC to a validated operator, by the facts about it and the level of the device. The rules are the
-// schema's; of those that are broken the first is the answer.
+// From DML_OPERATOR_DESC to a validated operator, according to its facts and the device's level. The schema defines the
+// rules; the first broken rule is reported.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@
 
 namespace anydml {
 
-// What a tensor asks of the buffer that is bound to it.
+// The requirements of a tensor for its buffer.
 struct TensorBinding {
   std::string name;
-  bool present = false;         // false: optional and absent, or read by nothing
+  bool present = false;         // false: optional and absent, or never read
   std::uint64_t bytes = 0;      // TotalTensorSizeInBytes
-  std::uint64_t alignment = 1;  // of the offset; an absent tensor asks for none
+  std::uint64_t alignment = 1;  // of the offset; an absent tensor has no requirement
   bool owned = false;           // bound when the operator is initialised, and kept
 };
 
@@ -33,9 +33,9 @@ struct OperatorDef {
   [[nodiscard]] bool is_output(std::size_t tensor) const { return tensor >= desc.input_count; }
 };
 
-// What is bound to something that was compiled: the inputs, then the outputs.
+// The tensors to bind for a compiled object: the inputs, then the outputs.
 struct Surface {
-  std::string_view kind;  // as messages speak of it
+  std::string_view kind;  // how messages refer to it
   std::uint32_t input_count = 0;
   std::vector<TensorBinding> tensors;
   std::shared_ptr<const OperatorDef> def;  // of a single operator, which may work in place; null for a graph

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From any of the 177 desc structs to the form that the schema judges, by the facts about its members.
+// From any of the 177 desc structs to the form that the schema checks, according to the facts about its members.
 #pragma once
 
 #include "base/result.h"
@@ -8,12 +8,12 @@
 
 namespace anydml {
 
-// Reads as far as the struct's own words allow, and no further: what is wrong with it the schema says. An error only
-// where reading on would not be safe or has no meaning: a null Desc, an array longer than any can be, an operator
-// within it that is none.
+// Reads as far as the struct's own contents allow, and no further; the schema reports any mistake. An error only where
+// reading on would be unsafe or meaningless: a null Desc, an array that is impossibly long, a nested operator that is
+// not an operator.
 [[nodiscard]] Result<schema::Described> read_described(const DML_OPERATOR_DESC& desc, const facts::Operator& op);
 
-// By its number; null when DirectML has no such operator.
+// By its number; null if DirectML has no such operator.
 [[nodiscard]] const facts::Operator* find_operator(DML_OPERATOR_TYPE type);
 
 }  // namespace anydml

@@ -62,7 +62,7 @@ class GraphReader {
   }
 
  private:
-  // What a node of the description is here.
+  // The internal form of a node of the description.
   struct NodePlace {
     SourceKind kind = SourceKind::none;  // node or constant
     std::uint32_t index = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From DML_GRAPH_DESC to a graph of the core. What is wrong is told with the array, the edge and the field.
+// From DML_GRAPH_DESC to a graph of the core. An error message names the array, the edge and the field.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace anydml {
 
-// What is compiled and bound, for a graph and for an operator alike: that is a graph of one node.
+// The graph that is compiled and bound; a single operator is a graph of one node.
 struct GraphDef {
   Graph graph;
   std::vector<std::span<const std::byte>> constants;  // the application's memory, until the call returns
   Surface surface;
-  std::string name;  // that the application gave it; may be empty
+  std::string name;  // given by the application; may be empty
 };
 
 Result<GraphDef> read_graph(const DML_GRAPH_DESC& desc, const DmlCore& core);

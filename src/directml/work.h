@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is bound, recorded and run: the execution of a compiled operator, and the initialisation of several.
+// The work that is bound, recorded and run: the execution of a compiled operator, and the initialisation of several.
 #pragma once
 
 #include <atomic>
@@ -19,27 +19,27 @@
 
 namespace anydml {
 
-// The descriptors of a binding table as they were bound; an address that is not null stands for "there".
+// The descriptors of a binding table as they were bound; an address that is not null means that the binding is present.
 using Bindings = std::vector<ResolvedDescriptor>;
 
-// Bindings are checked one by one when they are made, and together when the work is recorded and again when it is
-// submitted, because between the two the descriptors lie in the application's memory. Every check returns what is
-// wrong, or an empty string.
+// Bindings are checked one by one when they are made, together when the work is recorded, and again when it is
+// submitted, because the descriptors lie in the application's memory in between. Every check returns an error message,
+// or an empty string.
 class Work : public ComObject<IBridgeDispatch> {
  public:
   bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept final;
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
 
-  // For messages: what it is, and the name that the application gave it.
+  // For messages: its kind, and the name that the application gave it.
   [[nodiscard]] std::string label() const;
   void set_name(std::string given);
   virtual std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
-  // Kept apart, and among the bindings where the work needs it. What is bound and not needed must still be right.
+  // Stored separately, and among the bindings if the work needs it. A binding that is not needed must still be valid.
   std::string bind_temporary(const DML_BINDING_DESC* given, Bindings& bindings, ResolvedDescriptor& temporary) const;
-  // At recording. Bindings that may come later are left for the submission.
+  // At recording. Bindings that may come later are checked at submission.
   virtual std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const = 0;
 
  protected:
@@ -77,14 +77,14 @@ class Execution final : public Work {
 
   [[nodiscard]] const Surface& surface() const { return surface_; }
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
-  // Fills the persistent resource: what it takes of the owned inputs, whose addresses are at their places among the
-  // inputs, and what follows from them.
+  // Fills the persistent resource from the owned inputs, whose addresses stand at their positions among the inputs, and
+  // with the values that depend only on them.
   [[nodiscard]] BackendStatus initialise(BackendQueue* queue, void* const* inputs, void* persistent,
                                          void* temporary) const noexcept;
-  // That initialise needs.
+  // Needed by initialise.
   [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return initialise_.temporary_bytes(); }
 
-  // By its initialisation: where its persistent resource is, and that it is filled. False when it was before.
+  // Called by its initialisation: records where its persistent resource is, and that it is filled. False if it was.
   void set_persistent_place(const void* address) noexcept {
     persistent_place_.store(address, std::memory_order_release);
   }
@@ -100,23 +100,23 @@ class Execution final : public Work {
   [[nodiscard]] BackendStatus with_addresses(void* const* inputs, void* persistent, void* const* outputs,
                                              void* temporary, const Use& use) const noexcept;
   std::string check_submission(const ResolvedDescriptor* bindings) override;
-  // Whether it may.
+  // Whether it may run although it was never initialised; it warns, or removes the device.
   bool run_uninitialised() noexcept;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
-  // Outputs that share bytes with something else that is bound.
+  // Finds outputs that share bytes with another binding.
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
-  // The same for so many tensors that not every pair of them can be compared.
+  // The same for so many tensors that comparing every pair would take too long.
   [[nodiscard]] std::string check_many_hazards(const ResolvedDescriptor* bindings) const;
   template <class IsLookedAt>
   [[nodiscard]] std::string check_outputs(const ResolvedDescriptor* bindings, const IsLookedAt& is_looked_at) const;
-  // A temporary resource that shares bytes with what else is bound.
+  // Finds a temporary resource that shares bytes with another binding.
   [[nodiscard]] std::string check_temporary(const ResolvedDescriptor* bindings,
                                             const ResolvedDescriptor& temporary) const;
   [[nodiscard]] std::size_t persistent_slot() const { return surface_.tensor_count(); }
   [[nodiscard]] std::size_t temporary_slot() const { return persistent_slot() + (has_persistent() ? 1 : 0); }
   [[nodiscard]] std::string check_in_place(const ResolvedDescriptor* bindings, std::size_t input,
                                            std::size_t output) const;
-  // Takes the bindings of some tensors, those from `first` on.
+  // Reads the bindings of some tensors, starting with `first`.
   [[nodiscard]] std::string bind_tensors(std::size_t first, std::uint32_t tensors, UINT count,
                                          const DML_BINDING_DESC* given, Bindings& bindings) const;
 
@@ -124,7 +124,7 @@ class Execution final : public Work {
   const bool late_bindings_;
   std::size_t nodes_;
   GraphPlans plans_;
-  DeviceProgram initialise_;  // empty: there is nothing but copies
+  DeviceProgram initialise_;  // empty: only copies are needed
   DeviceProgram program_;
   void* constants_ = nullptr;  // in the device's memory
   std::atomic<bool> initialised_{false};
@@ -150,7 +150,7 @@ class Initialisation final : public Work {
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   [[nodiscard]] std::string check_temporary(const ResolvedDescriptor* bindings) const;
 
-  // What a descriptor stands for.
+  // The meaning of a descriptor.
   struct Slot {
     std::size_t target;
     std::size_t input;  // kPersistent: the persistent resource

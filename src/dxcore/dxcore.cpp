@@ -131,7 +131,7 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
   [[nodiscard]] const LUID& luid() const { return luid_; }
 
  private:
-  // Calls use(address, size) with the value; kInvalidCall for a property nobody knows, kUnsupported for one not kept.
+  // Calls use(address, size) with the value; kInvalidCall for an unknown property, kUnsupported for one not kept.
   template <class Use>
   HRESULT with_property(DXCoreAdapterProperty property, Use use) const {
     const auto value = [&use](const auto& known) { return use(&known, sizeof(known)); };
@@ -155,7 +155,7 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
         return value(is_cpu_ ? memory_bytes_ : std::uint64_t{0});
       case DXCoreAdapterProperty::AcgCompatible:
         return value(true);
-      // Clients stop at the first adapter that says it is software; this one is what the machine has.
+      // Clients stop at the first adapter that reports that it is software; this one is the machine's own.
       case DXCoreAdapterProperty::IsHardware:
         return value(true);
       case DXCoreAdapterProperty::IsIntegrated:
@@ -260,7 +260,7 @@ class Factory final : public ComObject<IDXCoreAdapterFactory> {
     return E_INVALIDARG;
   }
 
-  // Adapters never go and lists never age here, so those who wait for it may register and will not be called.
+  // Adapters never disappear and lists never become stale here, so clients may register for that but are never called.
   bool STDMETHODCALLTYPE IsNotificationTypeSupported(DXCoreNotificationType type) noexcept override {
     return type == DXCoreNotificationType::AdapterListStale || type == DXCoreNotificationType::AdapterNoLongerValid;
   }

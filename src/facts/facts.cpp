@@ -38,7 +38,7 @@ constexpr Alias kWords[] = {
 #include "facts/words.def"
 };
 
-// Whether two are the same but for case and underscores.
+// Whether two names are the same, ignoring case and underscores.
 bool is_word(std::string_view written, std::string_view word) {
   std::size_t at = 0;
   for (const char letter : written) {

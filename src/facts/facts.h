@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What DirectML's documents say of its operators, as data: names, numbers, fields, types, ranks, levels.
+// The documented facts about DirectML's operators, as data: names, numbers, fields, types, ranks, levels.
 // Nothing here knows which operators this project has built; ops/family.h does.
 #pragma once
 
@@ -61,7 +61,7 @@ enum class FieldKind : std::uint8_t {
   optional_attribute,
 };
 
-// What a member of a desc struct holds, for those who read or write one. Arrays have a field that counts them.
+// The type of a member of a desc struct, for code that reads or writes one. Arrays have a field that counts them.
 enum class FieldType : std::uint8_t {
   tensors,       // const DML_TENSOR_DESC*: one, or an array
   real,          // FLOAT
@@ -81,7 +81,7 @@ enum class FieldType : std::uint8_t {
 // One member of an operator's desc struct, in the struct's order; tensors are bound in this order too.
 struct Field {
   std::string_view name;
-  std::string_view spelling;  // of its type in the header, for people
+  std::string_view spelling;  // of its type in the header, for human readers
   FieldType type;
   FieldKind kind;
   std::uint16_t offset;  // in the struct, LP64
@@ -98,19 +98,19 @@ struct SameGroup {
   std::uint32_t fields;
 };
 
-// Which types and ranks a tensor takes, from `level` up to the next level listed for the same tensor.
+// The types and ranks that a tensor accepts, from `level` up to the next level listed for the same tensor.
 struct Support {
   FeatureLevel level;
   std::uint8_t field;
   std::uint8_t min_rank;
   std::uint8_t max_rank;
   std::uint16_t types;        // bit DML_TENSOR_DATA_TYPE
-  std::string_view only_for;  // REDUCE: the functions this row speaks of; otherwise empty
+  std::string_view only_for;  // REDUCE: the functions that this row applies to; otherwise empty
 };
 
-// What the rows say together of a tensor at a level.
+// The combined support of a tensor at a level.
 struct Admitted {
-  TypeSet types;  // 0: the documents leave them blank
+  TypeSet types;  // 0: the documentation leaves them blank
   std::uint8_t min_rank;
   std::uint8_t max_rank;
 
@@ -136,13 +136,13 @@ struct Operator {
   std::span<const Field> fields;
   std::span<const SameGroup> same;
   std::span<const Support> support;
-  std::span<const std::string_view> constraints;  // those no column holds, as text
+  std::span<const std::string_view> constraints;  // constraints that no column holds, as text
 };
 
-// Another name that the header has for the same thing.
+// Another name for the same thing in the header.
 struct Alias {
   std::string_view name;
-  std::string_view target;  // the name that the facts go by
+  std::string_view target;  // the name that the facts use
 };
 
 [[nodiscard]] constexpr bool is_input(FieldKind kind) {
@@ -163,22 +163,22 @@ struct Alias {
 // All 177, in the order of their numbers.
 [[nodiscard]] std::span<const Operator> operators();
 
-// By name or alias, with or without DML_OPERATOR_; null when DirectML has no such operator.
+// By name or alias, with or without DML_OPERATOR_; null if DirectML has no such operator.
 [[nodiscard]] const Operator* find_operator(std::string_view name);
 
 [[nodiscard]] std::span<const Alias> operator_aliases();  // without DML_OPERATOR_
 [[nodiscard]] std::span<const Alias> struct_aliases();    // of desc structs
 
-// The name that was probably meant, for messages; empty when nothing is near. Case and a missing ELEMENT_WISE_ count
-// for nothing, and words of other libraries (words.def) are known.
+// The name that was probably meant, for messages; empty if no name is near. Case and a missing ELEMENT_WISE_ do not
+// count, and words of other libraries (words.def) are known.
 [[nodiscard]] std::string_view nearest_operator_name(std::string_view name);
 
-// Nothing below the level that introduced the operator, and for an attribute. Rows for one function or another (REDUCE)
-// count together. Where the documents' first table is younger than the operator it holds from the start, since tables
+// No value below the level that introduced the operator, and for an attribute. Rows for different functions (REDUCE)
+// are combined. If the documentation's first table is newer than the operator, it applies from the start, since tables
 // only widen.
 [[nodiscard]] std::optional<Admitted> admitted(const Operator& op, std::size_t field, FeatureLevel level);
 
-// By the type of a field as the header spells it; null for what is no enumeration.
+// By the type of a field as the header spells it; null if it is not an enumeration.
 [[nodiscard]] const Enum* find_enum(std::string_view type);
 
 // By name, with or without the prefix.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules of data/rules.txt as tables: trees of nodes over an operator's fields. schema/rules.h judges by them.
+// The rules of data/rules.txt as tables: trees of nodes over an operator's fields. schema/rules.h evaluates them.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace anydml::facts {
 
-// What a node is. `a`, `b`, `c` are other nodes of the operator, or kNone.
+// The kind of a node. `a`, `b`, `c` are other nodes of the operator, or kNone.
 enum class RuleOp : std::uint8_t {
   // Statements
-  each,  // c for each number from a (kNone: 0) up to b; `value` says in which variable
+  each,  // c for each number from a (kNone: 0) up to b; `value` names the variable
   when,  // b where a holds
   // Claims, and conditions
   equal,
@@ -23,7 +23,7 @@ enum class RuleOp : std::uint8_t {
   greater,
   greater_equal,
   one_of,  // a is one of the items b
-  holds,   // the array `field` has a in it
+  holds,   // the array `field` contains a
   both,
   either,
   negation,
@@ -36,9 +36,9 @@ enum class RuleOp : std::uint8_t {
   member,     // number `value` of a pair: Width and Height, Scale and Bias
   element,    // number a of the array `field`
   length,     // of the array `field`; 0 where it is absent
-  given,      // how many of the fields of the items b are there
-  // Values of the tensor `field`, or of number b of an array of tensors
-  size,  // number a; negative: from the end, and 1 where there are fewer
+  given,      // how many of the fields of the items b are present
+  // Values of the tensor `field`, or of tensor number b of an array
+  size,  // number a; negative: from the end, and 1 if the tensor has fewer
   rank,
   data_type,
   flags,
@@ -69,33 +69,33 @@ struct RuleNode {
   std::int64_t value;
 };
 
-// Rules that no expression says; schema/rule_functions.cpp has them.
+// Rules that no expression can state; schema/rule_functions.cpp implements them.
 enum class RuleFunction : std::uint8_t { none, fused_activation, gather_shape, gather_nd_shape, scatter_nd_shape };
 
 // Bit i of the masks stands for field i.
 struct Rule {
-  std::int16_t constraint;  // in the operator's `constraints`; -1: a rule of our own
+  std::int16_t constraint;  // in the operator's `constraints`; -1: our own rule
   RuleFunction function;    // none: the expression
   std::uint16_t root;       // its first node
-  std::uint32_t needs;      // it asks nothing where one of these is absent
-  std::uint32_t reads;      // and is not judged where one of these is wrong already
+  std::uint32_t needs;      // it does not apply if one of these is absent
+  std::uint32_t reads;      // and is not checked if one of these is already wrong
 };
 
 struct Rules {
   std::span<const Rule> rules;
-  std::span<const Rule> usual;  // never judged: the value that is taken where the documents leave it open
+  std::span<const Rule> usual;  // never checked: the value to use where the documentation leaves it open
   std::span<const RuleNode> nodes;
 };
 
-// Where sizes are asked for they come last: what is wrong with axes and counts is told before what follows from it.
+// Rules about sizes come last: mistakes in axes and counts are reported before their consequences.
 [[nodiscard]] Rules rules_of(const Operator& op);
 
 enum class Judged : std::uint8_t { by_expression, by_function, prose };
 
-// How a constraint is judged, for those who list them.
+// How a constraint is checked, for code that lists them.
 struct Judgement {
   Judged how;
-  std::string_view by;  // the function's name, or why nothing can be judged
+  std::string_view by;  // the function's name, or why it cannot be checked
 };
 
 // In the order of the operator's `constraints`.
@@ -104,12 +104,12 @@ struct Judgement {
 // An operator that can be fused into others from a level on.
 struct Fusable {
   std::uint32_t activation;  // DML_OPERATOR_TYPE
-  std::uint32_t into;        // 0: into any that takes a fused operator
+  std::uint32_t into;        // 0: into any operator that accepts a fused operator
   FeatureLevel since;
 };
 [[nodiscard]] std::span<const Fusable> fusable();
 
-// Types that a tensor may have besides those of its table, where a page contradicts itself.
+// Types that a tensor may have in addition to its table, where a page contradicts itself.
 struct Extra {
   std::uint32_t op;  // DML_OPERATOR_TYPE
   std::uint8_t field;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Views cost nothing: whoever reads a slice reads the memory that it is a slice of, and whoever makes an input of a
-// join writes it where the join would have copied it.
+// Views cost nothing: the reader of a slice reads the memory behind the slice, and the producer of a join's input
+// writes it to the place where the join would have copied it.
 #include <algorithm>
 
 #include "graph/passes.h"
@@ -141,7 +141,7 @@ class Aliaser {
         (contiguous_bytes(written->tensor) < kShort && !is_packed(written->tensor))) {
       return;
     }
-    // Everybody else who reads it reads it there.
+    // All other readers read it there.
     struct Change {
       Reader reader;
       SeenTensor seen;

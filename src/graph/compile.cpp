@@ -178,8 +178,8 @@ class Compiler {
                                                                   : nullptr;
   }
 
-  // Of the nodes of the first plan, those that still have something to make: a value that no graph has made yet, or one
-  // that this graph does not share.
+  // The nodes of the first plan that still have work: a value that no graph has computed yet, or one that this graph
+  // does not share.
   std::vector<std::uint32_t> not_made_yet(std::span<const std::uint32_t> nodes, const ValueSet& wanted) {
     NodeSet needed(graph_.nodes.size());
     const auto is_there = [&](std::uint32_t value) {
@@ -216,7 +216,7 @@ class Compiler {
     return left;
   }
 
-  // The next offset for so many bytes, behind what was taken before.
+  // The next offset for that many bytes, after the space already taken.
   static std::uint64_t take(std::uint64_t& bytes, const Extent& extent) {
     const std::uint64_t alignment = std::max(extent.alignment, kPersistentAlignment);
     const std::uint64_t offset = (bytes + alignment - 1) / alignment * alignment;
@@ -224,8 +224,8 @@ class Compiler {
     return offset;
   }
 
-  // What runs later reads of what was there before: owned inputs, and results of nodes that were folded. These are the
-  // ones that the first plan leaves.
+  // The values from the initialisation that later steps read: owned inputs, and results of folded nodes. The first plan
+  // leaves these.
   ValueSet place_persistent(const NodeSet& folded) {
     ValueSet wanted(values_.count());
     const auto want = [&](const GraphSource& source) {
@@ -277,8 +277,8 @@ class Compiler {
     }
   }
 
-  // A value that is an output is made there; what is an output twice, or was made before, is copied. Owned inputs are
-  // in the persistent memory from here on.
+  // A value that is an output is computed in its place; a value that is an output twice, or was computed before, is
+  // copied. Owned inputs are in the persistent memory from here on.
   std::vector<std::uint32_t> place_outputs(const NodeSet& folded) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
       if (owned_homes_[i].slot != kNoSlot) {
@@ -332,7 +332,7 @@ class Compiler {
         });
     steps_ = 0;
     for (const GraphGroup& group : ordered) {
-      plan.begin_temporary(placement.bytes);  // what a step keeps for itself, the next may have
+      plan.begin_temporary(placement.bytes);  // the next step may reuse a step's private memory
       const std::size_t before = plan.words().size();
       lower(group, plan);
       say_group(group, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a graph to what a backend runs.
+// From a graph to the plans that a backend runs.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace anydml {
 
-// What is known of a constant's bytes beside those of other graphs.
+// How the bytes of a constant compare with those of other graphs.
 struct ConstantKey {
   std::string text;        // constants of two graphs with the same text have the same bytes; empty: nothing is known
-  bool is_shared = false;  // it has a slot of its own, so that graphs can read it in one memory
+  bool is_shared = false;  // it has its own slot, so that graphs can read it from one memory
 };
 
 // How a graph shares memory with others on the same device.
 struct GraphSharing {
   std::vector<ConstantKey> constants;                    // of each
-  std::function<bool(const std::string& key)> is_there;  // whether another graph has made the value with this key
+  std::function<bool(const std::string& key)> is_there;  // whether another graph has computed the value with this key
 };
 
-// Two plans over the same slots: the graph's inputs, its outputs, the temporary, which each plan has of its own size,
-// the persistent memory, the constants, and memory that it shares with other graphs. The persistent memory is written
-// by the first plan and by the copies of owned inputs, which come before it; the second reads it.
+// Two plans over the same slots: the graph's inputs, its outputs, the temporary (whose size differs between the plans),
+// the persistent memory, the constants, and memory that it shares with other graphs. The first plan writes the
+// persistent memory, after the copies of owned inputs; the second plan reads it.
 struct GraphPlans {
-  // Memory that graphs share: a constant, or a value that follows from constants alone.
+  // Memory that graphs share: a constant, or a value that depends only on constants.
   struct Shared {
     std::string key;
     std::uint64_t bytes = 0;
-    std::optional<std::uint32_t> constant = {};  // the constant that it is
+    std::optional<std::uint32_t> constant = {};  // the constant that it holds
     bool is_read_first = false;                  // the first plan reads this constant
     bool is_read_later = true;                   // the second plan reads it
-    bool is_new = false;                         // no graph has made this value yet: the first plan does
+    bool is_new = false;                         // no graph has computed this value yet: the first plan does
   };
-  // An owned input that is kept as it is.
+  // An owned input that is kept unchanged.
   struct KeptInput {
     std::uint32_t input;
     std::uint64_t offset;  // in the persistent memory
@@ -53,11 +53,11 @@ struct GraphPlans {
   std::uint64_t persistent_bytes = 0;
   std::vector<std::uint64_t> constants;  // the offset of each
   std::uint64_t constant_bytes = 0;
-  std::uint64_t run_constant_bytes = 0;  // of these at the beginning: the constants that the second plan reads
+  std::uint64_t run_constant_bytes = 0;  // the constants at the beginning that the second plan reads
   std::vector<Shared> shared;            // the memory of the last slots
-  std::uint32_t steps = 0;               // of the second: groups and copies
-  bool writes_last = false;              // no step of the second but the last writes an output
-  std::uint64_t temporary_values = 0;    // the bytes of all values that the second keeps in the temporary
+  std::uint32_t steps = 0;               // of the second plan: groups and copies
+  bool writes_last = false;              // only the last step of the second plan writes an output
+  std::uint64_t temporary_values = 0;    // the bytes of all values that the second plan keeps in the temporary
 
   [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs + output; }
   [[nodiscard]] std::uint32_t temporary_slot() const { return inputs + outputs; }
@@ -67,11 +67,11 @@ struct GraphPlans {
   [[nodiscard]] std::uint32_t slots() const { return shared_slot(static_cast<std::uint32_t>(shared.size())); }
 };
 
-inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each thing in it, and of a constant
+inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each object in it, and of a constant
 
-// Every source of the graph exists, and no tensor reaches beyond the bytes of its source. device: that of the device
-// that runs it (backend.h). `text`, unless null, receives the steps of the plans in words. sharing: null, nothing is
-// shared.
+// Every source of the graph exists, and no tensor reaches beyond the bytes of its source. device: the traits of the
+// device that runs it (backend.h). `text`, unless null, receives a description of the steps. sharing: null if nothing
+// is shared.
 [[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
                                                std::string* text = nullptr, const GraphSharing* sharing = nullptr);
 

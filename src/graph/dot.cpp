@@ -82,7 +82,7 @@ class Dot {
     drawn_[node] = true;
   }
 
-  // Those of a step in a frame; what is folded in a dashed one.
+  // The nodes of a step in a frame; folded nodes in a dashed one.
   void add_steps(const std::vector<std::uint32_t>& nodes) {
     const ValueNumbers values(graph_);
     const NodeSet folded = fold(graph_, nodes);

@@ -102,7 +102,7 @@ class Expansion {
   }
 
  private:
-  // As it was, or where the value is now. An output that is absent, which nobody reads, is one that is present.
+  // Unchanged, or the value's new number. An absent output, which has no reader, is replaced by a present one.
   [[nodiscard]] GraphSource moved(const GraphSource& source) const {
     if (source.kind != SourceKind::node) {
       return source;

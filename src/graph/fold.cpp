@@ -108,7 +108,7 @@ NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
   mark([](std::uint32_t) { return true; });
   // A result that would not be worth keeping is made beforehand too if everything that is made of it is, as with
   // weights that are converted and then packed: nothing of it is left afterwards.
-  NodeSet is_kept(graph.nodes.size());  // somebody reads it in a run, or it is an output
+  NodeSet is_kept(graph.nodes.size());  // a run reads it, or it is an output
   for (const GraphSource& output : graph.outputs) {
     is_kept[output.index] = true;
   }

@@ -159,7 +159,7 @@ class Fuser {
     return std::nullopt;
   }
 
-  // Whether whoever reads a value made among these nodes reads each element where it was made.
+  // Whether each reader of a value computed among these nodes reads each element at the same position.
   [[nodiscard]] bool elements_meet(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
     for (std::size_t reader = 0; reader < nodes.size(); ++reader) {
       const GraphNode& node = graph_.nodes[nodes[reader]];
@@ -349,7 +349,7 @@ class Fuser {
     if (before == kNoNumber || !groups_[before].open || source.offset != 0) {
       return false;
     }
-    // What it reads besides must be there when the group begins.
+    // Its other inputs must be available when the group begins.
     for (std::uint32_t other = 0; other < sources.size(); ++other) {
       if (other != input && group_of(sources[other]) == before) {
         return false;
@@ -454,7 +454,7 @@ class Fuser {
     });
   }
 
-  // Whether an output of a main node that nobody outside reads needs no memory.
+  // Whether an output of a main node that has no reader outside needs no memory.
   [[nodiscard]] bool is_left_out(const GraphGroup& group, std::uint32_t node, std::uint32_t output) const {
     const OpDesc& op = *graph_.nodes[node].op;
     const bool is_handed = group.main != kNoPosition && group.main + 1 < group.nodes.size() &&
@@ -484,8 +484,8 @@ class Fuser {
     }
     for (const std::uint32_t node : result.nodes) {
       const GraphNode& of = graph_.nodes[node];
-      // Operators by element write only what somebody outside reads. Others write all that they make, but for an
-      // output that is handed on and for a view that nobody reads.
+      // Element-wise operators write only values that have readers outside. Others write all their outputs, except an
+      // output that is passed on and a view without readers.
       const bool is_main =
           result.nodes.size() == 1 || (result.main != kNoPosition && node == result.nodes[result.main]);
       for (std::uint32_t output = 0; output < of.outputs.size(); ++output) {

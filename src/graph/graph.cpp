@@ -43,7 +43,7 @@ std::string tensor_text(const OpTensor& tensor) {
   return text;
 }
 
-// The nodes of some cycle among those that are left, from one of them back to itself.
+// The nodes of some cycle among the remaining ones, from one of them back to itself.
 std::string cycle_text(const Graph& graph, const std::vector<std::uint32_t>& unmet) {
   auto node =
       static_cast<std::uint32_t>(std::ranges::find_if(unmet, [](std::uint32_t n) { return n != 0; }) - unmet.begin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keys of the values that are folded: what they are computed from, and how, as a text. Elements are not looked at.
+// Keys of the folded values: their sources and operations, as a text. Elements are not examined.
 #include <bit>
 #include <cstring>
 
@@ -33,7 +33,7 @@ class KeyText {
 void add_tensor(KeyText& key, const TensorDesc& tensor) {
   key << tensor.type << tensor.rank;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    key << tensor.sizes[i] << (tensor.sizes[i] > 1 ? tensor.strides[i] : 0);  // of one element it means nothing
+    key << tensor.sizes[i] << (tensor.sizes[i] > 1 ? tensor.strides[i] : 0);  // meaningless for one element
   }
 }
 

@@ -48,7 +48,7 @@ std::vector<Lifetime> lifetimes_in(const ValueNumbers& values, std::span<const E
   return made;
 }
 
-// Of those that are ready, always the one that adds least to what is alive, the latest of equal ones.
+// Of the ready groups, always the one that adds least to the live memory; the latest of equal ones.
 std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::span<const GraphGroup> groups,
                                         const ValueSet& temporary) {
   std::vector<std::uint32_t> maker(temporary.size(), kNoNumber);
@@ -124,7 +124,7 @@ std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes) {
     changes.push_back({lifetime.first, false, lifetime.extent.bytes});
     changes.push_back({lifetime.last, true, lifetime.extent.bytes});
   }
-  // What a group reads last and what it makes are alive together.
+  // The values that a group reads last and the values that it computes are alive together.
   std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.at, change.ends); });
   std::uint64_t alive = 0;
   std::uint64_t peak = 0;

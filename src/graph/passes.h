@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The passes from a graph to its plans. Each is a function over plain data:
 //
-//   expand  operators that are made of others -> those others
-//   prune   which nodes an output needs
-//   alias   readers of views read what these are views of; what is joined is made in its place
-//   fold    which nodes run once, when the graph is initialised
-//   keys    of those, which values other graphs may have too
-//   fuse    nodes -> groups: those whose elements go through one program together, and what joins them
-//   order   the groups, so that little is alive at a time
+//   expand  composed operators -> their parts
+//   prune   the nodes that an output needs
+//   alias   readers of views read the memory behind them; inputs of joins are computed in place
+//   fold    the nodes that run once, when the graph is initialised
+//   keys    the folded values that other graphs may share
+//   fuse    nodes -> groups whose elements go through one program together, and the steps that join them
+//   order   the groups, so that little memory is alive at a time
 //   place   an offset in memory for each value
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace anydml {
 
-// Numbers for all that can be in memory: the inputs, the constants, then the outputs of each node.
+// Numbers for everything that can be in memory: the inputs, the constants, then the outputs of each node.
 class ValueNumbers {
  public:
   explicit ValueNumbers(const Graph& graph);
@@ -34,9 +34,9 @@ class ValueNumbers {
   [[nodiscard]] std::uint32_t of_constant(std::uint32_t constant) const { return inputs_ + constant; }
   [[nodiscard]] std::uint32_t of_node(std::uint32_t node, std::uint32_t output) const { return nodes_[node] + output; }
   [[nodiscard]] std::uint32_t of(const GraphSource& source) const;
-  // The value of whose memory this one is a part, by however many steps; itself if it has memory of its own.
+  // The value whose memory contains this one, through any number of steps; the value itself if it has its own memory.
   [[nodiscard]] std::uint32_t root(std::uint32_t value) const { return roots_.empty() ? value : roots_[value]; }
-  // Where it begins there, in bytes.
+  // Its offset there, in bytes.
   [[nodiscard]] std::int64_t offset_in_root(std::uint32_t value) const { return roots_.empty() ? 0 : offsets_[value]; }
 
  private:
@@ -45,7 +45,7 @@ class ValueNumbers {
   std::uint32_t inputs_;
   std::vector<std::uint32_t> nodes_;
   std::uint32_t count_;
-  std::vector<std::uint32_t> roots_;  // empty: each value has memory of its own
+  std::vector<std::uint32_t> roots_;  // empty: each value has its own memory
   std::vector<std::int64_t> offsets_;
 };
 
@@ -54,67 +54,67 @@ inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a
 using NodeSet = std::vector<bool>;   // by node
 using ValueSet = std::vector<bool>;  // by value
 
-// The graph with the parts of composed operators in place of these, under their names; parts may be composed too.
-// Nothing: no operator of the graph is composed on such a device.
+// The graph in which the parts of composed operators replace these operators, under their names; parts may be composed
+// too. No value: the device needs no operator of the graph composed.
 [[nodiscard]] Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device);
 
-// Of the nodes, which are in order, those that an output comes from.
+// The nodes that an output depends on. The nodes are in order.
 [[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);
 
-// The graph in which views cost nothing. A reader of a view (Family::view_of_input) reads the memory of which it is a
-// view, and a value that goes into a join (Family::place_in_output) is made inside the join's output
-// (GraphNode::inside), wherever strides describe it. Nothing: there is no such operator. order: the nodes that an
-// output needs.
+// The graph in which views cost nothing. A reader of a view (Family::view_of_input) reads the memory behind the
+// view, and an input of a join (Family::place_in_output) is computed inside the join's output
+// (GraphNode::inside), wherever strides describe it. No value: the graph has no such operator. order: the nodes
+// that an output needs.
 [[nodiscard]] std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order);
 
-// Nodes that have inputs, all of them known when the graph is initialised: owned inputs, constants, and what was folded
-// before. Not those that would make much of little, such as a broadcast.
+// Nodes that have inputs, all of them known when the graph is initialised: owned inputs, constants, and the results of
+// folded nodes. Nodes whose result is much larger than the inputs, such as a broadcast, are left out.
 [[nodiscard]] NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order);
 
-// Of each node that is folded: the text by which graphs share its outputs, and empty where it follows from something
-// that has no key, or lies in memory with other values.
+// For each folded node, the text by which graphs share its outputs; empty if it depends on a value without a key, or
+// shares memory with other values.
 [[nodiscard]] std::vector<std::string> folded_keys(const Graph& graph, std::span<const std::uint32_t> order,
                                                    const NodeSet& folded, std::span<const ConstantKey> constants,
                                                    const DeviceTraits& device);
 
 inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 
-// Nodes that are one step of a plan. Their tensors are seen at the sizes of the group. Where one of them does not work
-// by element, the ones before it are its prologue, which makes one of its inputs, and those after it its epilogue,
-// which takes one of its outputs; each has sizes of its own.
+// Nodes that form one step of a plan. Their tensors are viewed at the sizes of the group. If one of them is not
+// element-wise, the nodes before it are its prologue, which computes one of its inputs, and the nodes after it are its
+// epilogue, which reads one of its outputs; each part has its own sizes.
 struct GraphGroup {
-  std::vector<std::uint32_t> nodes;            // each after those that feed it
-  std::uint32_t main = kNoPosition;            // the position of that one among them; kNoPosition: there is none
-  std::uint32_t made_input = 0;                // of the main one: the input that a prologue makes
-  std::uint32_t handed_output = 0;             // likewise: the output that an epilogue takes
+  std::vector<std::uint32_t> nodes;            // each after the nodes that feed it
+  std::uint32_t main = kNoPosition;            // the position of that node among them; kNoPosition: none
+  std::uint32_t made_input = 0;                // of the main node: the input that a prologue computes
+  std::uint32_t handed_output = 0;             // likewise: the output that an epilogue reads
   std::vector<std::vector<TensorDesc>> views;  // of each node: its tensors
   std::vector<std::uint32_t> reads;            // values from outside, each once
-  std::vector<std::uint32_t> writes;           // values that somebody outside reads
+  std::vector<std::uint32_t> writes;           // values that nodes outside the group read
 };
 
 inline constexpr std::size_t kMostOfGroup = 32;  // nodes
 
-// Of these nodes, which are in order. Operators that work by element join those that they read from or that read from
-// them where each element meets its own, and where nothing outside lies between them. `kept`: values that are needed
-// whoever reads them. Where the device joins steps, such groups join the operators that they feed or that feed them.
-// Each group comes after those that feed it.
+// Groups these nodes, which are in order. Element-wise operators join the operators that they read from or that read
+// from them, if each element meets its own counterpart and no operator outside the group lies between them. `kept`:
+// values that are needed even if no node reads them. If the device joins steps, such groups join the operators that
+// they feed or that feed them. Each group comes after the groups that feed it.
 [[nodiscard]] std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values,
                                            std::span<const std::uint32_t> nodes, const ValueSet& kept,
                                            const DeviceTraits& device);
 
-// The bytes of temporary that values need: of those that it is to hold.
+// The bytes of temporary memory that each of its values needs.
 struct Lifetime {
   std::uint32_t value;
   Extent extent;
-  std::uint32_t first;  // the group that makes it, by its position in the order
-  std::uint32_t last;   // the last that reads it
+  std::uint32_t first;  // the position of the group that computes it, in the order
+  std::uint32_t last;   // the position of the last group that reads it
 };
 
 // An order of the groups in which the values that are alive together have few bytes: the numbers of the groups.
 [[nodiscard]] std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values,
                                                std::span<const GraphGroup> groups, const ValueSet& temporary);
 
-// When each temporary value lives, with the groups in the order given.
+// The lifetime of each temporary value, with the groups in the given order.
 [[nodiscard]] std::vector<Lifetime> lifetimes(const Graph& graph, const ValueNumbers& values,
                                               std::span<const GraphGroup> groups, const ValueSet& temporary);
 [[nodiscard]] std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes);
@@ -124,12 +124,12 @@ struct Placement {
   std::uint64_t bytes = 0;             // in all
 };
 
-// Values that are alive together have no byte in common, but for one that a group makes in place of one that it reads
-// last, element by element.
+// Values that are alive together share no byte, except a value that a group computes in place of one that it reads for
+// the last time, element by element.
 [[nodiscard]] Placement place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
                               std::span<const Lifetime> lifetimes);
 
-// In Graphviz's language: as it was given, or with a frame around what is one step and without what no output needs.
+// In Graphviz's language: the original graph, or the graph with a frame around each step and without unneeded nodes.
 // The steps are those of a device that joins them. An error: the graph cannot be expanded.
 [[nodiscard]] Result<std::string> graph_dot(const Graph& graph, bool in_steps);
 

@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// The types of all elements that tensors have.
+// All element types that tensors may have.
 [[nodiscard]] constexpr TypeSet all_types() {
   TypeSet all = 0;
 #define ANYDML_ADD(T, name, value) all |= type_bit(DataType::name);
@@ -18,17 +18,17 @@ namespace anydml {
   return all;
 }
 
-// The argument of a field; null if it was not given, or if the operator has no such field.
+// The argument of a field; null if it was left out, or if the operator has no such field.
 [[nodiscard]] const schema::Argument* find_argument(const OpDesc& desc, std::string_view field);
 
-// The number of a field, or the first of several; 0 if it was not given.
+// The number of a field, or the first of several; 0 if it was left out.
 [[nodiscard]] Scalar number_of(const OpDesc& desc, std::string_view field);
 
-// The field FusedActivation; null if there is none. check_fused_activation has found that it is built.
+// The field FusedActivation; null if it is absent. check_fused_activation has checked that it is built.
 [[nodiscard]] const schema::Described* fused_activation(const OpDesc& desc);
 [[nodiscard]] Status check_fused_activation(const OpDesc& desc);
 
-// The field Axes as bits: bit i stands for axis i of the first input. check_axes has found every axis there, once.
+// The field Axes as bits: bit i stands for axis i of the first input. check_axes has checked that each occurs once.
 [[nodiscard]] std::uint32_t axes_of(const OpDesc& desc);
 [[nodiscard]] Status check_axes(const OpDesc& desc);
 

@@ -4,31 +4,31 @@
 // The contract between a family and the rest. make_op_desc (op_desc.h) checks an operator before a family works on it,
 // and nothing below `check` validates anything again.
 //
-// Checks      In this order: each tensor by itself, its type by `types`, the rules of DirectML's documents, outputs
-// that
-//             overlap themselves, and last `check`, which refuses whatever else the family cannot compute. Errors name
-//             the operator and the tensor or field.
-// Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more. Counts of
-// elements
-//             and byte offsets fit 63 bits.
+// Checks      In this order: each tensor by itself, its type by `types`, the rules of DirectML's documentation,
+//             outputs that overlap themselves, and last `check`,
+//             which rejects anything else that the family cannot compute.
+//             Errors name the operator and the tensor or field.
+// Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more.
+//             Element counts and byte offsets
+//             fit into 63 bits.
 // Strides     In elements, one for each dimension, for inputs and outputs alike: positive or negative, in any order,
-//             with gaps. The address is that of the element at index 0, at any alignment, and elements may lie before
-//             it. The stride of a dimension of size 1 means nothing. An input may have stride 0 and may overlap itself
-//             in any other way. An output never has two elements at one address, so none of its strides is 0 where the
-//             size exceeds 1. A kernel writes the elements of its outputs, and no byte between them.
+//             with gaps. The address points to the element at index 0, at any alignment, and elements may lie before
+//             it. The stride of a dimension of size 1 has no meaning. An input may have stride 0 and may overlap
+//             itself in any other way. An output never has two elements at one address, so none of its strides is 0
+//             where the size exceeds 1. A kernel writes the elements of its outputs, and no byte between them.
 // Overlaps    Inputs may overlap each other in any way. Two outputs never share a byte. An input and an output share no
-//             byte, unless the operator may run in place of that input (may_be_in_place in op_desc.h): then the output
-//             may be the very tensor that the input is (same address, strides and element size). Any other overlap was
-//             copied away (C API) or refused (DirectML) before a step runs.
-// Absence     An optional tensor that was not given keeps its position, with OpTensor::present false and its
-//             PlacedTensor at kAbsentSlot. Nothing else of it means anything.
+//             byte, unless the operator may run in place of that input (may_be_in_place in op_desc.h): the output may
+//             then be the same tensor as the input (same address, strides and element size). Any other overlap was
+//             copied away (C API) or rejected (DirectML) before a step runs.
+// Absence     An optional tensor that was left out keeps its position, with OpTensor::present false and its
+//             PlacedTensor at kAbsentSlot. Its other members have no meaning.
 // Emptiness   OpDesc::empty says that no output has an element. `check` sees such an operator; parts, joins and the
-//             lowering do not. Inputs without an element are the family's to refuse if an output has one.
-// Threads     Every function may be called from any thread at any time, keeps no state, and changes nothing but the
-//             plan that it is given. It may throw std::bad_alloc and nothing else.
+//             lowering do not. The family itself rejects inputs without elements if an output has elements.
+// Threads     Every function may be called from any thread at any time, keeps no state, and changes only the plan that
+//             it receives. It may throw only std::bad_alloc.
 // Steps       A step has at most kMaxStepOperands operands, and an element-wise step at most kMaxOperands. Its
 //             parameters are plain data without pointers. It sees the results of all earlier steps of the plan.
-//             Plan::take_temporary gives memory between steps.
+//             Plan::take_temporary reserves memory between steps.
 #pragma once
 
 #include <cstdint>
@@ -53,76 +53,76 @@ enum class FamilyId : std::uint32_t {
 struct OpDesc;
 struct OpParts;
 
-// Operators of one family whose elements go through one program together. Values have numbers: those that are loaded,
-// and the result of each member.
+// Operators of one family whose elements go through one program together. Values have numbers: first the loaded values,
+// then the result of each member.
 inline constexpr std::uint32_t kAbsentFromGroup = 0xffffffff;
 struct GroupMember {
   const OpDesc* desc;
-  std::span<const std::uint32_t> inputs;  // the value that each of its inputs is; kAbsentFromGroup: it has none
+  std::span<const std::uint32_t> inputs;  // the value of each of its inputs; kAbsentFromGroup: absent
   std::uint32_t result;
 };
-// A value in memory, of the type and at the sizes at which the group sees it.
+// A value in memory, with the type and sizes at which the group views it.
 struct GroupOperand {
   std::uint32_t value;
   PlacedTensor placed;
 };
 struct OperatorGroup {
-  std::span<const GroupMember> members;  // each after those whose results it takes
+  std::span<const GroupMember> members;  // each after the members whose results it uses
   std::span<const GroupOperand> loads;
   std::span<const GroupOperand> stores;  // loads and stores: at most kMaxOperands
 };
 
-// What an operator can do without memory, where a device joins steps. The tensors are packed then.
+// The tensors that an operator can exchange without memory, on a device that joins steps. They are then packed.
 struct Joins {
-  std::uint64_t inputs = 0;   // bit i: it can take the elements of input i as a group before it makes them
-  std::uint64_t outputs = 0;  // bit i: it can hand the elements of output i on to a group after it, as it makes them
+  std::uint64_t inputs = 0;   // bit i: it can read the elements of input i while a group before it computes them
+  std::uint64_t outputs = 0;  // bit i: it can pass the elements of output i to a group after it while it computes them
 };
 
-// A tensor of an operator as a part of the memory of another one of its tensors.
+// A tensor of an operator as a part of the memory of another of its tensors.
 struct TensorView {
-  std::uint32_t of;         // the input, or the output, whose memory it is
+  std::uint32_t of;         // the input or output whose memory it shares
   TensorDesc tensor;        // its own type and sizes, with strides over that memory
-  std::int64_t offset = 0;  // in bytes, from the element at index 0 of the other to its own
+  std::int64_t offset = 0;  // in bytes, from the element at index 0 of the other tensor to its own
 };
 
-// Which inputs are known when a graph is initialised: constants, and what follows from them.
+// The inputs that are known when a graph is initialised: constants, and values that depend only on them.
 using KnownInputs = std::vector<bool>;
 
 struct Family {
   FamilyId id;
-  // Whether the operator is one of the family's.
+  // Whether the operator belongs to the family.
   bool (*has)(const facts::Operator& op);
   // The types that a tensor of one of its operators may have, by its position: the inputs come first, then the outputs.
   TypeSet (*types)(const facts::Operator& op, std::size_t position);
-  // Whether each element of an output depends on the inputs' elements at the same index and on no others. There is one
-  // output, unless the operator is composed. Inputs are broadcast to the first output's sizes by NumPy's rule before
-  // `check`, with stride 0 where they repeat, and an output may be in place of an input.
+  // Whether each element of an output depends only on the inputs' elements at the same index. There is one output,
+  // unless the operator is composed. Inputs are broadcast to the first output's sizes by NumPy's rule before `check`,
+  // with stride 0 where they repeat, and an output may be in place of an input.
   bool by_element;
-  // Refuses operators that the rules of the documents allow and the family does not: types that do not go together,
+  // Rejects operators that the rules of the documentation allow but the family does not: types that cannot be combined,
   // numbers without a meaning.
   Status (*check)(const OpDesc& desc);
-  // Adds the operator's steps for such a device. tensors: the inputs, then the outputs, absent ones included, and where
-  // they are; types, sizes and strides are those of `desc`.
-  // Null where lower_together does it.
+  // Adds the operator's steps for such a device. tensors: the inputs, then the outputs, including absent
+  // ones, and their locations; types, sizes and strides are those of `desc`. Null if lower_together does
+  // it.
   void (*lower)(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors, Plan& plan);
-  // Adds one step for several operators; null if the family computes each by itself. Only if by_element is set.
+  // Adds one step for several operators; null if the family computes each separately. Only if by_element is set.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
-  // Null: no operator of the family joins others. A tensor that `lower` then gets at kNoSlot has no memory, and the
-  // operand of one step of the operator is that tensor's.
+  // Null: no operator of the family joins others. A tensor that `lower` then gets at kNoSlot has no memory; it is the
+  // operand of one step of the operator.
   Joins (*joins)(const OpDesc& desc, const DeviceTraits& device);
   // The operators of which it is composed on such a device (parts.h), which may be composed themselves; none: it has
-  // steps of its own. Null: no operator of the family is composed.
+  // its own steps. Null: no operator of the family is composed.
   Result<OpParts> (*parts)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
-  // An output that holds nothing but elements of one input, as a slice does: where they are in that input's memory. Its
-  // readers then read the input. Null, or nothing: the operator computes that output.
+  // For an output that only contains elements of one input, as a slice does: their location in that input's memory.
+  // Readers of the output then read the input. Null, or no value: the operator computes that output.
   std::optional<TensorView> (*view_of_input)(const OpDesc& desc, std::size_t output) = nullptr;
-  // The mirror image: an input whose elements are nothing but a part of one output, as those of a JOIN are. Whoever
-  // makes them then writes them there, and `lower` gets that input at kAbsentSlot. Null, or nothing: there is none.
+  // The mirror image: for an input whose elements are only a part of one output, as for a JOIN. The operator that
+  // computes them then writes them there, and `lower` gets that input at kAbsentSlot. Null, or no value: not possible.
   std::optional<TensorView> (*place_in_output)(const OpDesc& desc, std::size_t input) = nullptr;
-  // Whether the kernels allow an output in place of this input, where DirectML's documents do. Null: they do where
-  // by_element is set, and nowhere else.
+  // Whether the kernels allow an output in place of this input, if DirectML's documentation does. Null: they do exactly
+  // if by_element is set.
   bool (*in_place)(const OpDesc& desc, std::size_t input) = nullptr;
-  // Whether a device that has kernels of the family has those for this operator, which is one of DirectML's. Null: all.
+  // Whether a device that has kernels of the family has them for this operator of DirectML. Null: it has all.
   bool (*has_on)(const OpDesc& desc, const DeviceTraits& device) = nullptr;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 TensorSpec spec_of(const schema::GivenTensor& given) {
   return {.type = given.type,
-          .rank = static_cast<std::int32_t>(given.rank),  // a negative one is told as it was given
+          .rank = static_cast<std::int32_t>(given.rank),  // a negative one is reported unchanged
           .sizes = given.has_sizes ? given.sizes : nullptr,
           .strides = given.has_strides ? given.strides : nullptr};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of an operator: the operators of which it is composed, and which run instead of it.
+// The parts of an operator: the operators that compose it and run instead of it.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace anydml {
 
-inline constexpr std::uint32_t kNoValue = 0xffffffff;  // of a tensor that is absent
+inline constexpr std::uint32_t kNoValue = 0xffffffff;  // of an absent tensor
 
-// Values have numbers: the inputs of the whole have the first, then come the outputs of each part.
+// Values have numbers: first the inputs of the whole, then the outputs of each part.
 struct OpPart {
   std::shared_ptr<const OpDesc> op;
-  std::vector<std::uint32_t> sources;  // the value that each of its inputs is; kNoValue: absent
+  std::vector<std::uint32_t> sources;  // the value of each of its inputs; kNoValue: absent
 };
 struct OpParts {
-  std::vector<OpPart> parts;           // in the order in which they run; none: the operator has steps of its own
-  std::vector<std::uint32_t> outputs;  // the value that each output of the whole is; kNoValue: absent
+  std::vector<OpPart> parts;           // in the order in which they run; none: the operator has its own steps
+  std::vector<std::uint32_t> outputs;  // the value of each output of the whole; kNoValue: absent
 };
 
 struct PartAttribute {
@@ -35,35 +35,35 @@ class PartList {
  public:
   explicit PartList(const OpDesc& whole);
 
-  // An operator of DirectML's with one output. The number of its result, which is packed, of this type and with the
-  // sizes of `like`. sources: in the order of its inputs; kNoValue for one that is absent.
+  // Adds an operator of DirectML with one output. Returns the number of its result, which is packed and has this type
+  // and the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent one.
   std::uint32_t add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
                     const TensorDesc& like, const std::vector<PartAttribute>& attributes = {});
-  // The same for one whose result is this tensor.
+  // The same for an operator whose result is this tensor.
   std::uint32_t add_as(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
                        const std::vector<PartAttribute>& attributes) {
     return add_part(op, sources, result, attributes);
   }
-  // The same for one whose result is this output of the whole.
+  // The same for an operator whose result is this output of the whole.
   void add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                   const std::vector<PartAttribute>& attributes = {});
 
-  // An operator that was described inside the whole, as a fused activation is. Its tensors follow from these values;
-  // its result is this output of the whole.
+  // Adds an operator that was described inside the whole, such as a fused activation. Its tensors follow from these
+  // values; its result is this output of the whole.
   void add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
                          std::uint32_t output);
 
-  // From here on parts see a value as this tensor, which reads the same memory.
+  // From here on parts view a value as this tensor, which reads the same memory.
   void see(std::uint32_t value, const TensorDesc& tensor) { values_[value] = tensor; }
 
-  // An operator that only the whole's own family knows: `op` has a name and no fields, and must live as long as the
-  // process; the family finds its parameters in OpDesc::internal. Where the family works by element,
-  // inputs whose size is 1 are broadcast to the first result. The number of the first result. `prepares`: as in
-  // OpDesc.
+  // Adds an operator that only the whole's own family knows: `op` has a name and no fields, and must live as
+  // long as the process; the family finds its parameters in OpDesc::internal. If the family is element-wise,
+  // inputs of size 1 are broadcast to the first result. Returns the number of the first result. `prepares`: as
+  // in OpDesc.
   std::uint32_t add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
                              std::span<const TensorDesc> results, std::span<const std::byte> parameters,
                              bool prepares = false);
-  // This output of the whole is this value, which was made with the whole's tensor.
+  // Makes this value, which was computed with the whole's tensor, this output of the whole.
   void set_output(std::uint32_t output, std::uint32_t value);
 
   // A copy: a reference would dangle as soon as the next part is added, even within one call of add().

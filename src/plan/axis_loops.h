@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An input and an output as loops over the axes that an operator works along, such as those that it sums over, and
-// loops over the other axes, each of whose places is a piece of work by itself.
+// An input and an output as loops over the axes that an operator works along, such as the axes of a sum, and loops over
+// the other axes; each position of the latter is a separate piece of work.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ struct AxisLoops {
   std::int64_t output_offset;
   std::int64_t outputs;        // the product of the kept sizes
   std::int64_t count;          // the product of the reduced sizes
-  AxisLoop kept[kMaxRank];     // in any order: places are numbered by them, the last fastest
+  AxisLoop kept[kMaxRank];     // in any order: they number the positions, the last fastest
   AxisLoop reduced[kMaxRank];  // row-major, the last fastest
 };
 
-// axes: bit i says that axis i is reduced. The output has the input's rank, and along a reduced axis the input's size,
-// or 1. Kept loops go upwards through the input, its nearest step innermost; neighbours that are contiguous in both
-// tensors are one loop.
+// axes: bit i says that axis i is reduced. The output has the input's rank, and along a reduced axis the input's size
+// or 1. Kept loops go upwards through the input, with the smallest stride innermost; neighbours that are contiguous in
+// both tensors become one loop.
 [[nodiscard]] AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uint32_t axes);
-// The same, and the loops of two further tensors of the input's sizes: `input` and `output` there are the strides of
-// `first` and of `second`. Both have the same kept loops, so that places have the same numbers. The reduced loops run
-// over the same elements in the same order, and may be cut otherwise.
+// The same, with the loops of two further tensors of the input's sizes: `input` and `output` are then the strides of
+// `first` and `second`. Both have the same kept loops, so that positions have the same numbers. The reduced loops run
+// over the same elements in the same order, but may be cut differently.
 struct PairedLoops {
   AxisLoops loops;
   AxisLoops others;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the innermost loop of an element-wise step walks its operands; a kernel may be written for one of these alone.
+// How the innermost loop of an element-wise step walks its operands; a kernel may be written for just one of these.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace anydml {
 
 enum class InnerLayout : std::uint8_t {
   contiguous,        // every operand
-  second_broadcast,  // contiguous, but for the second input (a divisor), which stays
-  first_broadcast,   // contiguous, but for the first input (a dividend), which stays
+  second_broadcast,  // contiguous, except the second input (a divisor), which is fixed
+  first_broadcast,   // contiguous, except the first input (a dividend), which is fixed
   strided,           // anything else
 };
 inline constexpr std::size_t kInnerLayouts = 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The loops an element-wise step runs, brought to the simplest form that visits the same elements.
+// The loops of an element-wise step, reduced to the simplest form that visits the same elements.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct LoopNest {
   std::int64_t offsets[kMaxOperands] = {};  // from each operand's address to the first element visited
   std::int64_t count = 0;                   // of elements; 0: nothing to do
   InnerLayout inner = InnerLayout::contiguous;
-  bool crossed = false;  // an input is contiguous along the second innermost loop, and not along the innermost
+  bool crossed = false;  // an input is contiguous along the second innermost loop, but not along the innermost
 
   [[nodiscard]] const Loop& innermost() const { return loops[rank - 1]; }
 };
 
-// For validated tensors of equal sizes, the output last. Dimensions of size 1 go; the output is walked upwards, largest
-// stride outermost; neighbours that are contiguous in every operand become one loop. Then the outer loops are ordered
-// by the nearest step that any operand takes, so that operands that lie in different orders all profit from the caches.
+// For validated tensors of equal sizes, the output last. Dimensions of size 1 are dropped; the output is walked
+// upwards, with the largest stride outermost; neighbours that are contiguous in every operand become one loop. The
+// outer loops are then ordered by the smallest stride of any operand, so that all operands benefit from the caches.
 [[nodiscard]] LoopNest normalise(std::span<const TensorDesc> tensors);
 
 }  // namespace anydml

@@ -46,7 +46,8 @@ class CollisionSearch {
       return false;
     }
     const auto [stride, steps] = dimensions_[level];
-    // sum + d * stride must lie within what the dimensions below can undo. d and -d are mirror images until one moved.
+    // sum + d * stride must lie within the range that the dimensions below can undo. d and -d are mirror images until
+    // one moved.
     const std::int64_t below = rest_[level + 1];
     const std::int64_t least = moved ? std::max(-steps, ceiling(-below - sum, stride)) : 0;
     const std::int64_t most = std::min(steps, floor(below - sum, stride));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether tensors share memory. Both questions are answered exactly or on the safe side.
+// Whether tensors share memory. Both answers are exact or err on the safe side.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace anydml {
 enum class SelfOverlap {
   none,
   found,
-  undecided,  // the search gave up; only contrived layouts of many dimensions get here
+  undecided,  // the search gave up; only contrived layouts of many dimensions cause this
 };
 
-// Whether two different indices of the tensor name the same element, so that writing it would depend on the order.
+// Whether two different indices of the tensor refer to the same element, so that a write would depend on the order.
 [[nodiscard]] SelfOverlap find_self_overlap(const TensorDesc& tensor);
 
-// Whether the bytes that two tensors touch lie within reach of one another.
+// Whether the byte ranges of two tensors overlap.
 [[nodiscard]] inline bool ranges_meet(std::uintptr_t a_address, Reach a, std::uintptr_t b_address, Reach b) {
   const std::uintptr_t a_first = a_address + static_cast<std::uintptr_t>(a.first);
   const std::uintptr_t a_end = a_address + static_cast<std::uintptr_t>(a.end);
@@ -32,14 +32,14 @@ enum class SelfOverlap {
 enum class Sharing {
   disjoint,   // no byte in common
   identical,  // the same elements at the same indices: an element-wise operator may work in place
-  partial,    // anything else, or not shown to be disjoint
+  partial,    // anything else, or not proven to be disjoint
 };
 
-// For two tensors of the same sizes; an address is that of the element at index 0.
+// For two tensors of the same sizes; an address points to the element at index 0.
 [[nodiscard]] Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const TensorDesc& b,
                                    std::uintptr_t b_address);
 
-// The bytes from `first` to before `end` of a buffer. Where there are none, the range meets no other.
+// The bytes from `first` to before `end` of a buffer. An empty range meets no other.
 struct ByteRange {
   std::uint64_t buffer = 0;  // ranges of different buffers do not meet
   std::uint64_t first = 0;
@@ -47,7 +47,7 @@ struct ByteRange {
   bool written = false;
 };
 
-// As many ranges or tensors are best compared pair by pair: that allocates nothing, and is faster than sorting them.
+// Up to this number, ranges or tensors are best compared pair by pair: that allocates nothing and beats sorting.
 inline constexpr std::size_t kFewRanges = 16;
 
 // For each range, whether it meets another one and at least one of the two is written. Takes n log n steps.
@@ -58,8 +58,8 @@ struct TensorAt {
   std::uintptr_t address;    // of the element at index 0
 };
 
-// For each tensor, whether find_sharing has to compare it with the others. The rest share no byte with any of them.
-// Takes n log n steps.
+// For each tensor, whether find_sharing has to compare it with the others. The other tensors share no byte with any
+// tensor. Takes n log n steps.
 [[nodiscard]] std::vector<bool> find_sharing_candidates(std::span<const TensorAt> tensors);
 
 }  // namespace anydml

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a backend runs: steps over slots, in order. A plan is flat: numbers one after another and no pointer, so that it
-// crosses to a plugin as it is. Nothing here knows an operator: a step says which family of operators made it, and
-// holds what that family wrote for its own kernels.
+// The program of a backend: steps over slots, in order. A plan is flat: a sequence of numbers without pointers, so that
+// it crosses to a plugin unchanged. Nothing here depends on operators: a step names the family that made it, and holds
+// the parameters that this family wrote for its own kernels.
 #pragma once
 
 #include <cstddef>
@@ -17,34 +17,34 @@ namespace anydml {
 
 inline constexpr std::uint64_t kTemporaryAlignment = 64;
 
-// Of an operand that has no address: its elements go from one step to the next as they are made, packed and never all
-// at once. Only for devices that join steps. Its offset is a number that the two steps share.
+// The slot of an operand without an address: its elements pass from one step to the next while they are computed,
+// packed and never all at once. Only for devices that join steps. Its offset is a number that the two steps share.
 inline constexpr std::uint32_t kNoSlot = 0xffffffff;
-// Of a tensor that is not there, such as an optional one that was not given. Its address is null.
+// The slot of an absent tensor, such as an optional one that was left out. Its address is null.
 inline constexpr std::uint32_t kAbsentSlot = 0xfffffffe;
 
 [[nodiscard]] constexpr bool has_address(std::uint32_t slot) { return slot < kAbsentSlot; }
 
-// A main step may have steps before it that make elements for it, and steps after it that take the elements that it
-// makes. They follow one another in a plan and are one piece of work: prologues, the main step, epilogues.
+// A main step may have steps before it that compute elements for it, and steps after it that consume its elements. They
+// are adjacent in a plan and form one piece of work: prologues, the main step, epilogues.
 enum class StepRole : std::uint32_t { main, prologue, epilogue };
 
-// The tensors of one step at most, whatever its family.
+// The largest number of tensors in one step, whatever its family.
 inline constexpr std::size_t kMaxStepOperands = 1024;
 
-// A tensor of a step: which of the addresses given at run time it belongs to, and how far from it it begins.
+// A tensor of a step: the run-time address that it belongs to, and its offset from that address.
 struct Operand {
   std::uint32_t slot;
   DataType type;
   std::uint64_t offset;  // in bytes
 };
 
-// One step, as it is seen in a plan.
+// One step of a plan.
 struct Step {
   std::uint32_t family = 0;  // its position in ops/families.def
   StepRole role = StepRole::main;
   std::span<const Operand> operands;
-  std::span<const std::byte> parameters;  // the family's; they begin at a multiple of 8 bytes
+  std::span<const std::byte> parameters;  // of the family; they begin at a multiple of 8 bytes
 };
 
 // The slots are the inputs, the outputs, and the temporary.
@@ -58,12 +58,12 @@ class Plan {
 
   // The role of the steps that are added from here on.
   void set_role(StepRole role) { role_ = role; }
-  // After those before it, whose results it sees.
+  // Adds a step after the earlier ones, whose results it sees.
   void add(std::uint32_t family, std::span<const Operand> operands, std::span<const std::byte> parameters);
 
-  // Where in the temporary there is room for so many bytes.
+  // The offset of free space for that many bytes in the temporary.
   [[nodiscard]] std::uint64_t take_temporary(std::uint64_t bytes);
-  // From here on room is looked for at this offset, whatever was taken there before: that was needed for a while only.
+  // From here on space is allocated from this offset, even if it was used before: the earlier use has ended.
   void begin_temporary(std::uint64_t offset);
   [[nodiscard]] std::uint64_t temporary_bytes() const { return temporary_bytes_; }
 
@@ -74,11 +74,11 @@ class Plan {
   std::uint32_t outputs_;
   StepRole role_ = StepRole::main;
   std::uint64_t temporary_next_ = 0;
-  std::uint64_t temporary_bytes_ = 0;  // the furthest that was taken
+  std::uint64_t temporary_bytes_ = 0;  // the highest offset in use
   std::vector<std::uint64_t> words_;
 };
 
-// How a step begins in the words of a plan; its operands and its parameters follow.
+// The beginning of a step in the words of a plan; its operands and its parameters follow.
 struct StepHeader {
   std::uint32_t family;
   StepRole role;
@@ -86,7 +86,7 @@ struct StepHeader {
   std::uint32_t parameter_bytes;
 };
 
-// Calls use(step) for each step of a plan, in order; use says whether to go on. True: it always did.
+// Calls use(step) for each step of a plan, in order; use returns whether to continue. True: it always did.
 template <class Use>
 bool for_each_step(std::span<const std::uint64_t> words, Use use) {
   while (!words.empty()) {
@@ -105,8 +105,8 @@ bool for_each_step(std::span<const std::uint64_t> words, Use use) {
   return true;
 }
 
-// Calls use(steps) for each piece of work of a plan: prologues, a main step, epilogues. False: use said not to go on,
-// or prologues at the end have no main step.
+// Calls use(steps) for each piece of work of a plan: prologues, a main step, epilogues. False: use returned false, or
+// prologues at the end have no main step.
 template <class Use>
 bool for_each_work(std::span<const std::uint64_t> words, Use use) {
   std::vector<Step> steps;
@@ -125,7 +125,7 @@ bool for_each_work(std::span<const std::uint64_t> words, Use use) {
   return all && (steps.empty() || (has_main && use(std::span<const Step>(steps))));
 }
 
-// The operand of a main step whose elements a neighbour makes or takes; the number of its operands: there is none.
+// The operand of a main step that a neighbour computes or reads; the number of its operands if there is none.
 [[nodiscard]] inline std::size_t joined_operand(const Step& main, const Step& neighbour) {
   for (const Operand& handed : neighbour.operands) {
     for (std::size_t i = 0; handed.slot == kNoSlot && i < main.operands.size(); ++i) {
@@ -137,7 +137,7 @@ bool for_each_work(std::span<const std::uint64_t> words, Use use) {
   return main.operands.size();
 }
 
-// A tensor, and where it is.
+// A tensor and its location.
 struct PlacedTensor {
   TensorDesc tensor;
   std::uint32_t slot = 0;

@@ -20,9 +20,9 @@ struct SeenRun {
   std::int64_t seen;
 };
 
-// The dimensions of a tensor whose elements lie each at a place of its own, the largest stride first, so that a
-// distance in memory is one index in each. Neighbours that continue one another in both are one. Negative: there is no
-// such order.
+// The dimensions of a tensor whose elements all have different addresses, the largest stride first, so that a distance
+// in memory is one index in each. Neighbours that continue one another in both are merged. Negative: no such order
+// exists.
 std::ptrdiff_t nested_runs(const TensorDesc& made, const TensorDesc& view, SeenRun (&runs)[kMaxRank]) {
   std::ptrdiff_t count = 0;
   for (std::uint32_t i = 0; i < made.rank; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same elements seen at other sizes.
+// The same elements viewed at other sizes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-// Row-major element for element; nothing where no strides at these sizes say the same, or the counts differ.
+// Row-major, element for element; no value if no strides at these sizes describe it, or if the counts differ.
 [[nodiscard]] std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std::int64_t> sizes);
 
 // Whether both have the same sizes and element sizes, and each index leads to the same offset. Strides of dimensions of
@@ -23,14 +23,14 @@ namespace anydml {
 // Whether the elements lie one after another, row-major.
 [[nodiscard]] bool is_packed(const TensorDesc& tensor);
 
-// A tensor over the memory of another, seen as a part of a third.
+// A tensor over the memory of another, viewed as a part of a third.
 struct SeenTensor {
   TensorDesc tensor;
   std::int64_t offset;  // in bytes, of its element at index 0
 };
 // `read` begins `offset` bytes after the element at index 0 of `made` and reads its memory. Each element of `made` is
-// also the element of `view` at the same index, in other memory. The result is where `read` finds its elements there.
-// Nothing: no strides describe it.
+// also the element of `view` at the same index, in other memory. The result locates the elements of `read` there. No
+// value: no strides describe it.
 [[nodiscard]] std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset,
                                                      const TensorDesc& made, const TensorDesc& view);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tensor's description as the caller gave it, and as it is once validated. No address is known here.
+// A tensor's description as the caller wrote it, and its validated form. No address is known here.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace anydml {
 
-// The tensors of one step at most: its inputs, then its outputs. What makes longer steps must bound them by this.
+// The largest number of tensors in one step: its inputs, then its outputs. Builders of longer steps must obey it.
 inline constexpr std::size_t kMaxOperands = 16;
 
-// What the caller wrote: nothing about it can be relied on.
+// The caller's description, of which nothing can be trusted.
 struct TensorSpec {
   std::uint32_t type;
   std::int64_t rank;
@@ -24,7 +24,7 @@ struct TensorSpec {
   const std::int64_t* strides;  // in elements; null: packed, last dimension fastest
 };
 
-// A validated tensor: a known type, at most eight dimensions, no negative size, and a reach that fits 63 bits of bytes.
+// A validated tensor: a known type, at most eight dimensions, no negative size, and an extent below 2^63 bytes.
 struct TensorDesc {
   DataType type = DataType::unknown;
   std::uint32_t rank = 0;
@@ -32,13 +32,13 @@ struct TensorDesc {
   std::int64_t strides[kMaxRank] = {};  // in elements
 };
 
-// Which tensor of which operator a message speaks of.
+// The tensor and the operator that a message refers to.
 struct Where {
   std::string_view op;
   std::string_view tensor;
 };
 
-// The bytes a tensor touches, relative to the address of its element at index 0: [first, end). Both 0 when it is empty.
+// The bytes that a tensor touches, relative to the address of its element at index 0: [first, end). Both 0 if empty.
 struct Reach {
   std::int64_t first = 0;
   std::int64_t end = 0;
@@ -48,12 +48,12 @@ struct Reach {
 
 Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec);
 
-// Packed, last dimension fastest; false when a stride does not fit.
+// Packed, last dimension fastest; false if a stride does not fit.
 [[nodiscard]] bool set_packed_strides(TensorDesc& tensor);
 
-// These need a validated tensor. A tensor broadcast by stride 0 counts every element it stands for.
+// These need a validated tensor. A tensor broadcast by stride 0 counts every element that it represents.
 [[nodiscard]] std::int64_t element_count(const TensorDesc& tensor);
-// The bytes of as many elements without gaps.
+// The bytes of that many elements without gaps.
 [[nodiscard]] std::int64_t packed_bytes(const TensorDesc& tensor);
 [[nodiscard]] Reach reach_of(const TensorDesc& tensor);
 

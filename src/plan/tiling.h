@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cuts a loop nest into tiles, blocks of its two innermost loops, and walks them. No element is known here.
+// Cuts a loop nest into tiles, which are blocks of its two innermost loops, and walks them. No element is known here.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// rows x columns elements; operand i's first one lies `offsets[i]` bytes from its address.
+// rows x columns elements; the first element of operand i lies `offsets[i]` bytes from its address.
 struct Block {
   std::int64_t rows;
   std::int64_t columns;
@@ -25,8 +25,8 @@ struct Tiling {
 
 [[nodiscard]] inline std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
-// Tiles of about `elements`: whole rows where they are short, and a part of one where it is long. Where an operand runs
-// along the rows (`nest.crossed`), tiles are narrow and high, so that much is read of each of its pages at a time.
+// Tiles of about `elements`: whole rows if they are short, or a part of a long row. If an operand runs along the rows
+// (`nest.crossed`), tiles are narrow and high, so that much of each of its pages is read at a time.
 [[nodiscard]] inline Tiling make_tiling(const LoopNest& nest, std::int64_t elements) {
   constexpr std::int64_t kNarrow = 64;
   const std::int64_t rows = nest.rank >= 2 ? nest.loops[nest.rank - 2].size : 1;
@@ -35,7 +35,7 @@ struct Tiling {
   tiling.columns = std::max<std::int64_t>(1, std::min(columns, nest.crossed ? kNarrow : elements));
   std::int64_t fitting = elements / tiling.columns;
   if (nest.crossed && fitting > kNarrow) {
-    fitting -= fitting % kNarrow;  // in whole cache lines of what runs along the rows
+    fitting -= fitting % kNarrow;  // in whole cache lines of the operand that runs along the rows
   }
   tiling.rows = std::clamp<std::int64_t>(fitting, 1, rows);
   tiling.tiles =
@@ -43,22 +43,22 @@ struct Tiling {
   return tiling;
 }
 
-// Calls use(block) for the tiles with numbers begin to end - 1. Those that follow one another along a row, or as whole
-// rows, come as one block: a kernel that begins anew has to get up to memory's speed again. Narrow ones come singly.
+// Calls use(block) for tiles begin to end - 1. Tiles that follow one another along a row, or as whole rows, form one
+// block, because a kernel that starts again needs time to reach the memory's speed. Narrow tiles come singly.
 template <class Use>
 void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begin, std::int64_t end, Use use) {
   const bool has_rows = nest.rank >= 2;
   const std::uint32_t outer_loops = has_rows ? nest.rank - 2 : 0;
   const std::int64_t columns = nest.innermost().size;
   const std::int64_t rows = has_rows ? nest.loops[nest.rank - 2].size : 1;
-  // Where tile `begin` is: its first column and row, and the index of each outer loop.
+  // The position of tile `begin`: its first column and row, and the index of each outer loop.
   std::int64_t rest = begin;
   std::int64_t column = rest % parts(columns, tiling.columns) * tiling.columns;
   rest /= parts(columns, tiling.columns);
   std::int64_t row = rest % parts(rows, tiling.rows) * tiling.rows;
   rest /= parts(rows, tiling.rows);
   std::int64_t indices[kMaxRank] = {};
-  std::int64_t outer[kMaxOperands];  // the offsets that the outer loops' indices make
+  std::int64_t outer[kMaxOperands];  // the offsets from the outer loops' indices
   std::copy_n(nest.offsets, nest.operands, outer);
   for (std::uint32_t i = outer_loops; i-- > 0;) {
     indices[i] = rest % nest.loops[i].size;
@@ -91,7 +91,7 @@ void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begi
       continue;
     }
     row = 0;
-    for (std::uint32_t i = outer_loops; i-- > 0;) {  // one further, as an odometer
+    for (std::uint32_t i = outer_loops; i-- > 0;) {  // advances by one, like an odometer
       const Loop& loop = nest.loops[i];
       const bool carries = ++indices[i] == loop.size;
       indices[i] = carries ? 0 : indices[i];

@@ -51,16 +51,16 @@ struct GraphPrograms {
 
 struct CompileOptions {
   bool allow_half = false;  // products of FLOAT16 may have other bits than the defined ones, where that is faster
-  const GraphSharing* sharing = nullptr;  // of memory with other graphs; null: there is none
+  const GraphSharing* sharing = nullptr;  // of memory with other graphs; null: none
 };
 
-// The traits with which a graph is lowered for a device of these traits: the environment may allow more than the
-// options do.
+// The traits with which a graph is lowered for a device: the environment may allow more than the options
+// do.
 [[nodiscard]] Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOptions& options);
 
-// If the backend cannot join steps of the graph after all, the graph is compiled again with every step by itself; if it
-// lacks a product that other bits are allowed for, the graph is compiled again with the defined bits.
-// who: how messages begin. text: as in compile_graph.
+// If the backend cannot join steps of the graph after all, the graph is compiled again with separate steps; if it lacks
+// a product for which other bits are allowed, the graph is compiled again with the defined bits. who: the beginning of
+// messages. text: as in compile_graph.
 [[nodiscard]] Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
                                                      std::string* text = nullptr, const CompileOptions& options = {});
 

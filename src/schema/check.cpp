@@ -35,7 +35,7 @@ std::string taken_from(const facts::Operator& op, std::size_t field, std::uint32
                           : format_text(" (it takes this one from {})", facts::level_name(first->level));
 }
 
-// What is known of a given tensor, and which of its faults were told.
+// The known facts about a tensor, and the faults that were already reported.
 struct Seen {
   const GivenTensor* tensor = nullptr;
   Place place;
@@ -148,7 +148,7 @@ class Checker {
     if (seen.type_fits) {
       return;
     }
-    if (types == 0) {  // the documents say nothing, but this is no type at all
+    if (types == 0) {  // the documentation says nothing, but this is not a type at all
       return report(i, format_text("DataType is {}; expected one of DirectML's, 1 (FLOAT32) to 13 (INT4)", type));
     }
     report(i, format_text("DataType is {}; expected {}{}{}", type_text(type), type_names(types), at_level(),
@@ -245,7 +245,7 @@ class Checker {
   }
 
   void check_types() {
-    std::vector<TensorType> types;  // those that are wrong by themselves would only be so again
+    std::vector<TensorType> types;  // tensors that are wrong by themselves would only be reported again
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       if (seen_[i].type_fits) {
         types.push_back({seen_[i].place, tensor(i).type});
@@ -271,7 +271,7 @@ class Checker {
     return best;
   }
 
-  // Whether the tensor can be repeated to the sizes, for those who expect NumPy's rule.
+  // Whether the tensor can be repeated to the sizes, for readers who expect NumPy's rule.
   [[nodiscard]] bool may_repeat(std::size_t i, std::span<const std::int64_t> sizes) const {
     return facts::is_input(op_.fields[field_of(i)].kind) &&
            std::ranges::equal(sizes_of(i), sizes,

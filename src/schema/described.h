@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An operator as a caller described it: the one form that the DirectML structs, the C API, dmlrun's models and Python
-// are read into. Nothing about it can be relied on but its shape: one argument for each field of the operator, in the
-// order of the fields. The rules are held against it in schema/check.h.
+// An operator as a caller described it: the one form into which the DirectML structs, the C API, dmlrun's models and
+// Python are read. Nothing about it can be trusted except its shape: one argument for each field of the operator, in
+// the order of the fields. schema/check.h checks it against the rules.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ namespace anydml::schema {
 inline constexpr std::uint32_t kBufferTensor = 1;  // DML_TENSOR_TYPE_BUFFER
 inline constexpr std::uint32_t kOwnedByDml = 1;    // DML_TENSOR_FLAG_OWNED_BY_DML
 
-// Sizes and strides hold `rank` numbers where that is kMaxRank at most, and nothing otherwise.
+// Sizes and strides hold `rank` numbers if the rank is kMaxRank at most, and no numbers otherwise.
 struct GivenTensor {
   std::uint32_t tensor_type = kBufferTensor;
-  bool has_desc = true;    // false: its Desc is null, and nothing below means anything
+  bool has_desc = true;    // false: its Desc is null, and the members below have no meaning
   std::uint32_t type = 0;  // DML_TENSOR_DATA_TYPE
   std::uint32_t flags = 0;
   std::uint32_t rank = 0;
@@ -37,13 +37,13 @@ struct GivenTensor {
 
 struct Described;
 
-// What was given for one field. The kind of the field says which of the three lists may hold something:
-//   tensors    one, or those of an array; an optional tensor that is absent has none, and keeps its field
+// The argument for one field. The kind of the field determines which of the three lists may be filled:
+//   tensors    one, or those of an array; none for an absent optional tensor, which keeps its field
 //   numbers    one for FLOAT, UINT, INT, BOOL, an enumeration and a scalar union (in the type that its sibling names);
-//              two for a ScaleBias (Scale, Bias) and a DML_SIZE_2D (Width, Height); as many as there are for an array
+//              two for a ScaleBias (Scale, Bias) and a DML_SIZE_2D (Width, Height); all numbers of an array
 //   operators  one, or those of an array
 struct Argument {
-  bool present = false;  // false: null, or not given
+  bool present = false;  // false: null or left out
   std::vector<GivenTensor> tensors;
   std::vector<Scalar> numbers;
   std::vector<Described> operators;
@@ -56,14 +56,14 @@ struct Described {
   std::vector<Argument> arguments;
 };
 
-// The number that a DML_SCALAR_UNION with these bits holds in a DML_TENSOR_DATA_TYPE; nothing where that is none.
+// The number that a DML_SCALAR_UNION with these bits holds in a DML_TENSOR_DATA_TYPE; no value if that is not a type.
 [[nodiscard]] std::optional<Scalar> union_number(std::uint32_t type, std::uint64_t bits);
 
-// The field of type DML_TENSOR_DATA_TYPE, which says how the operator's scalar unions are read; kNoField without one.
+// The field of type DML_TENSOR_DATA_TYPE that determines how scalar unions are read; kNoField if there is none.
 inline constexpr std::size_t kNoField = static_cast<std::size_t>(-1);
 [[nodiscard]] std::size_t union_type_field(const facts::Operator& op);
 
-// The attributes that are there, for people: "Function=SUM, Axes=[3]". Counts are left out: their arrays show them.
+// The attributes that are present, for human readers: "Function=SUM, Axes=[3]". Counts are left out.
 [[nodiscard]] std::string attributes_text(const facts::Operator& op, std::span<const Argument> arguments);
 
 }  // namespace anydml::schema

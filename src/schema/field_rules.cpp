@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What fields ask by being what they are, whatever the operator.
+// The requirements of fields by their kind, whatever the operator.
 #include <algorithm>
 
 #include "base/element.h"

@@ -18,7 +18,7 @@ std::string open_type_text(const facts::Operator& op, std::size_t field, facts::
                      admitted && admitted->types != 0 ? type_names(admitted->types) : "any type");
 }
 
-// There are no sizes to read then.
+// In that case there are no sizes to read.
 std::vector<Violation> impossible_ranks(const Described& described) {
   std::vector<Violation> found;
   for (std::size_t field = 0; field < described.arguments.size(); ++field) {

@@ -69,7 +69,7 @@ void append(Sizes& sizes, const Sizes& more, std::size_t from, std::size_t to) {
 
 std::string text_of(const Sizes& sizes) { return shape_text(sizes.data(), static_cast<std::uint32_t>(sizes.size())); }
 
-// Both aligned at the right; what one has more at the left must be 1.
+// Both aligned at the right; the extra leading sizes of one must be 1.
 bool same_but_for_leading_ones(const Sizes& a, const Sizes& b) {
   const Sizes& longer = a.size() > b.size() ? a : b;
   const Sizes& shorter = a.size() > b.size() ? b : a;

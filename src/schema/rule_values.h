@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The nodes of a rule over a described operator: what they are worth, and how sentences say them.
+// The nodes of a rule over a described operator: their values, and their wording in messages.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct RuleValue {
   enum class State : std::uint8_t {
     integer,
     real,
-    absent,  // a field or an element that is not there
+    absent,  // a field or an element that does not exist
     too_large,
     divided_by_zero,
   };
@@ -28,10 +28,10 @@ struct RuleValue {
   [[nodiscard]] bool is_number() const { return state == State::integer || state == State::real; }
 };
 
-// The number that is kept for an attribute of the field's type.
+// The number that is stored for an attribute of the field's type.
 [[nodiscard]] RuleValue rule_value(const facts::Field& field, const Scalar& number);
 
-// Whether parts of tensors may be unknown, as infer.h has them: what depends on them is absent.
+// Whether parts of tensors may be unknown, as in infer.h: values that depend on them are absent.
 enum class Unknowns : std::uint8_t { none, allowed };
 
 class RuleValues {
@@ -42,23 +42,23 @@ class RuleValues {
   [[nodiscard]] const facts::RuleNode& node(std::uint16_t index) const { return nodes_[index]; }
 
   [[nodiscard]] RuleValue value(std::uint16_t index) const;
-  // Of a comparison or a condition; nothing where it cannot be told.
+  // Of a comparison or a condition; no value if it is unknown.
   [[nodiscard]] std::optional<bool> holds(std::uint16_t index) const;
-  // As holds, with values that were computed already.
+  // Like holds, with values that were already computed.
   [[nodiscard]] static bool compare(facts::RuleOp op, const RuleValue& a, const RuleValue& b);
 
   void set(std::int64_t variable, std::optional<std::int64_t> number) const {
     variables_[static_cast<std::size_t>(variable & 0xff) % variables_.size()] = number;
   }
 
-  // The first field that the node names, with the numbers of its elements.
+  // The first field that the node names, with the indices of its elements.
   [[nodiscard]] Place place(std::uint16_t index) const;
-  // Whether place says all of it.
+  // Whether place describes it completely.
   [[nodiscard]] bool is_plain(std::uint16_t index) const;
 
-  // "(InputTensor.Sizes[2] + StartPadding[0]) / Strides[0]": indices are numbers where they are known.
+  // "(InputTensor.Sizes[2] + StartPadding[0]) / Strides[0]": indices are numbers if they are known.
   [[nodiscard]] std::string text(std::uint16_t index) const { return text(index, 0); }
-  // What the node is worth: "4", "FLOAT32".
+  // The value of the node: "4", "FLOAT32".
   [[nodiscard]] std::string value_text(std::uint16_t index, const RuleValue& value) const;
   [[nodiscard]] std::string value_text(std::uint16_t index) const { return value_text(index, value(index)); }
 

@@ -12,7 +12,7 @@ using facts::RuleNode;
 using facts::RuleOp;
 using State = RuleValue::State;
 
-// How tightly an operation binds what is left and right of it.
+// How tightly an operation binds its two sides.
 constexpr int kSum = 1;
 constexpr int kProduct = 2;
 constexpr int kTightest = 3;

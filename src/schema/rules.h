@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules of the facts, and what fields ask by being what they are, held against a described operator.
+// Checks a described operator against the rules of the facts, and against the requirements of its field kinds.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace anydml::schema {
 
-// What was found so far. A field that is wrong already is not judged by what depends on it.
+// The violations found so far. Rules that depend on a field that is already wrong are not checked.
 struct Findings {
   std::vector<Violation> violations;
   std::uint32_t wrong = 0;  // bit i: field i
@@ -28,37 +28,37 @@ struct Findings {
   [[nodiscard]] bool is_wrong(std::size_t field) const { return (wrong >> field & 1) != 0; }
 };
 
-// Attributes by themselves: values of enumerations, arrays and their counts, types of scalar unions, and operators
-// within the operator, which must be ones that can be fused.
+// Attributes by themselves: values of enumerations, arrays and their counts, types of scalar unions, and nested
+// operators, which must be fusable.
 void check_fields(const Described& described, facts::FeatureLevel level, Findings& findings);
 
-// The rules that data/rules.txt has for the operator.
+// The rules in data/rules.txt for the operator.
 void check_rules(const Described& described, facts::FeatureLevel level, Findings& findings);
 
 enum class Verdict : std::uint8_t { asks_nothing, kept, broken };
 
-// One rule by itself, whatever the others say.
+// One rule by itself, independent of the others.
 [[nodiscard]] Verdict judge(const Described& described, facts::FeatureLevel level, const facts::Rule& rule);
 
-// The sizes that a rule which is a function asks of a tensor, aligned at the right: 1s at the left may be missing.
+// The sizes that a function rule requires of a tensor, aligned at the right: leading 1s may be missing.
 struct SizesByFunction {
   std::size_t field;
   std::vector<std::int64_t> sizes;
   std::string why;
-  std::optional<Violation> fault;  // of another field, so that there are none
+  std::optional<Violation> fault;  // of another field, so that there are no sizes
 
-  // Whether a tensor of this rank has room for them.
+  // Whether a tensor of this rank has enough dimensions for them.
   [[nodiscard]] bool fit(std::size_t rank) const {
     return rank >= sizes.size() || std::all_of(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(rank),
                                                [](std::int64_t size) { return size == 1; });
   }
 };
 
-// Nothing where a field that it reads is absent, unknown or wrong, and of functions that are about something else.
+// No value if a field that it reads is absent, unknown or wrong, and for functions that concern something else.
 [[nodiscard]] std::optional<SizesByFunction> sizes_by_function(facts::RuleFunction function, const Described& described,
                                                                const Findings& findings);
 
-// Holds them against the tensor.
+// Compares them with the tensor.
 void check_by_function(facts::RuleFunction function, const Described& described, Findings& findings);
 
 }  // namespace anydml::schema

@@ -32,7 +32,7 @@ void for_each_tensor(Described& described, const facts::SameGroup& group, const 
   }
 }
 
-// Widens `all` to sizes that both broadcast to, by NumPy's rule; false: there are none.
+// Widens `all` to sizes that both broadcast to, by NumPy's rule; false: not possible.
 bool broadcast(const GivenTensor& tensor, GivenTensor& all) {
   GivenTensor wide = all;
   if (tensor.rank > all.rank) {
@@ -204,7 +204,7 @@ bool Solver::apply_ranks() {
   return changed;
 }
 
-// Of all inputs, to every output whose rank nobody knows.
+// From all inputs, to every output whose rank is unknown.
 bool Solver::apply_broadcast() {
   GivenTensor all;
   bool any = false;
@@ -314,7 +314,7 @@ void Solver::walk_each(const RuleNode& node) {
   }
 }
 
-// An equation: a side that is known says what the other is.
+// An equation: a known side determines the other.
 void Solver::claim(const RuleNode& node) {
   if (choices_ != nullptr) {
     return;

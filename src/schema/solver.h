@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fills in the unknown parts of a described operator (infer.h says which those are), of any tensor and of attributes
-// that are single numbers. infer_outputs does so for outputs; tests make operators at random by it.
+// Fills in the unknown parts of a described operator (infer.h defines them), in any tensor and in attributes that are
+// single numbers. infer_outputs uses it for outputs; tests use it to create random operators.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace anydml::schema {
 
 class Solver {
  public:
-  // The description must outlive it, with as many tensors in each argument as there are now.
+  // The description must outlive it, with the current number of tensors in each argument.
   Solver(Described& described, facts::FeatureLevel level, SizeRule sizes);
 
-  // Everything that follows by now: by the rules alone, or also by what is usual where they leave something open.
+  // Everything that can be derived now: from the rules alone, or also from the usual choices where they leave it open.
   enum class Stage : std::uint8_t { rules, everything };
   void run(Stage stage);
 
-  // What a rule gave for a part that stays unknown, because it is no size or no rank.
+  // The value that a rule gave for a part that stays unknown, because it is not a valid size or rank.
   [[nodiscard]] const std::vector<Violation>& faults() const { return faults_; }
 
-  // Rules that let a size be one of several numbers which are known by now.
+  // Rules that let a size be one of several numbers that are known by now.
   struct Choice {
     Place place;
     std::vector<std::int64_t> numbers;
@@ -69,9 +69,9 @@ class Solver {
   SizeRule size_rule_;
   RuleValues values_;
   std::vector<Violation> faults_;
-  std::vector<Choice>* choices_ = nullptr;  // while they are collected nothing is solved
-  std::vector<std::int64_t> least_ranks_;   // by field: as many sizes as rules name from the end
-  std::int64_t most_steps_ = 0;             // as many as there are dimensions or entries; a wrong count says more
+  std::vector<Choice>* choices_ = nullptr;  // while they are collected, nothing is solved
+  std::vector<std::int64_t> least_ranks_;   // by field: the number of sizes that rules refer to from the end
+  std::int64_t most_steps_ = 0;             // the number of dimensions or entries; a wrong count says more
   bool changed_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A rule that a described operator breaks: where, and a sentence.
+// A rule that a described operator breaks: its location and a message.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace anydml::schema {
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// A part of a field that can be named by itself.
+// A part of a field that can be named separately.
 enum class Part : std::uint8_t {
   whole,
   sizes,            // of a tensor
@@ -23,26 +23,26 @@ enum class Part : std::uint8_t {
   second,           // of a pair: Height, Bias
 };
 
-// Which field of an operator is meant, or what in it.
+// The field of an operator that is meant, or a part of it.
 struct Place {
   std::size_t field = kNone;  // kNone: the operator as a whole
-  std::size_t index = kNone;  // in an array; kNone: the array as a whole, or no array
+  std::size_t index = kNone;  // in an array; kNone: the array as a whole, or not an array
   Part part = Part::whole;
-  std::size_t part_index = kNone;  // of sizes: which
+  std::size_t part_index = kNone;  // of sizes: its index
 
   bool operator==(const Place&) const = default;
 };
 
-// "ATensor", "InputTensors[1]", "Axes[2]", "OutputTensor.Sizes[0]", "ScaleSize.Height", or nothing for the operator as
-// a whole.
+// "ATensor", "InputTensors[1]", "Axes[2]", "OutputTensor.Sizes[0]", "ScaleSize.Height", or an empty string for the
+// operator as a whole.
 [[nodiscard]] std::string place_name(const facts::Operator& op, Place place);
 
 struct Violation {
   Place place;
-  std::string reason;  // a sentence that does not say where
+  std::string reason;  // a message without the location
 };
 
-// With where: "Axis is 4; expected ...", "ATensor: DimensionCount is 2; expected ...".
+// With the location: "Axis is 4; expected ...", "ATensor: DimensionCount is 2; expected ...".
 [[nodiscard]] std::string sentence(const facts::Operator& op, const Violation& violation);
 
 }  // namespace anydml::schema

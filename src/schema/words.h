@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Types and shapes as sentences have them.
+// The wording of types and shapes in messages.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sentences with values in them. fmt, but with its heavy part compiled once, in format.cpp: a file that uses it costs a
+// Messages with values in them. It is fmt, with its heavy part compiled once in format.cpp: a file that uses it costs a
 // second or two instead of a dozen.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace anydml {
 
 [[nodiscard]] std::string format_erased(fmt::string_view pattern, fmt::format_args values);
 
-// As fmt::format: the pattern is checked when it is compiled.
+// Like fmt::format: the pattern is checked at compile time.
 template <class... Values>
 [[nodiscard]] std::string format_text(fmt::format_string<Values...> pattern, Values&&... values) {
   return format_erased(pattern, fmt::make_format_args(values...));

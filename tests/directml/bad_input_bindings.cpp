@@ -45,7 +45,7 @@ std::vector<Case> binding_cases() {
        binding([](Program& p) {
          bind_inputs(p.table.Get(), {p.whole(0), {p.buffers[1].Get(), 0, 92}});
        })},
-      {"an offset that is no multiple of 16", kRemoval, "ATensor: Offset is 8; expected a multiple of 16",
+      {"an offset that is not a multiple of 16", kRemoval, "ATensor: Offset is 8; expected a multiple of 16",
        binding([](Program& p) {
          bind_inputs(p.table.Get(), {{p.buffers[0].Get(), 8, 96}, p.whole(1)});
        })},

@@ -91,7 +91,7 @@ std::vector<Case> description_cases() {
            owned->buffer.TotalTensorSizeInBytes = std::uint64_t{1} << 63;
          }
        })},
-      {"a total size that is no multiple of 4", E_INVALIDARG,
+      {"a total size that is not a multiple of 4", E_INVALIDARG,
        "TotalTensorSizeInBytes is 98; expected 96 or more, which the elements reach, and a multiple of 4",
        creating([](Program& p) { p.a.buffer.TotalTensorSizeInBytes = 98; })},
       {"strides that pass the total size", E_INVALIDARG, "BTensor: TotalTensorSizeInBytes is 96; expected 188 or more",
@@ -118,7 +118,7 @@ std::vector<Case> description_cases() {
       {"an output whose elements collide", E_INVALIDARG, "put two elements at one place", creating([](Program& p) {
          resize(p.out, {1, 2, 3, 4}, {1, 3, 2, 1});
        })},
-      {"an alignment that is no power of two", E_INVALIDARG, "GuaranteedBaseOffsetAlignment is 24",
+      {"an alignment that is not a power of two", E_INVALIDARG, "GuaranteedBaseOffsetAlignment is 24",
        creating([](Program& p) { p.a.buffer.GuaranteedBaseOffsetAlignment = 24; })},
       {"an alignment below an element", E_INVALIDARG, "GuaranteedBaseOffsetAlignment is 2",
        creating([](Program& p) { p.a.buffer.GuaranteedBaseOffsetAlignment = 2; })},

@@ -182,9 +182,9 @@ std::vector<Case> graph_cases() {
       {"CompileGraph: a node's input fed twice", E_INVALIDARG,
        "BTensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR 'second') is fed already",
        compiling([](Draft& d) { d.inner.ToNodeInputIndex = 1; })},
-      {"CompileGraph: a node's input fed by nothing", E_INVALIDARG, "no edge leads to ATensor of Nodes[1]",
+      {"CompileGraph: a node's input without a source", E_INVALIDARG, "no edge leads to ATensor of Nodes[1]",
        compiling([](Draft& d) { d.graph.IntermediateEdgeCount = 0; })},
-      {"CompileGraph: a graph output fed by nothing", E_INVALIDARG, "no edge leads to graph output 1",
+      {"CompileGraph: a graph output without a source", E_INVALIDARG, "no edge leads to graph output 1",
        compiling([](Draft& d) { d.graph.OutputCount = 2; })},
       {"CompileGraph: a graph output fed twice", E_INVALIDARG, "graph output 0 ('result') is fed already",
        compiling([](Draft& d) {

@@ -5,5 +5,5 @@
 set -euo pipefail
 errors=$(env -u ANYDML_LOG "$1" 2>&1 >/dev/null) || { echo "$errors" >&2 && exit 1; }
 for library in libdxcore.so libd3d12.so libdirectml.so; do
-  grep -m 1 "^anydml: $library: the libanydml.so that was loaded is of another build" <<<"$errors"
+  grep -m 1 "^anydml: $library: the libanydml.so that was loaded comes from another build" <<<"$errors"
 done

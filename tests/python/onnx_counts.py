@@ -107,7 +107,7 @@ def markdown(counts):
     lines += ["", f"Passed ({len(names)}), by the first word of their names:", "",
               *_wrapped(", ".join(f"{word} {times}" for word, times in sorted(words.items())))]
     needs = collections.Counter(need for part in counts.unsupported.values() for _, wants in part for need in wants)
-    lines += ["", f"Unsupported, by what is not here, and the number of tests that need it ({len(needs)}):", "",
+    lines += ["", f"Unsupported features, and the number of tests that need each ({len(needs)}):", "",
               *_wrapped(", ".join(f"{need} {times}" for need, times in sorted(needs.items())))]
     return "\n".join(lines) + "\n"
 

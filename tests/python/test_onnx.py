@@ -73,10 +73,10 @@ def test_wrong_arguments_are_named():
     rows = [(lambda value=value, call=call: call(value), TypeError, "inputs is a")
             for value in (5, None, "text", b"text", object()) for call in (
                 prepared.run, lambda value: backend.run_node(node, value), lambda value: backend.run_model(model, value))]
-    rows += [(lambda: prepared.run([ragged]), ValueError, "input 'x' is no array"),
-             (lambda: prepared.run({"x": ragged}), ValueError, "input 'x' is no array"),
+    rows += [(lambda: prepared.run([ragged]), ValueError, "input 'x' is not an array"),
+             (lambda: prepared.run({"x": ragged}), ValueError, "input 'x' is not an array"),
              (lambda: prepared.run({5: np.ones(1)}), ValueError, "no input 5"),
-             (lambda: backend.run_node(node, [ragged]), ValueError, "input number 0 is no array"),
+             (lambda: backend.run_node(node, [ragged]), ValueError, "input number 0 is not an array"),
              (lambda: backend.run_node(node, {"x": np.ones(1)}), TypeError, "inputs is a dict")]
     for value in (5, None, "text", [1], object(), np.ones(2)):
         if not isinstance(value, str):

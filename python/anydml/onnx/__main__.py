@@ -14,7 +14,7 @@ from . import Unsupported, _report, prepare
 def _size(text):
     name, found, number = text.partition("=")
     if not found or not number.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; expected NAME=NUMBER, for example batch=8")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; expected NAME=NUMBER, for example batch=8")
     return name, int(number)
 
 
@@ -23,14 +23,14 @@ def _parser():
         prog="python -m anydml.onnx", description="Checks an ONNX model and runs it once.",
         epilog="ANYDML_THREADS is the number of threads, of ONNX Runtime too. docs/onnx.md has more.")
     parser.add_argument("model", metavar="MODEL", help="the path of a model")
-    parser.add_argument("--inputs", metavar="FILE", help="an .npz with the inputs by name; without it they are made up")
+    parser.add_argument("--inputs", metavar="FILE", help="an .npz file with the inputs by name; if it is left out, inputs are made up")
     parser.add_argument("--size", metavar="NAME=N", type=_size, action="append", default=[],
                         help="the size of a symbolic dimension; 1 without it")
-    parser.add_argument("--outputs", metavar="FILE", help="writes the outputs to an .npz")
+    parser.add_argument("--outputs", metavar="FILE", help="write the outputs to an .npz file")
     parser.add_argument("--integers", action="store_true", help="multiply integers where dequantised floats are multiplied")
-    parser.add_argument("--explain", action="store_true", help="say how each node runs, and name those on the host")
-    parser.add_argument("--time", metavar="RUNS", nargs="?", type=int, const=20, help="the median time of so many runs (20)")
-    parser.add_argument("--profile", action="store_true", help="the time of each node, run by itself")
+    parser.add_argument("--explain", action="store_true", help="show how each node runs, and which nodes run on the host")
+    parser.add_argument("--time", metavar="RUNS", nargs="?", type=int, const=20, help="print the median time of this many runs (20)")
+    parser.add_argument("--profile", action="store_true", help="print the time of each node, run by itself")
     parser.add_argument("--compare", action="store_true", help="compare with ONNX Runtime, with as many threads")
     return parser
 

@@ -237,7 +237,7 @@ def as_array(name, value):
         return np.asarray(value)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"input {name} is no array: {error}") from error
+        raise kind(f"input {name} is not an array: {error}") from error
 
 
 def _form_of(declared):

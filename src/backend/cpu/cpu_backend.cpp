@@ -144,8 +144,8 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
 }
 
 BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, void** address) {
-  // Pages not yet touched are missing from what the kernel counts as used, so what was promised is counted here too.
-  // The state of the machine is read only for requests that could matter to it.
+  // The kernel does not count untouched pages as used, so memory that was promised is counted here too. The state of
+  // the machine is read only for requests that could matter to it.
   constexpr std::uint64_t kLarge = std::uint64_t{16} << 20;
   constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 56;
   if (bytes > std::min(device->memory_bytes, kAddressSpace) ||
@@ -208,7 +208,7 @@ BackendStatus copy(BackendQueue*, void* to, const void* from, std::uint64_t byte
 
 BackendStatus fill(BackendQueue*, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) {
-  // The pattern once, then what is there already, doubling.
+  // The pattern once, then copies of the part already written, doubling.
   auto* const first = static_cast<std::byte*>(to);
   std::uint64_t done = std::min<std::uint64_t>(bytes, pattern_bytes);
   std::memcpy(first, pattern, done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPU as a backend: one device, its memory the process's own.
+// The CPU as a backend: one device, whose memory is the process's own.
 #pragma once
 
 #include "backend/backend.h"

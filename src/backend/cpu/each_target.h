@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Compiles the file that includes this once for each of Highway's targets: that file is named by HWY_TARGET_INCLUDE,
-// and what it says once for each target stands in namespace HWY_NAMESPACE, between HWY_BEFORE_NAMESPACE and
+// Compiles the file that includes this once for each of Highway's targets: HWY_TARGET_INCLUDE names that file,
+// and its code for each target stands in namespace HWY_NAMESPACE, between HWY_BEFORE_NAMESPACE and
 // HWY_AFTER_NAMESPACE, where ANYDML_TARGET is 1. No include guard: it is read again each time.
 //
-// A function is compiled for the target within whose lines it is written; a template too, wherever it is made from. So
-// the scalar definitions, which are written elsewhere, may be called here: a copy of one that is not inlined is
-// compiled for every machine, in whatever file, and the linker may keep any. What is compiled for one target has that
-// target's namespace in its name.
+// A function, or a template, is compiled for the target in whose section it is written, wherever it is instantiated.
+// Therefore the scalar definitions, which are written elsewhere, may be called here: a copy that is not inlined is
+// compiled for every machine, in any file, and the linker may keep any of them. Code that is compiled for one target
+// has that target's namespace in its name.
 
-// Enabled is what was run: NEON, AVX2 and AVX-512. Without a fused multiply-add the proof of the modulus of floats does
-// not hold.
+// Only targets that were tested are enabled: NEON, AVX2 and AVX-512. Without a fused multiply-add the proof of the
+// modulus of floats does not hold.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #pragma GCC diagnostic push

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A family's kernels, as the CPU backend sees them: they make a step ready and cut it into pieces for threads. The
-// backend has the threads, the memory and the queues, and names no family.
+// A family's kernels, as the CPU backend sees them: they prepare a step and cut it into pieces for threads. The backend
+// owns the threads, the memory and the queues, and names no family.
 //
-// The contract, beyond that of ops/family.h, whose statements on strides, overlaps and types hold for kernels too:
+// The contract, in addition to ops/family.h, whose statements on strides, overlaps and types apply to kernels too:
 //
 // Validation  A step was made by the family's own lowering in the same build. Kernels trust its parameters, and the
 //             backend has checked the number of operands.
-// Addresses   run gets one for each operand of the step, at any alignment. Those of operands without a slot are null:
-//             their elements come from, or go to, a neighbour. So are those of tensors that are absent.
+// Addresses   run gets one for each operand of the step, at any alignment. It is null for absent tensors, and for
+//             operands without a slot, whose elements come from, or go to, a neighbour.
 // Order       A step has one phase or several, one after another. The pieces of a phase run once each, in any order and
 //             at once on several threads; no two may write the same byte. All are done before the next phase or step
 //             begins, which sees everything that they wrote.
-// Scratch     A step may ask for memory to work in. No other piece uses it while a piece runs, its content means
-//             nothing when a piece begins, and it is aligned to 64 bytes.
+// Scratch     A step may ask for memory to work in. No other piece uses it while a piece runs. Its contents are
+//             undefined when a piece begins, and it is aligned to 64 bytes.
 // Modes       Rounding to nearest, subnormals kept, traps off, on every thread. A kernel leaves the modes alone.
-// Errors      A step that is ready cannot fail: run neither throws nor allocates nor waits.
+// Errors      A prepared step cannot fail: run neither throws nor allocates nor waits.
 // Results     The bits do not depend on the number of threads or of pieces.
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace anydml::cpu {
 
-// What a step is made ready for.
+// The context for which a step is prepared.
 struct Machine {
   Target target = Target::generic;
   unsigned threads = 1;
@@ -38,10 +38,10 @@ struct Machine {
 struct Piece {
   std::uint64_t number;  // in its phase
   std::uint32_t phase;
-  std::byte* scratch;  // for a step that asks for none it means nothing
+  std::byte* scratch;  // meaningless for a step that does not ask for any
 };
 
-// A step that is ready. Immutable: many threads may run pieces of it at once, for many runs.
+// A prepared step. It is immutable: many threads may run pieces of it at once, for many runs.
 class Prepared {
  public:
   explicit Prepared(std::uint64_t pieces, std::uint32_t phases = 1, std::size_t scratch_bytes = 0)
@@ -50,10 +50,10 @@ class Prepared {
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  // How many pieces a phase has. A piece should be worth handing to another thread: ten microseconds of work or more,
-  // if there is as much.
+  // The number of pieces of a phase. A piece should be worth handing to another thread: ten microseconds of work or
+  // more, if there is that much.
   [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
-  // The same for a phase of a step that has several; this is asked anew in each run.
+  // The same for a phase of a step that has several; called again in each run.
   [[nodiscard]] virtual std::uint64_t pieces_in(std::uint32_t /*phase*/) const noexcept { return pieces_; }
   [[nodiscard]] std::uint32_t phases() const { return phases_; }
   // Scratch memory that each thread needs.
@@ -61,7 +61,7 @@ class Prepared {
 
   // operands: the address of each operand of the step.
   virtual void run(const Piece& piece, std::byte* const* operands) const noexcept = 0;
-  // Names the kernels that it runs, as a short text for the log; written and terminated within capacity.
+  // A short text for the log that names the kernels; written and terminated within capacity.
   virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
 
  private:
@@ -70,17 +70,17 @@ class Prepared {
   std::size_t scratch_bytes_;
 };
 
-// A tile of the elements of an operand that has no slot. Elements are numbered as they would lie packed.
+// A tile of the elements of an operand without a slot. Elements are numbered as if they were packed.
 struct StreamTile {
-  std::int64_t first;            // the number of the first
+  std::int64_t first;            // the number of the first element
   std::int64_t rows;             // of the tile
-  std::int64_t columns;          // elements that follow one another in each row
+  std::int64_t columns;          // consecutive elements in each row
   std::int64_t row_step;         // from the first of a row to the first of the next, in elements of the operand
   std::int64_t buffer_row_step;  // the same in the buffer, in bytes
 };
 
-// A step over the elements of one operand that has no slot: it makes them, or takes them, a tile at a time. Immutable,
-// as Prepared.
+// A step over the elements of one operand without a slot: it produces or consumes them, a tile at a time. Immutable,
+// like Prepared.
 class ElementStream {
  public:
   ElementStream() = default;
@@ -88,15 +88,15 @@ class ElementStream {
   ElementStream(const ElementStream&) = delete;
   ElementStream& operator=(const ElementStream&) = delete;
 
-  // For the elements of a tile of that operand, which are at `buffer`. Each is asked for once in a run.
+  // Processes the elements of a tile of that operand, which are at `buffer`. Each element is requested once in a run.
   virtual void run(const StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept = 0;
 };
 
-// A step before or after another that is one piece of work with it. The operands of both are given together.
+// A step before or after another that forms one piece of work with it. The operands of both are passed together.
 struct Neighbour {
-  std::unique_ptr<ElementStream> stream;  // null: there is none
-  std::size_t first_operand = 0;          // of its own, among all
-  std::size_t joined_operand = 0;         // of the main step: the one whose elements it makes or takes
+  std::unique_ptr<ElementStream> stream;  // null: none
+  std::size_t first_operand = 0;          // the first of its own operands, among all
+  std::size_t joined_operand = 0;         // of the main step: the operand that it produces or consumes
 
   void run(const StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept {
     stream->run(tile, buffer, operands + first_operand);
@@ -112,17 +112,17 @@ struct Neighbours {
 };
 
 struct Family {
-  // Makes what steps for this target need, before the first of them; null: nothing. One call at a time, and no fork in
-  // its midst, so that it need not guard anything. May throw std::bad_alloc.
+  // Creates whatever steps for this target need, before the first of them; null: nothing. One call at a time, and never
+  // during a fork, so that it need not guard anything. May throw std::bad_alloc.
   void (*open)(Target target);
-  // Null: the step asks for something that the family has no kernel for. Neighbours come to those families alone whose
-  // operators say that they join others (ops/family.h). May throw std::bad_alloc.
+  // Null: the family has no kernel for this step. Only families whose operators declare that they join others
+  // (ops/family.h) get neighbours. May throw std::bad_alloc.
   std::unique_ptr<Prepared> (*prepare)(const Step& step, const Machine& machine, Neighbours neighbours);
-  // The same for a step that stands before or after one of another family; null: the family has none that do.
+  // The same for a step before or after one of another family; null: the family has no such steps.
   std::unique_ptr<ElementStream> (*prepare_stream)(const Step& step, const Machine& machine);
 };
 
-// In the order of ops/families.def, so that a step's number finds its own. What is linked with the backend defines it.
+// In the order of ops/families.def, so that a step's number selects its family. Defined where the backend is linked.
 [[nodiscard]] std::span<const Family* const> families();
 
 }  // namespace anydml::cpu

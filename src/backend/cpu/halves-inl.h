@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FLOAT16 to FLOAT32 and back, a row at a time, which compilers do badly. Include it inside a namespace, after
-// each_target.h where a file is compiled for a target, and without that for machines of which nothing is known. No
-// include guard: it is read again for each target. <cstring> and base/element.h come first.
+// each_target.h if a file is compiled for a target, and without it for unknown machines. There is no include guard: it
+// is read again for each target. <cstring> and base/element.h come first.
 
 #if defined(HWY_NAMESPACE)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Promises about loops that compilers make vectors of.
+// Promises about loops that help compilers vectorise them.
 #pragma once
 
 // Before a loop: no iteration reads memory that another writes.

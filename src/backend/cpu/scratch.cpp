@@ -8,7 +8,7 @@
 namespace anydml {
 namespace {
 
-// Powers of two, so that programs of similar sizes share a set. Pages that nobody touches cost nothing.
+// Powers of two, so that programs of similar sizes share a set. Untouched pages cost nothing.
 std::size_t block_bytes(std::size_t bytes) {
   constexpr std::size_t kLeast = 4096;
   constexpr std::size_t kMost = std::size_t{1} << 46;

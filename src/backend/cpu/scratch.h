@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Memory that a kernel works in while it runs a piece. The content of a block means nothing between two pieces, so each
+// Memory that a kernel works in while it runs a piece. A block has no defined contents between two pieces, so each
 // thread needs one block, however many programs it serves:
 //
 // Workers  have a block each, by their number. A worker runs one piece at a time.
-// Callers  may come at any time and in any number. Each takes a block for the time of a run. One block is there from
+// Callers  may come at any time and in any number. Each takes a block for the duration of a run. One block exists from
 //          the start. Another is made when callers run at the same time, and is kept for the next time. A caller that
 //          gets none, because memory is out, has not begun its run and reports that.
 //
 // A program holds the set that it was compiled for, and programs share a set that is large enough for all of them
-// (ThreadPool::scratch). So no set goes while a thread works in it, and all memory goes with the last program.
+// (ThreadPool::scratch). So no set is freed while a thread works in it, and all memory is freed with the last program.
 #pragma once
 
 #include <atomic>

@@ -55,7 +55,7 @@ class ThreadPool {
   // Jobs that one thread brings one after another. An object costs nothing until the first job of several chunks.
   class Sequence {
    public:
-    enum class Between { sleep, spin };  // what workers do until the next job comes
+    enum class Between { sleep, spin };  // how workers wait for the next job
 
     Sequence(ThreadPool& pool, Between between) : pool_(pool), between_(between) {}
     ~Sequence() {
@@ -96,7 +96,7 @@ class ThreadPool {
 
   struct Job {
     // A thread that takes a chunk gets the rest of the job with the same cache line.
-    alignas(kApart) std::atomic<std::int64_t> left{0};  // chunks that nobody has taken; none unless positive
+    alignas(kApart) std::atomic<std::int64_t> left{0};  // chunks that no thread has taken; none unless positive
     std::uint64_t count = 0;
     ChunkFunction function = nullptr;
     void* context = nullptr;
@@ -105,9 +105,9 @@ class ThreadPool {
     std::atomic<bool> caller_sleeps{false};
     std::atomic<bool> is_in_use{false};
 
-    // Takes a chunk: the chunks that were left, this one included. None was left unless that is positive.
+    // Takes a chunk and returns the number that were left, including this one. None was left unless it is positive.
     [[nodiscard]] std::int64_t take() {
-      // Reading first: many threads that write in vain would hold up those that begin.
+      // Reads first: many threads that write in vain would delay the threads that start.
       const std::int64_t seen = left.load(std::memory_order_relaxed);
       return seen <= 0 ? seen : left.fetch_sub(1, std::memory_order_acquire);
     }

@@ -56,7 +56,7 @@ const CublasLtDevice* find_cublaslt(const Machine& machine, const char** why) {
     return nullptr;
   }
   static std::mutex mutex;
-  static auto* const devices = new std::map<int, CublasLtDevice>;  // of which others keep the addresses
+  static auto* const devices = new std::map<int, CublasLtDevice>;  // other code keeps the addresses
   const std::scoped_lock lock(mutex);
   CublasLtDevice& device = (*devices)[machine.device];
   if (device.handle == nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuBLASLt, found while the program runs: nothing here needs it to be there, and its headers are not needed to build.
-// The names and numbers are those of its documentation. Part of what a family sees of the backend.
+// cuBLASLt, loaded at run time: nothing here requires it, and its headers are not needed to build. The names and
+// numbers come from its documentation. Part of the interface between a family and the backend.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -72,11 +72,11 @@ struct CublasLtDevice {
   void* handle = nullptr;
 };
 
-// Null, and why, as a text that lives for ever. The device must be the thread's current one (on_device.h). The first
-// call loads the library, and the first call for a device makes its context. May throw std::bad_alloc.
+// Null with the reason, as a text that is never freed. The device must be the thread's current one (on_device.h). The
+// first call loads the library, and the first call for a device creates its context. May throw std::bad_alloc.
 [[nodiscard]] const CublasLtDevice* find_cublaslt(const Machine& machine, const char** why);
 
-// What a status of cuBLAS is among the errors of CUDA.
+// The CUDA error that corresponds to a cuBLAS status.
 [[nodiscard]] cudaError_t error_of_blas(int status) noexcept;
 
 }  // namespace anydml::cuda

@@ -134,7 +134,7 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
     return status_of(error);
   }
   if (properties.major * 10 + properties.minor < ANYDML_CUDA_LEAST_ARCHITECTURE) {
-    return {BackendCode::failed, "the GPU is older than those that this was built for (CMAKE_CUDA_ARCHITECTURES)"};
+    return {BackendCode::failed, "the GPU is older than the ones this was built for (CMAKE_CUDA_ARCHITECTURES)"};
   }
   std::unique_ptr<BackendDevice> opened(new (std::nothrow) BackendDevice);
   if (opened == nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GPU as the plugin keeps it, and how CUDA's errors become statuses. Nothing here makes a context: that costs a
-// process tenths of a second and is left to the first allocation, queue or launch.
+// The plugin's state of a GPU, and the conversion of CUDA's errors to statuses. Nothing here creates a context: that
+// costs a process tenths of a second and is left to the first allocation, queue or launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,7 +19,7 @@
 namespace anydml {
 
 namespace cuda {
-extern const PageHooks kPinnedPages;  // the CPU's memory that GPUs reach
+extern const PageHooks kPinnedPages;  // CPU memory that GPUs can reach
 inline constexpr std::uint64_t kPinnedBlock = std::uint64_t{4} << 20;
 }  // namespace cuda
 
@@ -29,12 +29,12 @@ struct BackendDevice {
   cuda::Machine machine;
 
   std::atomic<std::uint64_t> buffer_bytes{0};  // of the GPU's own memory
-  std::mutex memory_mutex;                     // of what follows
-  cudaStream_t memory_stream = nullptr;        // on which memory is given and taken
-  cudaMemPool_t pool = nullptr;                // null: the GPU has none
-  std::map<void*, void*> allocations;          // by aligned address: what CUDA gave
+  std::mutex memory_mutex;                     // guards the next members
+  cudaStream_t memory_stream = nullptr;        // for allocating and freeing memory
+  cudaMemPool_t pool = nullptr;                // null: the GPU has no pool
+  std::map<void*, void*> allocations;          // by aligned address: the address from CUDA
   BufferMemory host_buffers{&cuda::kPinnedPages, cuda::kPinnedBlock};
-  std::mutex events_mutex;  // of what follows
+  std::mutex events_mutex;  // guards the next members
   std::vector<cudaEvent_t> spare_events;
 };
 
@@ -43,7 +43,7 @@ namespace cuda {
 inline constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUDA device has no memory for this"};
 
-// Also clears the thread's last error, which its owner would take for its own.
+// Also clears the thread's last error, which other code would mistake for its own.
 [[nodiscard]] BackendStatus status_of(cudaError_t error) noexcept;
 
 [[nodiscard]] std::uint32_t device_count();

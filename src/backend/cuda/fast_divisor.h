@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An index divided by a size that is known beforehand: the host prepares the divisor, kernels multiply.
+// Divides an index by a size that is known in advance: the host prepares the divisor, and kernels multiply.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was made once, for who asks for it again.
+// Objects that were made once, kept for the next request.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace anydml::cuda {
 
-// By name: all that somebody uses, and besides those that were asked for last, up to so many together.
+// By name: all objects in use, and the most recently requested others, up to a total number.
 template <class Value>
 class Kept {
  public:
   explicit Kept(std::size_t most) : most_(most) {}
 
-  // Null: it is not here. A value may be null itself.
+  // Null: not found. A value may be null itself.
   [[nodiscard]] const std::shared_ptr<Value>* find(const std::string& name) {
     const auto found = entries_.find(name);
     if (found == entries_.end()) {
@@ -37,7 +37,7 @@ class Kept {
           oldest = entry;
         }
       }
-      if (oldest == entries_.end() || oldest->second.asked == clock_) {  // never what was just added
+      if (oldest == entries_.end() || oldest->second.asked == clock_) {  // never the object that was just added
         return;
       }
       entries_.erase(oldest);
@@ -49,7 +49,7 @@ class Kept {
  private:
   struct Entry {
     std::shared_ptr<Value> value;
-    std::uint64_t asked = 0;  // when
+    std::uint64_t asked = 0;  // time of the last request
   };
 
   std::size_t most_;

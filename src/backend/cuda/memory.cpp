@@ -51,7 +51,7 @@ cudaError_t allocate_on_device(BackendDevice& device, std::uint64_t bytes, bool 
   };
   cudaError_t error = try_once();
   if (error == cudaErrorMemoryAllocation && device.pool != nullptr) {
-    // What was released may still be with the pool.
+    // Released memory may still belong to the pool.
     static_cast<void>(cudaGetLastError());
     static_cast<void>(cudaStreamSynchronize(device.memory_stream));
     static_cast<void>(cudaMemPoolTrimTo(device.pool, 0));
@@ -112,8 +112,8 @@ void unpin(void* start, std::uint64_t bytes) noexcept {
 }
 
 bool pin(void* start, std::uint64_t bytes) noexcept {
-  // Pinned pages are missing to everybody else, and the system would rather end processes than refuse: it is not asked
-  // for more than half of what the machine has, nor for more than there is.
+  // Pinned pages are unavailable to other processes, and the system would rather end processes than refuse: this never
+  // asks for more than half of the machine's memory, nor for more than is available.
   const MemoryState machine = read_memory_state();
   if (g_pinned_bytes.fetch_add(bytes) + bytes > machine.limit / 2 || bytes > machine.available) {
     g_pinned_bytes.fetch_sub(bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device of the calling thread. Part of what a family sees of the backend.
+// The device of the calling thread. Part of the interface between a family and the backend.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@ struct BackendDevice;
 
 namespace cuda {
 
-// The calling thread's device is another's business: it is put back, unless that would make a context that nobody had.
+// The calling thread's device belongs to other code: it is restored, unless that would create a new context.
 class OnDevice {
  public:
   explicit OnDevice(const BackendDevice& device);
@@ -23,7 +23,7 @@ class OnDevice {
   [[nodiscard]] cudaError_t error() const { return error_; }
 
  private:
-  int before_ = -1;  // to be put back
+  int before_ = -1;  // to be restored
   cudaError_t error_ = cudaSuccess;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A plan whose steps are prepared by their families.
+// A plan whose steps were prepared by their families.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ struct BackendProgram {
   struct PlacedStep {
     const cuda::Family* family = nullptr;
     std::unique_ptr<cuda::PreparedStep> prepared;
-    std::vector<Operand> operands;  // those of the steps that are one with it follow
+    std::vector<Operand> operands;  // followed by the operands of the steps that are joined with it
   };
   std::vector<PlacedStep> steps;
   std::uint32_t temporary_slot = 0;

@@ -10,7 +10,7 @@
 namespace anydml::cuda {
 namespace {
 
-// What was gathered goes before anything else.
+// Collected tasks go before anything else.
 template <class Body>
 BackendStatus in_order(BackendQueue& queue, const Body& body) {
   const OnDevice scope(*queue.device);
@@ -95,7 +95,7 @@ cudaError_t take_event(BackendDevice& device, cudaEvent_t* event) {
       return cudaSuccess;
     }
   }
-  // Who waits for one sleeps.
+  // A thread that waits for one sleeps.
   return cudaEventCreateWithFlags(event, cudaEventBlockingSync | cudaEventDisableTiming);
 }
 
@@ -176,7 +176,7 @@ BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept {
     *mark = made.release();
     return status;
   }
-  // Without a mark nobody could wait for the work, whose memory is let go next: it is waited for here.
+  // Without a mark no one could wait for the work, whose memory is released next: this waits for it.
   if (event != nullptr) {
     destroy_mark(made.release());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Queues are streams, marks are events; small steps are gathered and launched together.
+// Queues are streams, and marks are events; small steps are collected and launched together.
 #pragma once
 
 #include "backend/cuda/device.h"
@@ -10,8 +10,8 @@ namespace anydml {
 struct BackendQueue {
   BackendDevice* device = nullptr;
   cudaStream_t stream = nullptr;
-  bool owned = false;      // the stream; others see at once what comes to theirs
-  cuda::SmallTasks small;  // of an own one
+  bool owned = false;      // the stream; work on a caller's stream is visible at once
+  cuda::SmallTasks small;  // only on our own stream
 };
 
 struct BackendMark {

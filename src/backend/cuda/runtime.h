@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that are compiled while a program runs: a family writes source over the same definitions that its other
-// kernels are made of, and NVRTC compiles it where it is installed. Part of what a family sees of the backend.
+// Kernels that are compiled at run time: a family writes source that uses the same definitions as its other kernels,
+// and NVRTC compiles it where it is installed. Part of the interface between a family and the backend.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,8 +26,8 @@ extern const std::size_t kRuntimeHeaderCount;
 struct KernelSource {
   std::string text;
   std::vector<std::string> kernels;  // as C++ names them
-  // The most dynamic shared memory that a launch of one of them will have. Beyond 48 KiB for each block, static memory
-  // included, CUDA must be told beforehand.
+  // The most dynamic shared memory that a launch of one of them will use. CUDA must be told in advance about more than
+  // 48 KiB per block, including static memory.
   std::uint32_t most_shared_bytes = 0;
 };
 
@@ -43,17 +43,17 @@ struct LaunchShape {
   std::uint32_t shared_bytes = 0;  // at most KernelSource::most_shared_bytes
 };
 
-// What NVRTC made: machine code, and the names of the kernels in it.
+// The output of NVRTC: machine code, and the names of the kernels in it.
 struct KernelBinary {
   std::vector<std::string> names;
   std::string code;
 };
 
-// Who compiles, and from what: NVRTC's version and a hash of all headers. Code of another compiler or of other
-// definitions must not be taken for this. Empty: NVRTC was not found.
+// Identifies the compiler and its input: NVRTC's version and a hash of all headers. Code from another compiler or other
+// definitions must not be used. Empty: NVRTC was not found.
 [[nodiscard]] std::string runtime_compiler();
 
-// architecture: "sm_90". False, and why, when it cannot be compiled.
+// architecture: "sm_90". False with the reason if it cannot be compiled.
 [[nodiscard]] bool compile_source(const KernelSource& source, const char* architecture, KernelBinary& binary,
                                   std::string& why);
 
@@ -65,16 +65,16 @@ class RuntimeKernels {
   RuntimeKernels(const RuntimeKernels&) = delete;
   RuntimeKernels& operator=(const RuntimeKernels&) = delete;
 
-  // kernel: its place in the source's list. parameters: the address of each.
+  // kernel: its position in the source's list. parameters: the address of each.
   [[nodiscard]] virtual cudaError_t launch(std::size_t kernel, const LaunchShape& shape, void** parameters,
                                            cudaStream_t stream) const noexcept = 0;
 };
 
-// For this device; the same for the same source. Null: there is no way to compile it here.
+// For this device; the same object for the same source. Null: it cannot be compiled here.
 [[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source,
                                                                          const Machine& machine);
 
-// Whether source can be compiled here for such a GPU: an empty kernel is.
+// Whether source can be compiled here for such a GPU: it compiles an empty kernel.
 [[nodiscard]] bool compiles_while_running(const Machine& machine);
 
 }  // namespace anydml::cuda

@@ -20,7 +20,7 @@ SmallTasks::Piece* SmallTasks::find(std::uintptr_t number) noexcept {
   std::size_t place = static_cast<std::size_t>(number * 0x9e3779b97f4a7c15U >> 40) % kPieces;
   for (;; place = (place + 1) % kPieces) {
     Piece& piece = pieces_[place];
-    if (piece.found < first_wave_) {  // an earlier batch's, or nobody's
+    if (piece.found < first_wave_) {  // from an earlier batch, or unused
       piece = {.number = number, .found = wave_, .written = 0, .read = 0};
       ++pieces_used_;
       return &piece;

@@ -48,7 +48,7 @@ constexpr std::int64_t kFewQueries = 4;
 // GPUs have the scores of so many bytes in memory at once, unless those of one query need more.
 constexpr std::int64_t kMostScoreBytes = std::int64_t{256} << 20;
 
-// What the internal operators know of the whole; the steps of the tensors are missing.
+// The parameters that internal operators get from the whole, without the strides of the tensors.
 AttentionStep parameters_of(const OpDesc& internal) {
   AttentionStep step;
   std::memcpy(&step, internal.internal.data(), sizeof(step));
@@ -108,7 +108,7 @@ TensorDesc heads_of_stacked(const TensorDesc& stacked) {
   return made_tensor(stacked.type, {size(5), size(3), size(4), size(1)}, {stride(5), stride(3), stride(4), stride(1)});
 }
 
-// The last dimensions, of which those that are missing have one element; to these sizes, by repetition.
+// The last dimensions, with missing ones of size 1; repeated to these sizes.
 TensorDesc repeated(const TensorDesc& tensor, const Sizes& sizes) {
   Sizes strides;
   for (auto from_end = static_cast<std::uint32_t>(sizes.size()); from_end > 0; --from_end) {
@@ -282,8 +282,7 @@ class Composition {
                       {.field = "InputWindowStrides", .numbers = strides}});
   }
 
-  // Queries, keys or values as {batch, head, row, element}, with their part of the bias added. kNoValue: there are
-  // none.
+  // Queries, keys or values as {batch, head, row, element}, with their part of the bias added. kNoValue: absent.
   std::uint32_t rows_of(const attentions::Source& source, std::int64_t heads, std::int64_t first_bias) {
     if (!source.is_given) {
       return kNoValue;

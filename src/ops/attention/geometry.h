@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sizes of an operator of attention, and where its queries, keys and values come from.
+// The sizes of an attention operator, and the sources of its queries, keys and values.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ enum Position : std::uint32_t {
   kRelativeBias,
   kPastKey,
   kPastValue,
-  kLengths,  // of the newer operator alone
+  kLengths,  // only in the newer operator
 };
 
-// A tensor with the rows of all heads beside each other, or stacked with others.
+// A tensor with the rows of all heads side by side, or stacked with others.
 struct Source {
   bool is_given = false;
   std::uint32_t tensor = 0;
-  std::int64_t stacked = 0;  // how many are stacked; 0: it is alone
+  std::int64_t stacked = 0;  // how many are stacked; 0: it is not stacked
   std::int64_t place = 0;    // among the stacked ones
 };
 
 struct Geometry {
   Source query;
-  Source key;    // not given: those of the past are all
+  Source key;    // absent: only keys of the past
   Source value;  // likewise
   std::int64_t batches = 0;
   std::int64_t heads = 0;
@@ -43,7 +43,7 @@ struct Geometry {
   std::int64_t queries = 0;
   std::int64_t new_keys = 0;
   std::int64_t past_keys = 0;
-  std::int64_t keys = 0;  // that a query meets: the past, the new ones, and with lengths those that are empty
+  std::int64_t keys = 0;  // for each query: the past, the new ones, and with lengths also unused ones
   std::int64_t depth = 0;
   std::int64_t width = 0;
   MaskKind mask = MaskKind::none;
@@ -51,10 +51,10 @@ struct Geometry {
 
 [[nodiscard]] bool has_tensor(const OpDesc& desc, Position position);
 
-// Refuses sizes and combinations that have no meaning, with a message.
+// Rejects sizes and combinations that have no meaning, with a message.
 [[nodiscard]] Result<Geometry> geometry_of(const OpDesc& desc);
 
-// The sizes of the last dimensions, and 1 for those that are missing before them.
+// The sizes of the last dimensions, and 1 for missing leading ones.
 [[nodiscard]] inline std::int64_t size_from_end(const TensorDesc& tensor, std::uint32_t from_end) {
   return from_end <= tensor.rank ? tensor.sizes[tensor.rank - from_end] : 1;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The parameters of attention's steps. All of them are AttentionSteps, and each kind has operands of its own:
 //
-//   attend    queries, keys, values, bias, mask, lengths, output. Keys and values are as they were given, or packed.
+//   attend    queries, keys, values, bias, mask, lengths, output. Keys and values are unpacked or packed.
 //   rows      scores, bias, mask, lengths, powers, totals: the part between the two products, for devices that compute
 //             these by steps of their own. Scores, powers and totals are FLOAT32 and packed, one row for each query.
-//   append    past, new, lengths, all: the rows of the past, of which the lengths say how many there are, and after
+//   append    past, new, lengths, all: the rows of the past, whose number the lengths give, and after
 //             them the new rows, for keys or for values. The rows that are left are +0.
 //   pack      keys or values in the form that the CPU's kernels take: FLOAT32, in strips of rows. The factors of a
 //             strip's rows for k = 0 come first, then those for k = 1, and so on; the last strip has fewer rows. The
@@ -41,8 +41,8 @@ struct HeadStrides {
 struct AttentionStep {
   AttentionKind kind;
   MaskKind mask_kind;
-  DataType type;         // of all tensors but mask and lengths
-  DataType length_type;  // where there are lengths
+  DataType type;         // of all tensors except mask and lengths
+  DataType length_type;  // if there are lengths
   std::uint32_t has_lengths;
   std::uint32_t is_packed;  // attend: keys and values are
   f32 scale;
@@ -51,18 +51,18 @@ struct AttentionStep {
   std::int64_t heads;      // of the queries
   std::int64_t group;      // queries' heads that share one head of keys and values
   std::int64_t queries;    // of one batch and head
-  std::int64_t first;      // rows: the first query of this step, which may have a part of them
-  std::int64_t rows;       // rows: how many it has; append: those of `all`
-  std::int64_t keys;       // the same; those of the past are among them
+  std::int64_t first;      // rows: the first query of this step, which may have only some of them
+  std::int64_t rows;       // rows: the number of queries; append: of rows in `all`
+  std::int64_t keys;       // likewise, including those of the past
   std::int64_t depth;      // elements of a query and of a key
   std::int64_t width;      // elements of a value
-  std::int64_t past_keys;  // the most that lengths may say
+  std::int64_t past_keys;  // the largest value of a length
   std::int64_t new_keys;
   HeadStrides q;  // append: the past
-  HeadStrides k;  // append: the new rows; pack: what is packed
+  HeadStrides k;  // append: the new rows; pack: its input
   HeadStrides v;
   HeadStrides bias;
-  HeadStrides mask;  // of a list: rows and columns alone
+  HeadStrides mask;  // of a list: only rows and columns
   HeadStrides output;
   std::int64_t length_stride;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of operators that are built, made from the entries in elementwise.def and the facts about them. It says
-// what they are called and which types they take; what they mean is in the definitions, which are not included here.
+// The table of built operators, made from the entries in elementwise.def and the facts about them. It has their names
+// and types; the definitions, which are not included here, have their meaning.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ enum class EntryId : std::uint16_t {
 };
 inline constexpr std::size_t kEntryCount = static_cast<std::size_t>(EntryId::count_);
 
-// The entry that an instruction of a step of ours names.
+// The entry that an instruction of one of our steps names.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr EntryId entry_of(const Instruction& instruction) {
   return static_cast<EntryId>(instruction.entry);
 }
 
-// Types that an entry takes together: those of its inputs in order, then the output's.
+// Types that an entry accepts together: those of its inputs in order, then the output's.
 using Variant = std::array<DataType, kMaxInputs + 1>;
 
 struct Entry {
@@ -34,25 +34,25 @@ struct Entry {
   std::string_view name;
   const facts::Operator* facts;  // null for an internal entry
   std::span<const Variant> variants;
-  std::uint32_t first_variant;  // how many the entries before it have
+  std::uint32_t first_variant;  // the number of variants of the entries before it
   std::uint8_t inputs;
   std::array<TypeSet, kMaxInputs + 1> types;             // of each tensor, in any variant: the inputs, the output
-  std::array<std::string_view, kMaxInputs + 1> tensors;  // what DirectML calls them: the inputs in order, the output
+  std::array<std::string_view, kMaxInputs + 1> tensors;  // DirectML's names for them: the inputs in order, the output
 };
 
 [[nodiscard]] std::span<const Entry> entries();
 [[nodiscard]] const Entry& entry(EntryId id);
 [[nodiscard]] std::uint32_t variant_count();  // of all entries
 
-// Null when the operator has no entry here.
+// Null if the operator has no entry here.
 [[nodiscard]] const Entry* find_entry(const facts::Operator& op);
-// The entry of the operator without its last input; null when the operator needs that input.
+// The entry of the operator without its last input; null if the operator needs that input.
 [[nodiscard]] const Entry* find_entry_without_last(const facts::Operator& op);
 
-// Which variant of the entry takes these types, the inputs' and the output's; kNoVariant: none.
+// The variant of the entry with these types, the inputs' and the output's; kNoVariant: none.
 inline constexpr std::uint32_t kNoVariant = 0xffff;
 [[nodiscard]] std::uint32_t find_variant(const Entry& entry, const Variant& types);
-// The one in which all tensors have this type.
+// The variant in which all tensors have this type.
 [[nodiscard]] std::uint32_t find_variant(const Entry& entry, DataType type);
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Puts element-wise steps into plans.
+// Adds element-wise steps to plans.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ class ElementwiseProgram {
  public:
   explicit ElementwiseProgram(std::uint32_t loads) : loads_(loads) {}
 
-  // The value that the entry makes of these; variant is one of the entry's.
+  // The result of the entry for these values; variant is one of the entry's.
   std::uint16_t add(EntryId entry, std::uint32_t variant, std::span<const std::uint16_t> sources,
                     const Attributes& attributes = {});
 
@@ -28,13 +28,13 @@ class ElementwiseProgram {
   std::vector<Instruction> instructions_;
 };
 
-// The program over tensors of equal sizes: those it loads, then, for each of `stored`, the one that this value goes to.
-// A tensor that is stored may be one that is loaded, at the same place with the same layout. Nothing for tensors
-// without elements.
+// The program over tensors of equal sizes: the tensors that it loads, then, for each of `stored`, the tensor that
+// receives this value. A stored tensor may be one that is loaded, at the same address with the same layout. No value
+// for tensors without elements.
 void add_elementwise(Plan& plan, const ElementwiseProgram& program, std::span<const PlacedTensor> tensors,
                      std::span<const std::uint16_t> stored);
 
-// Of the type that has these bits and no other meaning: what entries that only move bits are run as.
+// The plain type with the same bits: entries that only move bits run in this type.
 [[nodiscard]] DataType bits_type(DataType type);
 
 }  // namespace anydml

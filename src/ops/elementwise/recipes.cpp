@@ -22,7 +22,7 @@ std::uint16_t add_entry(ElementwiseProgram& program, EntryId full, EntryId witho
   return program.add(of.id, find_variant(of, types), std::span(sources, of.inputs));
 }
 
-// (A - AZeroPoint) * AScale + (B - BZeroPoint) * BScale in FLOAT32, quantized: what the operators for these steps give.
+// (A - AZeroPoint) * AScale + (B - BZeroPoint) * BScale in FLOAT32, quantized, as by the operators for these steps.
 std::uint16_t quantized_linear_add(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program) {
   const auto typed = [&](std::size_t input) { return Typed{inputs[input], desc.tensors[input].tensor.type}; };
   const auto dequantize = [&](std::size_t first) {

@@ -7,14 +7,14 @@
 
 namespace anydml {
 
-// For each input of an operator its value in a program, and kAbsentValue for one that is absent.
+// For each input of an operator its value in a program, and kAbsentValue for an absent one.
 inline constexpr std::uint16_t kAbsentValue = 0xffff;
 using InputValues = std::span<const std::uint16_t>;
 
-// Adds the operator to the program; the value is its result.
+// Adds the operator to the program and returns the value of its result.
 using Recipe = std::uint16_t (*)(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program);
 
-// Null when the operator has none.
+// Null if the operator has none.
 [[nodiscard]] Recipe find_recipe(const facts::Operator& op);
 
 }  // namespace anydml

@@ -17,17 +17,17 @@ namespace anydml {
 
 inline constexpr std::size_t kMaxInputs = 8;  // of one entry
 
-// One entry applied to values. A value is a number: below the step's loads it is the element of that operand, from
-// there on the result of an instruction before this one.
+// One entry applied to values. A value is a number: below the step's loads it is the element of that operand; from
+// there on it is the result of an earlier instruction.
 struct Instruction {
   std::uint16_t entry;    // EntryId
-  std::uint16_t variant;  // of the entry: which types it takes and gives
+  std::uint16_t variant;  // of the entry: determines its types
   std::uint16_t sources[kMaxInputs];
   Attributes attributes;
 };
 
-// How the parameters begin; the instructions follow, and then, for each store, the value it stores. The operands are
-// the loads, then the stores. Whatever is stored is the result of an instruction.
+// The beginning of the parameters; the instructions follow, and then, for each store, the value it stores. The operands
+// are the loads, then the stores. Every stored value is the result of an instruction.
 struct ElementwiseHeader {
   LoopNest nest;
   std::uint32_t loads;
@@ -53,13 +53,13 @@ struct ElementwiseStep {
           .stored = {stored, header.stores}};
 }
 
-// The operand without a slot, of a step that stands before or after one of another family.
+// The operand without a slot, of a step before or after one of another family.
 [[nodiscard]] inline std::uint32_t handed_operand(const Step& step) {
   return static_cast<std::uint32_t>(std::ranges::find(step.operands, kNoSlot, &Operand::slot) - step.operands.begin());
 }
 
-// The loops in the order in which the elements of this operand lie, packed, as they are handed on. False: they cannot
-// be, since the innermost is another.
+// The loops in the order in which the elements of this operand are passed on, packed. False: not possible, because the
+// innermost loop is another.
 [[nodiscard]] inline bool order_by(LoopNest& nest, std::uint32_t handed) {
   for (std::uint32_t i = 0; i < nest.rank; ++i) {
     Loop& loop = nest.loops[i];

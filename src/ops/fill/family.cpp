@@ -35,7 +35,7 @@ std::uint64_t bits_of(const Scalar& value, DataType type) {
   });
 }
 
-// What was given for the operator's scalar unions, in their order.
+// The values of the operator's scalar unions, in their order.
 std::vector<Scalar> numbers_of(const OpDesc& desc) {
   std::vector<Scalar> numbers;
   for (std::size_t i = 0; i < desc.op->fields.size(); ++i) {
@@ -53,8 +53,7 @@ Status check(const OpDesc& desc) {
   return {};
 }
 
-// The output's elements counted in row-major order, as if they were a tensor of bytes: what the loops make of its
-// strides is the index.
+// The output's elements counted in row-major order, as if they were a tensor of bytes: its strides then give the index.
 TensorDesc index_of(const TensorDesc& output) {
   TensorDesc index = output;
   index.type = DataType::UINT8;

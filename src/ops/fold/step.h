@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that adds up blocks which overlap: FOLD.
+// The parameters of a step that adds overlapping blocks: FOLD.
 //
-// Each element of the output is the sum of the input's elements that a block has there, in the order of their positions
+// Each element of the output is the sum of the input's elements that blocks have there, in the order of their positions
 // in the window, row by row. The sum begins with the first of them, so that a single -0 stays -0; an element that no
 // block covers is +0. FLOAT16 is added in FLOAT32 and rounded once; integers wrap.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the family's steps. The first member of each says which of them it is.
+// The parameters of the family's steps. The first member of each identifies it.
 //
-// A gather reads a table at places that indices name and writes slices; a scatter reads slices and writes a table.
-// Both are loops over the dimensions of the slices. Coordinates of an item are indices that lie one after another.
+// A gather reads a table at indices and writes slices; a scatter reads slices and writes a table. Both are loops over
+// the dimensions of the slices. The coordinates of an item are consecutive indices.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct GatherLoop {
   std::int64_t table;
   std::int64_t indices;
   std::int64_t slices;
-  std::int64_t number;  // how far the numbers of places are apart; 0: the loop does not lead to other places by itself
+  std::int64_t number;  // the distance between numbers of places; 0: the loop stays at one place
 };
 
 struct GatherCoordinate {
@@ -29,13 +29,13 @@ struct GatherCoordinate {
   std::int64_t number;  // as above
 };
 
-// Operands: the table, the indices, the slices. If several items of a scatter name one
-// place, the last one in row-major order of the indices stays. An item with an index that is out of range is skipped.
+// Operands: the table, the indices, the slices. If several items of a scatter have the same target, the last one in
+// row-major order of the indices wins. An item with an index out of range is skipped.
 struct GatherStep {
   GatherKind kind;  // gather or scatter
   DataType index_type;
   std::uint32_t rank;
-  std::uint32_t item_rank;  // of a scatter: so many of the loops, the first, are over items; the others are over slices
+  std::uint32_t item_rank;  // of a scatter: the number of leading loops that are over items; the others are over slices
   std::uint32_t coordinates;       // of an item
   std::uint32_t element;           // bytes
   std::int64_t coordinate_stride;  // of the indices
@@ -76,10 +76,10 @@ inline constexpr std::int64_t kNonzeroBlock = 1 << 15;  // elements of the input
 struct NonzeroStep {
   GatherKind kind;        // nonzero
   std::uint32_t element;  // bytes
-  std::uint64_t mask;     // the bits of an element that are not all 0 in one that counts
+  std::uint64_t mask;     // the bits of an element of which at least one is set if it counts
   std::uint32_t rank;     // of the input: all its dimensions, or one of size 1
-  std::uint32_t columns;  // of the coordinates: those of the last dimensions
-  std::int64_t count;     // of elements; it fits 32 bits
+  std::uint32_t columns;  // of the coordinates, which belong to the last dimensions
+  std::int64_t count;     // of elements; it fits into 32 bits
   std::int64_t sizes[kMaxRank];
   std::int64_t strides[kMaxRank];  // in bytes
   std::int64_t row_stride;         // of the coordinates, in bytes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies brought to their simplest form and put into steps.
+// Copies reduced to their simplest form and added to steps.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-// Elements that go from one place to another, in loops of any order and sign. No loop is empty.
+// Elements that move from one location to another, in loops of any order and sign. No loop is empty.
 struct Movement {
   std::int64_t element = 0;  // bytes
   std::int64_t from_offset = 0;
@@ -23,12 +23,12 @@ struct Movement {
   void add(std::int64_t size, std::int64_t from, std::int64_t to) { loops[rank++] = {size, from, to}; }
 };
 
-// Loops of size 1 go; the destination is walked upwards, its largest stride outermost; neighbours that are contiguous
-// on both sides become one loop, and the innermost becomes the run if it is contiguous. Then the outer loops are
-// ordered by the nearest step that either side takes, so that both profit from the caches. The innermost loop stays.
+// Loops of size 1 are dropped; the destination is walked upwards, with the largest stride outermost; neighbours that
+// are contiguous on both sides become one loop, and a contiguous innermost loop becomes the run. The outer loops are
+// then ordered by the smaller stride of the two sides, which suits the caches. The innermost loop stays.
 void simplify(Movement& movement, std::int64_t& run, bool from_constant);
 
-// Collects copies and adds steps of as many operands as a step may have.
+// Collects copies and adds steps with as many operands as a step may have.
 class CopyList {
  public:
   explicit CopyList(Plan& plan) : plan_(plan) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that moves elements: a table of copies, or a reversal. A copy knows no type: it moves runs
-// of bytes that are contiguous on both sides, and loops say where the runs are. The copies of a step may go in any
+// The parameters of a step that moves elements: a table of copies, or a reversal. A copy does not depend on types: it
+// moves runs of bytes that are contiguous on both sides, and loops locate the runs. The copies of a step may run in any
 // order and at once.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-// The loops of a copy at most: an operator may cut each dimension in two.
+// The most loops of a copy: an operator may cut each dimension in two.
 inline constexpr std::uint32_t kMaxMoveRank = 2 * kMaxRank;
 
 struct MoveLoop {
@@ -24,14 +24,14 @@ struct MoveLoop {
 inline constexpr std::uint32_t kFromConstant = 0xffffffff;
 
 struct MoveCopy {
-  std::uint32_t from;  // the operand that it reads, or kFromConstant
+  std::uint32_t from;  // the operand to read, or kFromConstant
   std::uint32_t to;
   std::uint32_t first_loop;  // among those of the table
-  std::uint32_t rank;        // how many loops it has, outermost first; none is of size 1
+  std::uint32_t rank;        // the number of its loops, outermost first; none is of size 1
   std::int64_t from_offset;  // in bytes, from the operand's address to the first run
   std::int64_t to_offset;
   std::int64_t run;        // bytes
-  std::uint64_t constant;  // an element over and over, the first byte lowest; the strides of `from` are 0 then
+  std::uint64_t constant;  // a repeated element, the first byte lowest; the strides of `from` are then 0
 };
 
 // The parameters of every step begin with its kind.
@@ -45,7 +45,7 @@ struct MoveStep {
   std::uint32_t unused;
 };
 
-// Lines of runs. The first runs of each line arrive in reverse order, and the others stay where they are; the second
+// Lines of runs. The first runs of each line arrive in reverse order, and the others keep their place; the second
 // operand has a number for each line that says how many are reversed. The operands are the input, the numbers and the
 // output. Strides are in bytes.
 struct ReversalLoop {
@@ -56,7 +56,7 @@ struct ReversalLoop {
 };
 struct ReversalStep {
   MoveKind kind;
-  std::uint32_t rank;          // how many loops over lines there are, outermost first; none is of size 1
+  std::uint32_t rank;          // the number of loops over lines, outermost first; none is of size 1
   std::uint32_t length_bytes;  // 4 or 8
   std::uint32_t unused;
   std::int64_t run;  // bytes

@@ -156,8 +156,8 @@ bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice) {
   return true;
 }
 
-// The gradient of a slice with gaps clears everything first, so its input cannot be there before. One that is reversed
-// is copied too: who makes it would have to write backwards.
+// The gradient of a slice with gaps clears everything first, so its input cannot be there before. A reversed one is
+// copied too: its producer would have to write backwards.
 std::optional<TensorView> place_in_output(const OpDesc& desc, std::size_t input) {
   if (desc.op->name == "JOIN") {
     return find_view(desc.tensors[input], desc.output(), part_window(desc, input));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of steps that normalise. Each begins with the function, which says what follows.
+// The parameters of steps that normalise. Each begins with the function, which determines the rest.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ enum class NormaliseFunction : std::uint32_t {
   window_sums
 };
 
-// Softmax and its kin: one step for an operator, from the input to the output.
+// Softmax and the related operators: one step for an operator, from the input to the output.
 struct NormaliseStep {
   NormaliseFunction function;
   DataType type;    // of the input and of the output
-  AxisLoops loops;  // rows lie along the reduced loops; the kept ones number them
+  AxisLoops loops;  // rows extend along the reduced loops; the kept loops number them
 };
 
-// Mean and variance of rows: from the input, the scale and the bias to the output. A scale or bias that is absent has
-// the address null. Or mean and variance themselves, FLOAT32, in the places of the scale and the bias, and no output.
+// Mean and variance of rows: from the input, the scale and the bias to the output. An absent scale or bias has a null
+// address. Or mean and variance themselves, FLOAT32, in the positions of the scale and the bias, and no output.
 struct MomentStep {
   NormaliseFunction function;
   DataType type;  // of all tensors
@@ -38,12 +38,12 @@ struct MomentStep {
   f32 epsilon;
   std::uint32_t gives_moments;
   AxisLoops loops;   // rows of the input and of the output
-  AxisLoops affine;  // the same places of the scale and of the bias
+  AxisLoops affine;  // the corresponding positions of the scale and of the bias
 };
 
 // Sums for the gradient of a batch: from the input and its gradient, which have one type, to the mean of the input, the
-// sum of the gradient, and the sum of the gradient times the input less its mean. These are FLOAT32. The mean may be
-// given instead.
+// sum of the gradient, and the sum of the gradient times the input minus its mean. These are FLOAT32. The mean may be
+// an input instead.
 struct GradientStep {
   NormaliseFunction function;
   DataType type;
@@ -53,11 +53,11 @@ struct GradientStep {
   AxisLoops places;  // of the mean and of both sums, whose strides are the same
 };
 
-// The sums of an element's neighbours or of their squares, in FLOAT32 and packed. The window of an element reaches
-// along some dimensions from `before` elements before it to `after` elements after it, as far as there are any.
+// The sums of an element's neighbours or of their squares, in FLOAT32 and packed. The window of an element extends
+// along some dimensions from `before` elements before it to `after` elements after it, as far as the tensor extends.
 struct WindowStep {
   NormaliseFunction function;
-  DataType type;           // of the input; FLOAT32 where its elements are added as they are
+  DataType type;           // of the input; FLOAT32 if its elements are added unchanged
   std::uint32_t rank;      // at least 1
   std::uint32_t windowed;  // bit i: along dimension i
   std::int64_t before;

@@ -122,7 +122,7 @@ Status check(const OpDesc& desc) {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// What a window is along each axis; also what an internal operator knows of its whole.
+// The window along each axis; also the parameters that an internal operator gets from its whole.
 struct Windows {
   std::int64_t size[kPoolAxes];
   std::int64_t stride[kPoolAxes];
@@ -161,7 +161,7 @@ PoolFunction function_of(const OpDesc& desc) {
   }
 }
 
-// indices: null if there are none.
+// indices: null if absent.
 PoolStep make_step(const OpDesc& desc, const TensorDesc& input, const TensorDesc& output, const TensorDesc* indices) {
   const Windows windows = windows_of(desc);
   PoolStep step{};
@@ -170,7 +170,7 @@ PoolStep make_step(const OpDesc& desc, const TensorDesc& input, const TensorDesc
   step.index_type = indices != nullptr ? indices->type : DataType::unknown;
   step.counts_padding = desc.op != &kSum && integer_of(desc, "IncludePadding") != 0 ? 1 : 0;
   step.rank = input.rank - 2;
-  // The stride of a dimension of size 1 means nothing.
+  // The stride of a dimension of size 1 has no meaning.
   const auto step_of = [](const TensorDesc& tensor, std::uint32_t dimension) {
     return tensor.sizes[dimension] > 1
                ? tensor.strides[dimension] * static_cast<std::int64_t>(element_size(tensor.type))

@@ -18,8 +18,8 @@ enum class PoolFunction : std::uint32_t { max, average, sum, l1, l2, unpool, max
 
 inline constexpr std::uint32_t kPoolAxes = kMaxRank - 2;
 
-// A dimension over which a window moves. Element k of window o is the input's element
-// o * stride + k * dilation - padding, if the input has such an element.
+// A dimension along which a window moves. Element k of window o is the input's element o * stride + k * dilation -
+// padding, if the input has such an element.
 struct PoolAxis {
   std::int64_t input;  // elements
   std::int64_t output;
@@ -35,20 +35,20 @@ struct PoolAxis {
 struct PoolStep {
   PoolFunction function;
   DataType type;
-  DataType index_type;  // unknown: no indices are wanted
+  DataType index_type;  // unknown: there are no indices
   std::uint32_t counts_padding;
   std::uint32_t rank;  // of the windows, at least 1
   std::uint32_t unused;
-  PoolAxis batch;  // of these two the sizes and the strides alone mean something
+  PoolAxis batch;  // of these two, only the sizes and the strides have a meaning
   PoolAxis channel;
   PoolAxis axes[kPoolAxes];
 };
 
-// The elements of a window that exist along an axis: those of the numbers [first, end).
+// The elements of a window that exist along an axis: the numbers [first, end).
 struct PoolTaps {
   std::int64_t first;
   std::int64_t end;
-  std::int64_t start;  // where element 0 would be in the input
+  std::int64_t start;  // the position of element 0 in the input, which may lie outside
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr std::int64_t count() const { return end - first; }
 };
@@ -67,7 +67,7 @@ struct PoolTaps {
   return taps;
 }
 
-// The windows that may have the place p, and more if the dilation leaves gaps: [first, end).
+// The windows that may contain position p, and more if the dilation leaves gaps: [first, end).
 struct PoolWindows {
   std::int64_t first;
   std::int64_t end;
@@ -83,7 +83,7 @@ struct PoolWindows {
 inline constexpr std::uint32_t kUnpoolShares = 64;  // at most
 
 struct UnpoolStep {
-  PoolFunction function;  // unpool, so that a kernel knows which of the two structures it has
+  PoolFunction function;  // unpool, so that a kernel can tell the two structures apart
   DataType type;
   DataType index_type;
   std::uint32_t input_rank;

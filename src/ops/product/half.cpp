@@ -28,7 +28,7 @@ struct HalfParameters {
   ProductScale scale;
 };
 
-// c null: there is none.
+// c null: absent.
 ProductStep make_step(const HalfParameters& parameters, const TensorDesc& a, const TensorDesc& b, const TensorDesc* c,
                       const TensorDesc& output) {
   ProductStep apart = make_matrices(a, parameters.transposed_a != 0, b, parameters.transposed_b != 0, c, output);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which products of FLOAT16 a library of matrix products takes as they are: each matrix lies in lines of contiguous
-// elements at equal distances, and so do the matrices of a batch. A step of this kind has the types of ProductStep's
-// `halves`; C, if it has one, is of the type of the output.
+// The FLOAT16 products that a library of matrix products can compute directly: each matrix consists of lines of
+// contiguous elements at equal distances, and so do the matrices of a batch. A step of this kind has the types of
+// ProductStep's `halves`; C, if present, has the type of the output.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct MatrixLines {
 
 [[nodiscard]] constexpr std::optional<MatrixLines> lines_of(const MatrixStrides& strides, std::int64_t rows,
                                                             std::int64_t columns, std::int64_t element_bytes) {
-  // The stride of a dimension of size 1 means nothing.
+  // The stride of a dimension of size 1 has no meaning.
   const auto pitch = [&](std::int64_t near, std::int64_t length, std::int64_t far, std::int64_t lines) -> std::int64_t {
     if (length != 1 && near != element_bytes) {
       return 0;
@@ -43,7 +43,7 @@ struct MatrixLines {
   return (step.halves & kHalfOutput) != 0 ? sizeof(f16) : sizeof(f32);
 }
 
-// Whether C is as an output may be: with rows of contiguous elements, and a matrix of its own for each of a batch.
+// Whether C has a layout that an output may have: rows of contiguous elements, and one matrix for each of a batch.
 [[nodiscard]] constexpr bool has_rows_of_output(const ProductStep& step, const MatrixStrides& strides) {
   const auto lines = lines_of(strides, step.rows, step.columns, output_bytes(step));
   return lines.has_value() && lines->are_rows && (step.batch_rank == 0 || strides.batch[0] > 0);

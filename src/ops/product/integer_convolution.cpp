@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION. They become INTEGER_FILTER, which packs the filter for kernels
-// and runs once where the filter is known beforehand, and INTEGER_CONVOLUTION, which gives the output itself. GPUs take
-// the filter as it is.
+// and runs once if the filter is known in advance, and INTEGER_CONVOLUTION, which computes the output itself. GPUs read
+// the filter unpacked.
 #include <cstring>
 
 #include "ops/product/integer.h"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the steps of integer products, which begin as those of any product do. A step has the operands of
-// IntegerOperand, of which all but A, B and the output may be absent. B is as it was given, or packed by a step of its
-// own.
+// The parameters of the steps of integer products, which begin like those of any product. A step has the operands of
+// IntegerOperand; all except A, B and the output may be absent. B is in its original form, or packed by a separate
+// step.
 //
-// The packed form depends on B and on the device's vectors alone. The columns are cut into panels. A panel has the
+// The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel holds the
 // bytes of its columns in groups of some k: the first group of each column, then the second of each, and so on; the
-// depth is filled up to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Columns that are missing in
-// the last panel are 0. The kernels choose the length of a group and the signs of the bytes.
+// depth is padded to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Missing columns in the last
+// panel are 0. The kernels choose the length of a group and the signs of the bytes.
 //
-// A convolution has the same operands: A is the filter, which a step of its own packs on CPUs, and B is the input. The
-// packed filter has the rows of each group of channels, filled up to a multiple of kFilterRowUnit, for one block of
+// A convolution has the same operands: A is the filter, which a separate step packs on CPUs, and B is the input. The
+// packed filter holds the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one block of
 // kFilterBlock values of k after another. A block has strips of rows, as many as the kernels take at once, and a strip
-// is like a panel. The sums of the rows follow as UINT32. With kMostLines rows or fewer, the bytes of a row follow one
-// another instead, as they were given.
+// is like a panel. The sums of the rows follow as UINT32. With kMostLines rows or fewer, the bytes of a row are
+// consecutive instead, in their original form.
 #pragma once
 
 #include "ops/product/step.h"
@@ -40,19 +40,19 @@ inline constexpr std::int64_t kFilterBlock = 512;  // a multiple of kDepthUnit
 inline constexpr std::int64_t kFilterRowUnit = 4;  // a multiple of every kernel's row_unit
 inline constexpr std::int64_t kMostLines = 2;
 
-// The strides in bytes of a zero point or a scale: 0 where it is the same for all rows, or columns.
+// The strides in bytes of a zero point or a scale: 0 if it is the same for all rows, or for all columns.
 struct SideStrides {
   std::int64_t row;
   std::int64_t column;
 };
 
 struct IntegerStep {
-  ProductStep product;  // its C is the bias; its scale means nothing
+  ProductStep product;  // its C is the bias; its scale has no meaning
   IntegerFinish finish;
   std::uint32_t signed_a;
   std::uint32_t signed_b;
   std::uint32_t signed_output;
-  SideStrides a_zero;  // along the rows alone, and B's along the columns
+  SideStrides a_zero;  // only along the rows, and B's only along the columns
   SideStrides b_zero;
   SideStrides a_scale;
   SideStrides b_scale;
@@ -66,11 +66,11 @@ struct IntegerStep {
 [[nodiscard]] constexpr std::int64_t padded_depth(std::int64_t depth) {
   return (depth + kDepthUnit - 1) / kDepthUnit * kDepthUnit;
 }
-// The bytes of a panel: a multiple of 4, so that the sums are aligned as the whole is.
+// The bytes of a panel: a multiple of 4, so that the sums have the alignment of the whole.
 [[nodiscard]] constexpr std::int64_t integer_panel_bytes(std::int64_t panel, std::int64_t depth) {
   return panel * (padded_depth(depth) + static_cast<std::int64_t>(sizeof(std::uint32_t)));
 }
-// A filter of so many rows for each group of channels.
+// A filter with that many rows for each group of channels.
 [[nodiscard]] constexpr std::int64_t padded_filter_rows(std::int64_t rows) {
   return (rows + kFilterRowUnit - 1) / kFilterRowUnit * kFilterRowUnit;
 }
@@ -80,7 +80,7 @@ struct IntegerStep {
 
 // A convolution of bytes, or the packing of its filter.
 struct IntegerConvolutionStep {
-  ConvolutionStep convolution;  // its strip means nothing
+  ConvolutionStep convolution;  // its strip has no meaning
   IntegerFinish finish;
   std::uint32_t signed_filter;
   std::uint32_t signed_input;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the files of this family share: the operators that only the family knows, and their steps.
+// Declarations that the files of this family share: the operators that only the family knows, and their steps.
 #pragma once
 
 #include <optional>
@@ -18,46 +18,46 @@ namespace anydml::products {
   return op;
 }
 
-// The stride of a dimension in bytes; that of a dimension of size 1 means nothing.
+// The stride of a dimension in bytes; a dimension of size 1 has no meaningful stride.
 [[nodiscard]] inline std::int64_t step_of(const TensorDesc& tensor, std::uint32_t dimension) {
   return tensor.sizes[dimension] == 1
              ? 0
              : tensor.strides[dimension] * static_cast<std::int64_t>(element_size(tensor.type));
 }
 
-// FLOAT16 is computed in FLOAT32; the conversions are operators before and after. The value is as the output's type is.
+// FLOAT16 is computed in FLOAT32; the conversions are operators before and after. The value has the output's type.
 [[nodiscard]] std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value);
-// The matrices that are in memory, each once. What is packed from them depends on no size of the other operand.
+// The matrices in memory, each once. The packed form does not depend on any size of the other operand.
 [[nodiscard]] TensorDesc without_repeats(TensorDesc matrices);
-// The tensor that the product itself makes: the output, or a packed one of FLOAT32 where operators come after it.
+// The tensor that the product itself computes: the output, or a packed FLOAT32 tensor if operators follow.
 [[nodiscard]] Result<TensorDesc> product_result(const OpDesc& desc);
 // The operators after the product: rounding to FLOAT16, and the fused activation.
 [[nodiscard]] Result<OpParts> finished(PartList& list, const OpDesc& desc, std::uint32_t value);
 
-// Of any product. The strides of the matrices of a tensor, whose rows and columns are its last dimensions.
+// For any product. The strides of the matrices of a tensor, whose rows and columns are its last dimensions.
 [[nodiscard]] MatrixStrides strides_of(const TensorDesc& tensor, bool transposed);
-// Matrices that have one B, and whose rows follow one another everywhere else, are one matrix of more rows.
+// Matrices that share one B, and whose rows are consecutive in all other operands, become one matrix with more rows.
 void join_rows(ProductStep& step);
 // The transposed output is the product of the transposed operands.
 void exchange(ProductStep& step);
-// Drops loops over one matrix, and makes one loop of neighbours that follow one another in every operand.
+// Drops loops over one matrix, and merges loops that are contiguous in every operand.
 void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 
-// The sizes and strides of a product of matrices, batches joined. c null: there is none.
+// The sizes and strides of a product of matrices, with batches joined. c null: absent.
 [[nodiscard]] ProductStep make_matrices(const TensorDesc& a, bool transposed_a, const TensorDesc& b, bool transposed_b,
                                         const TensorDesc* c, const TensorDesc& output);
 
-// Products of FLOAT16 as it is, in half.cpp. The parts are nothing where the layouts or numbers of the operator do not
-// fit; it then has the parts that it has on every device.
+// FLOAT16 products without conversion, in half.cpp. No parts if the layouts or numbers of the operator do not fit; it
+// then has the same parts as on every device.
 [[nodiscard]] std::optional<Result<OpParts>> half_parts(const OpDesc& desc);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 
-// The convolutions, in convolution.cpp: CONVOLUTION, and the geometry and the checks of those of integers too.
+// The convolutions, in convolution.cpp: CONVOLUTION, and the geometry and the checks that integer convolutions share.
 [[nodiscard]] bool is_convolution(const OpDesc& desc);
 [[nodiscard]] Status check_convolution(const OpDesc& desc);
 
-// What the internal operators know of the whole. The steps of the tensors are missing: a part sees them itself.
+// The parameters that internal operators get from the whole, without strides: a part sees its tensors itself.
 struct ConvolutionParameters {
   std::uint32_t strip;
   std::uint32_t unused;
@@ -67,16 +67,16 @@ struct ConvolutionParameters {
   std::uint32_t unused_too;
 };
 [[nodiscard]] ConvolutionParameters convolution_parameters(const OpDesc& desc);
-// The same for the part that packs the filter: it depends on no size of the images, so that graphs for images of
-// several sizes pack a filter once.
+// The same for the part that packs the filter: it does not depend on the sizes of the images, so that graphs for images
+// of several sizes pack a filter once.
 [[nodiscard]] ConvolutionParameters filter_parameters(ConvolutionParameters parameters);
 
-// The step of a part, with the tensors as the part sees them. Null: there is no such tensor.
+// The step of a part, with the tensors as the part sees them. Null: the tensor is absent.
 [[nodiscard]] ConvolutionStep make_convolution_step(const ConvolutionParameters& parameters, const TensorDesc* input,
                                                     const TensorDesc* filter, const TensorDesc* bias,
                                                     const TensorDesc* output);
 
-// The bytes from one pixel to the next, where each pixel of the input is one of the output and all of them are at equal
+// The bytes from one pixel to the next, if each pixel of the input is one of the output and all of them are at equal
 // distances in both.
 struct PixelSteps {
   std::int64_t input;

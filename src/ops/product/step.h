@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a product's steps. A product is one step over A, B, C and the output, in this order; C may be
-// absent. B is as it was given, or packed by a step of its own, which runs once where B is known beforehand.
+// absent. B is in its original form, or packed by a separate step, which runs once if B is known in advance.
 //
-// The packed form depends on B and on the device's vectors alone. The columns are cut into panels. A panel has the
-// elements of its columns for k = 0, then for k = 1, and so on; the columns that are missing in the last panel are +0.
-// Panels follow one another, and matrices too.
+// The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel holds the
+// elements of its columns for k = 0, then for k = 1, and so on; missing columns in the last panel are +0. Panels are
+// consecutive, and so are matrices.
 //
 // A convolution is one step over the input, the filter, the bias and the output; the bias may be absent. Its output
 // channels are the rows of a product, and the pixels of an image are its columns. The packed filter has the rows of
@@ -47,13 +47,13 @@ struct MatrixStrides {
 
 inline constexpr std::uint32_t kHalfA = 1;
 inline constexpr std::uint32_t kHalfB = 2;
-inline constexpr std::uint32_t kHalfOutput = 4;  // of a half_product; C is of the same type
+inline constexpr std::uint32_t kHalfOutput = 4;  // of a half_product; C has the same type
 
 struct ProductStep {
   ProductKind kind;
-  std::uint32_t panel;   // columns of a panel of B; 0: B is not packed, and no kernel needs it so
-  std::uint32_t strip;   // rows of a strip of A; 0: A is as it was given
-  std::uint32_t halves;  // bits: the operand, as it was given, is of FLOAT16 and not of FLOAT32
+  std::uint32_t panel;   // columns of a panel of B; 0: B is not packed, and no kernel needs it packed
+  std::uint32_t strip;   // rows of a strip of A; 0: A is in its original form
+  std::uint32_t halves;  // bits: the operand, in its original form, is FLOAT16 and not FLOAT32
   std::uint32_t batch_rank;
   ProductScale scale;
   std::int64_t rows;                     // of A and the output
@@ -62,19 +62,19 @@ struct ProductStep {
   std::int64_t batches;                  // the product of the next
   std::int64_t batch_sizes[kBatchRank];  // row-major
   MatrixStrides a;
-  MatrixStrides b;  // of a packed one, the batches alone mean something
+  MatrixStrides b;  // of a packed B, only the batches have a meaning
   MatrixStrides c;
-  MatrixStrides output;  // where B is packed, the packed form
+  MatrixStrides output;  // if B is packed, the packed form
 
   [[nodiscard]] std::int64_t panels() const { return (columns + panel - 1) / panel; }
 };
 
-// The columns of a panel for vectors of so many bytes: four vectors of 16 bytes, two of 32 or 64. 0 without vectors.
+// The columns of a panel for vectors of that many bytes: four vectors of 16 bytes, two of 32 or 64. 0 without vectors.
 [[nodiscard]] constexpr std::uint32_t panel_columns(std::uint32_t vector_bytes) {
   return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 16 : 32;
 }
 
-// The rows of a strip for such vectors: as many as the registers hold, beside a panel's columns. 0 without vectors.
+// The rows of a strip for such vectors: as many as fit into registers beside a panel's columns. 0 without vectors.
 [[nodiscard]] constexpr std::uint32_t strip_rows(std::uint32_t vector_bytes) {
   return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 6 : 14;
 }
@@ -82,7 +82,7 @@ struct ProductStep {
 // A convolution, or the packing of its filter. Strides in bytes.
 struct ConvolutionStep {
   ProductKind kind;
-  std::uint32_t strip;  // rows of a strip of the packed filter; 0: it is as it was given
+  std::uint32_t strip;  // rows of a strip of the packed filter; 0: it is in its original form
   Windows windows;
   std::int64_t images;
   std::int64_t groups;
@@ -103,7 +103,7 @@ struct ConvolutionStep {
   }
 };
 
-// Where the matrices of batch number `batch` are in an operand, in bytes from its address.
+// The location of the matrices of batch number `batch` in an operand, in bytes from its address.
 [[nodiscard]] inline std::int64_t batch_offset(const ProductStep& step, const MatrixStrides& strides,
                                                std::int64_t batch) {
   std::int64_t offset = 0;

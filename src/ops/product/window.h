@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The geometry of convolutions, which knows no type: the place in the input that a tap of the filter meets, for each
-// output.
+// The geometry of convolutions, independent of types: the position in the input that a tap of the filter meets, for
+// each output.
 //
 // Along a dimension, all outputs of a forward convolution have the same taps. A backward convolution with a stride has
-// classes of outputs: those whose numbers have one remainder. The taps of a class are at equal distances in the filter,
-// and the places of its outputs in the input follow one another. So a class is a forward convolution with fewer taps.
+// classes of outputs: the outputs with the same remainder. The taps of a class are at equal distances in the filter,
+// and the positions of its outputs in the input are consecutive. So it is a forward convolution with fewer taps.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace anydml {
 
 inline constexpr std::uint32_t kWindowAxes = 3;
 
-// A dimension over which the filter moves.
+// A dimension along which the filter moves.
 struct WindowAxis {
   std::int64_t input;  // elements
   std::int64_t output;
@@ -29,7 +29,7 @@ struct WindowAxis {
 
 struct Windows {
   std::uint32_t is_backward;
-  std::uint32_t is_flipped;      // the filter's last tap comes where its first one would be
+  std::uint32_t is_flipped;      // the filter's last tap takes the place of its first
   WindowAxis axes[kWindowAxes];  // missing ones come first and have one element
 };
 
@@ -38,10 +38,10 @@ struct WindowTaps {
   std::int64_t first;
   std::int64_t step;
   std::int64_t count;
-  std::int64_t before;  // taps that lower groups have
+  std::int64_t before;  // taps of lower groups
 };
 
-// The taps come in so many groups, one for each class that has any.
+// The number of groups of taps, one for each class that has taps.
 [[nodiscard]] constexpr std::int64_t tap_groups(const Windows& windows, std::uint32_t axis) {
   const WindowAxis& along = windows.axes[axis];
   const std::int64_t period = windows.is_backward != 0 ? along.stride / std::gcd(along.stride, along.dilation) : 1;
@@ -62,9 +62,9 @@ struct WindowTaps {
   return taps;
 }
 
-// Outputs that have the same taps along a dimension. Output number t of them is output first_output + t *
-// output_stride of all. Its tap number n is at the input's place first + t * output_move + n * tap_move, which may lie
-// outside the input.
+// Outputs that have the same taps along a dimension. Output number t of them is output first_output + t * output_stride
+// of all. Its tap number n meets the input's position first + t * output_move + n * tap_move, which may lie outside the
+// input.
 struct WindowClass {
   std::int64_t outputs;
   std::int64_t first_output;
@@ -164,7 +164,7 @@ struct WindowClasses {
   return made;
 }
 
-// The packed filter has the taps of one group after another. This is how many come before those of these groups.
+// The packed filter holds the taps of one group after another. This is the number of taps before those of these groups.
 [[nodiscard]] constexpr std::int64_t taps_before(const Windows& windows, const WindowTaps& first,
                                                  const WindowTaps& second, const WindowTaps& third) {
   const std::int64_t of_second = windows.axes[1].taps;

@@ -109,7 +109,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
     const std::int64_t size = output.tensor.sizes[i];
     const std::int64_t blocks = scale.tensor.sizes[i];
     const std::int64_t block = size / blocks;
-    // The stride of a dimension of size 1 means nothing, and must not overflow either.
+    // The stride of a dimension of size 1 has no meaning, and must not overflow either.
     const std::int64_t from = size == 1 ? 0 : input.tensor.strides[i];
     const std::int64_t to = size == 1 ? 0 : output.tensor.strides[i];
     add_loop(step, {.size = blocks,

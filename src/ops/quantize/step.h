@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that quantises by blocks, or back: QUANTIZE and DEQUANTIZE.
+// The parameters of a step that quantises or dequantises by blocks: QUANTIZE and DEQUANTIZE.
 //
-// The loops go through the elements of the output row by row. A dimension that is cut into blocks is two loops, one
-// over the blocks and one within a block, along which scale and zero point have stride 0. So blocks are broadcast as
-// whole tensors are.
+// The loops go through the elements of the output row by row. A dimension that is cut into blocks becomes two loops,
+// over the blocks and within a block; along the latter, scale and zero point have stride 0. Blocks are thus broadcast
+// like whole tensors.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace anydml {
 
 inline constexpr std::uint32_t kMaxQuantizeLoops = 2 * kMaxRank;
 
-// The operands of a step, in this order. Without a zero point its operand is absent.
+// The operands of a step, in this order. The operand of the zero point may be absent.
 enum QuantizeOperand : std::uint32_t { kQuantizeInput, kQuantizeScale, kQuantizeZero, kQuantizeOutput };
 inline constexpr std::uint32_t kQuantizeOperands = 4;
 
@@ -29,15 +29,15 @@ struct QuantizeStep {
   DataType numbers;  // FLOAT32 or FLOAT16: of the other
   DataType scales;   // FLOAT32 or FLOAT16
   std::uint32_t is_quantize;
-  std::uint32_t has_zero;  // whether there is a tensor of zero points
-  std::int32_t zero;       // the zero point if there is none
+  std::uint32_t has_zero;  // whether the zero points are a tensor
+  std::int32_t zero;       // the zero point otherwise
   std::uint32_t rank;      // at least 1
   std::uint32_t unused;
   std::int64_t count;                     // elements
   QuantizeLoop loops[kMaxQuantizeLoops];  // the last is the innermost
 };
 
-// Whether the elements of an operand follow one another in the order of the loops.
+// Whether the elements of an operand are consecutive in the order of the loops.
 [[nodiscard]] inline bool is_in_order(const QuantizeStep& step, QuantizeOperand operand) {
   std::int64_t next = 1;
   for (std::uint32_t i = step.rank; i-- > 0; next *= step.loops[i].size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that makes random numbers. Its operands are the state, the output, and the next state, which
-// may be absent.
+// The parameters of a step that generates random numbers. Its operands are the state, the output, and the next state,
+// which may be absent.
 #pragma once
 
 #include "ops/random/scalar/philox.h"

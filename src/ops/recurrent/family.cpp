@@ -228,7 +228,7 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   for (const NamedOperand& input : kNamedInputs) {
     sources.push_back(find_input(desc, input.name));
   }
-  // What the directions keep between time steps has fewer elements than this tensor would.
+  // The state that directions keep between time steps has fewer elements than this tensor would.
   const auto kept = packed_tensor(desc, {std::int64_t{step.directions}, std::int64_t{32}, step.rows + 1, step.width()});
   ANYDML_TRY(kept);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The parameters of the steps of recurrent networks. A network is a product of the inputs of all time steps with the
-// weights, which another family computes, and one step that goes through the time steps. The matrix of the recurrence
-// is packed by a step of its own, which runs once where the matrix is known beforehand.
+// weights, which another family computes, and one step that runs the time steps. A separate step packs the recurrence
+// matrix, and runs once if the matrix is known in advance.
 //
-// The packed form: for each direction the units are cut into panels. A panel has its gates one after another, and a
-// gate has the factors of the panel's units for k = 0, then for k = 1, and so on. Units that are missing in the last
-// panel are +0.
+// The packed form: for each direction the units are cut into panels. A panel holds its gates one after another, and a
+// gate holds the factors of the panel's units for k = 0, then for k = 1, and so on. Missing units in the last panel are
+// +0.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace anydml {
 
 enum class RecurrentKind : std::uint32_t { pack, rnn, lstm, gru };
 
-// The order of gates is that of DirectML's weights.
+// The gates are in the order of DirectML's weights.
 inline constexpr std::uint32_t kLstmInput = 0;
 inline constexpr std::uint32_t kLstmOutput = 1;
 inline constexpr std::uint32_t kLstmForget = 2;
@@ -30,8 +30,8 @@ inline constexpr std::uint32_t kMostGates = 4;
 inline constexpr std::uint32_t kMostActivations = 3;
 inline constexpr std::uint32_t kMostDirections = 2;
 
-// The operands of the step that goes through the time steps. The product of the inputs has the sizes {directions,
-// steps, rows, gates * units} and is packed.
+// The operands of the step that runs the time steps. The product of the inputs has the sizes {directions, steps, rows,
+// gates * units} and is packed.
 enum RecurrentOperand : std::size_t {
   kRecurrentProduct,
   kRecurrentPacked,
@@ -47,7 +47,7 @@ enum RecurrentOperand : std::size_t {
   kRecurrentOperands
 };
 
-// In bytes. Of dimensions that a tensor does not have, nothing is meant.
+// In bytes. The strides of dimensions that a tensor does not have are meaningless.
 struct RecurrentStrides {
   std::int64_t time;
   std::int64_t direction;
@@ -58,35 +58,35 @@ struct RecurrentStrides {
 struct RecurrentStep {
   RecurrentKind kind;
   std::uint32_t gates;
-  std::uint32_t is_half;  // the tensors are of FLOAT16 and not of FLOAT32, except for the product and the packed matrix
+  std::uint32_t is_half;  // the tensors are FLOAT16 and not FLOAT32, except for the product and the packed matrix
   std::uint32_t panel;    // units of a panel
-  std::uint32_t strip;    // rows of a strip of hidden states, which kernels take beside each other
+  std::uint32_t strip;    // rows of a strip of hidden states, which kernels process together
   std::uint32_t directions;
-  std::uint32_t backward;  // bit i: direction i goes from the last time step to the first
+  std::uint32_t backward;  // bit i: direction i runs from the last time step to the first
   std::uint32_t clips;
   f32 clip;
-  std::uint32_t couples;              // LSTM: the forget gate is 1 less the input gate
+  std::uint32_t couples;              // LSTM: the forget gate is 1 minus the input gate
   std::uint32_t linear_before_reset;  // GRU
   std::uint32_t unused;
   RecurrentActivation activations[kMostDirections][kMostActivations];
   std::int64_t steps;
   std::int64_t rows;  // the batch
   std::int64_t units;
-  RecurrentStrides strides[kRecurrentOperands];  // of `pack`: those of its input at 0, time being the factor's number
+  RecurrentStrides strides[kRecurrentOperands];  // of `pack`: those of its input at 0, with the factor's number as time
 
   [[nodiscard]] std::int64_t panels() const { return (units + panel - 1) / panel; }
-  // The units of all panels, missing ones included.
+  // The units of all panels, including missing ones.
   [[nodiscard]] std::int64_t width() const { return panels() * panel; }
-  // A GRU that multiplies what is left of the hidden state after the reset needs two products, one after another.
+  // A GRU that multiplies the hidden state after the reset needs two products, one after another.
   [[nodiscard]] bool has_two_products() const { return kind == RecurrentKind::gru && linear_before_reset == 0; }
   [[nodiscard]] std::uint32_t biases() const { return kind == RecurrentKind::gru ? gates + 1 : gates; }
 };
 
-// The memory that one direction keeps between its time steps, in elements of FLOAT32 from its beginning. Tiles have the
+// The memory that one direction keeps between its time steps, in FLOAT32 elements from its beginning. Tiles hold the
 // rows of a panel's units, one panel after another.
 struct RecurrentMemory {
-  std::int64_t hidden[2];  // strips of hidden states, of the last time step and of the next
-  std::int64_t reset;      // strips of what a reset gate leaves of them
+  std::int64_t hidden[2];  // strips of hidden states, of the previous time step and of the next
+  std::int64_t reset;      // strips of the hidden states after a reset gate
   std::int64_t state;      // tiles of the hidden state
   std::int64_t cell;       // tiles
   std::int64_t update;     // tiles of an update gate

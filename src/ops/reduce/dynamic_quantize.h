@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // DYNAMIC_QUANTIZE_LINEAR: scale and zero point follow from the least and the greatest element, and each element is
-// quantized by them. It belongs to the reductions because its first half is one, and it is nothing but other operators.
+// quantized with them. It is a reduction because its first half is one; it consists only of other operators.
 #pragma once
 
 #include "ops/family.h"

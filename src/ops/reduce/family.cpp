@@ -167,9 +167,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   add(ReducePhase::combine, partials, tensors[1].operand());
 }
 
-// Whether a reduction can take elements while they are made, one after another as they would lie in memory. What would
-// jump there often would read every operand of those who make them in short pieces, and so would threads that share
-// rows of many columns: that takes longer than to write the elements and read them again, unless all of it is small.
+// Whether a reduction can take elements while they are computed, one after another in memory order. A reduction that
+// jumps often would read every operand of the prologue in short pieces, and so would threads that share rows of many
+// columns: that takes longer than writing the elements and reading them again, unless everything is small.
 bool takes_made(const ReduceStep& step) {
   constexpr std::int64_t kSmall = 1 << 16;        // elements in all
   constexpr std::int64_t kShortRun = 64;          // elements, between two jumps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions that reductions compute, for kernels too that are compiled while a program runs.
+// The functions that reductions compute, also for kernels that are compiled at run time.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a reduction's steps. A reduction of at most one block is one step, from the input to the output. A
-// longer one is two: the first makes a partial result of each block, in the plan's temporary, and the second combines
-// those of each output. The order in which elements are combined follows from this file and fold_order.h alone
-// (docs/numerics.md).
+// longer one takes two: the first computes a partial result of each block, in the plan's temporary, and the second
+// combines the partial results of each output. Only this file and fold_order.h determine the order in which elements
+// are combined (docs/numerics.md).
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@ struct ReduceStep {
   std::int64_t output_offset;
   std::int64_t outputs;          // the product of the kept sizes
   std::int64_t count;            // the product of the reduced sizes
-  ReduceLoop kept[kMaxRank];     // in any order: outputs are numbered by them, the last fastest
+  ReduceLoop kept[kMaxRank];     // in any order: they number the outputs, the last fastest
   ReduceLoop reduced[kMaxRank];  // row-major, the last fastest
 
   [[nodiscard]] std::int64_t blocks() const { return (count + kReduceBlock - 1) / kReduceBlock; }
 };
 
-// Partial results lie in the temporary by output, then by block. Each has room for any accumulator; the extremes'
-// indices need a second word.
+// Partial results lie in the temporary by output, then by block. Each has room for any accumulator; extremes need a
+// second word for their indices.
 [[nodiscard]] constexpr std::int64_t partial_bytes(ReduceFunction function) { return is_arg(function) ? 16 : 8; }
 
 }  // namespace anydml

@@ -118,7 +118,7 @@ Status check(const OpDesc& desc) {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// The stride of dimension i in bytes; that of a dimension of size 1 means nothing.
+// The stride of dimension i in bytes; a dimension of size 1 has no meaningful stride.
 i64 stride_of(const TensorDesc& tensor, std::uint32_t i) {
   return tensor.sizes[i] > 1 ? tensor.strides[i] * static_cast<i64>(element_size(tensor.type)) : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a step over regions of interest. Its operands are the image, the boxes, the batch indices, the bins
-// and, of gradients, the result; those that a step does not need are absent.
+// and, for gradients, the result; operands that a step does not need are absent.
 //
 //   pooling            the greatest elements of the image in each bin; a box begins with its batch index
 //   align              the average or the greatest of the samples of each bin
@@ -15,16 +15,16 @@ namespace anydml {
 
 enum class RegionKind : std::uint32_t { pooling, align, image_gradient, region_gradient };
 
-// Channel c of a region's gradient is added up in lane c % kRegionLanes; the lanes are then added in halves.
+// Channel c of a region's gradient is added in lane c % kRegionLanes; the lanes are then added in halves.
 inline constexpr std::int64_t kRegionLanes = 32;
 
-// Strides are in bytes, and 0 of a dimension of size 1.
+// Strides are in bytes, and 0 for a dimension of size 1.
 struct RegionStep {
   RegionKind kind;
   DataType type;
   DataType index_type;   // of the batch indices; unknown for pooling
   std::uint32_t is_max;  // otherwise averages
-  f32 outside;           // what samples outside of the image are
+  f32 outside;           // the value of samples outside the image
   std::uint32_t unused;
   RegionAxis axes[2];  // rows and columns
   std::int64_t regions;

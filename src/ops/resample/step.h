@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that resamples. The copied dimensions come first, in an order that is good to walk, and
-// neighbours that are contiguous on both sides are one; then come the others in the order of the tensors. A mean is
-// taken along the last dimension first, then along the one before it, and so on. A gradient's sums go the other way:
-// along the first dimension first.
+// The parameters of a step that resamples. The copied dimensions come first, in an order that suits the caches, and
+// neighbours that are contiguous on both sides are merged; the other dimensions follow in the order of the tensors. A
+// mean is taken along the last dimension first, then along the one before it, and so on. A gradient's sums go the other
+// way: along the first dimension first.
 #pragma once
 
 #include "ops/resample/scalar/gradient.h"
@@ -18,14 +18,14 @@ struct ResampleStep {
   DataType type;
   std::uint32_t copied;        // dimensions of the kind `copied`, the first ones
   std::uint32_t rank;          // all of them
-  std::uint32_t interpolates;  // 0: elements are moved as they are
+  std::uint32_t interpolates;  // 0: elements are only moved
   ResampleDimension dimensions[kMaxRank];
 };
 
-// By what an element of the input gradient is divided before it is added.
+// The divisor of an element of the input gradient before it is added.
 enum class GradientDivisor : std::uint32_t { none, places, elements };
 
-// The operands are the input gradient and the output gradient. There is always a dimension that is not copied.
+// The operands are the input gradient and the output gradient. At least one dimension is not copied.
 struct GradientStep {
   ResampleWay way;
   DataType type;

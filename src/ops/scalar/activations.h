@@ -116,8 +116,8 @@ struct HardSwish {
   }
 };
 
-// x > Threshold ? x - Bias : (x < -Threshold ? x + Bias : 0). Of integers Bias and Threshold become the tensor's type,
-// and -Threshold too, which stops at 0 where there is no sign; sums wrap.
+// x > Threshold ? x - Bias : (x < -Threshold ? x + Bias : 0). For integers, Bias and Threshold take the tensor's type,
+// and so does -Threshold, which stops at 0 for unsigned types; sums wrap.
 template <class T>
 struct Shrink {
   compute_t<T> bias;

@@ -55,8 +55,8 @@ template <class T, class Count>
 struct BitCount {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr Count operator()(T x) const
       requires(std::is_same_v<Count, u8> || std::is_same_v<Count, u32>) {
-    // By pairs, nibbles and bytes, which become vectors where a machine's own instruction does not; and in no more bits
-    // than it takes, of which a vector then holds more.
+    // By pairs, nibbles and bytes, which can be vectorised where a machine's own instruction cannot; and in no more
+    // bits than necessary, so that a vector holds more elements.
     using Wide = std::conditional_t<sizeof(T) == 8, u64, u32>;
     Wide bits = bits_in(x);
     bits -= bits >> 1 & static_cast<Wide>(0x5555555555555555U);

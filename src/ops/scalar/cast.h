@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // CAST: the number in another type. Floats to integers drop the fraction and stop at the limits, and NaN gives 0.
-// Integers to integers wrap. Anything to floats rounds once to nearest even; what is too large becomes an infinity.
+// Integers to integers wrap. Anything to floats rounds once to nearest even; too large numbers become infinities.
 #pragma once
 
 #include <limits>
@@ -40,7 +40,7 @@ struct Cast {
 
   ANYDML_HOST_DEVICE static constexpr To float_to_integer(Input x) {
     using Wide = std::conditional_t<sizeof(To) == 8, f64, Input>;
-    using Whole = std::conditional_t<(sizeof(To) < 4), i32, To>;  // what machines convert to
+    using Whole = std::conditional_t<(sizeof(To) < 4), i32, To>;  // the type to which machines convert
     constexpr int kPrecision = FloatParts<Wide>::kFractionBits + 1;
     // One past the greatest is a power of two, so it is exact where the greatest itself may not be.
     constexpr Wide kLimit = Wide{2} * static_cast<Wide>(u64{1} << (kDigits - 1));

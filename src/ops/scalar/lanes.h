@@ -36,7 +36,7 @@ template <class T>
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T greater_of(T a, T b) {
   if constexpr (is_float<T>) {
-    // Of equals both bits, which are those of -0 only if both are -0. b where it is NaN.
+    // For equal numbers both bits, which are those of -0 only if both are -0. b if it is NaN.
     const auto differ = static_cast<float_bits_t<T>>(static_cast<float_bits_t<T>>(a == b) - 1);
     const T not_a = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(b) & (to_bits(a) | differ)));
     return select(a != a, a, select(a > b, a, not_a));
@@ -94,15 +94,15 @@ template <class T>
 #endif
 }
 
-// A GPU has other threads to go on with while an operation waits for another: the fewest operations are best, in the
-// longest chain. ANYDML_LIKE_A_GPU has a CPU compute what a GPU does, for tests.
+// A GPU has other threads to run while an operation waits for another: the fewest operations are best, in the longest
+// chain. ANYDML_LIKE_A_GPU makes a CPU compute as a GPU does, for tests.
 #if defined(__CUDA_ARCH__) || defined(ANYDML_LIKE_A_GPU)
 inline constexpr bool kOnGpu = true;
 #else
 inline constexpr bool kOnGpu = false;
 #endif
 
-// c0 + c1 x + c2 x^2 ... in as few operations as there are.
+// c0 + c1 x + c2 x^2 ... in the fewest possible operations.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 horner(f64, f64 c) { return c; }
 template <class... More>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 horner(f64 x, f64 c, More... more) {
@@ -133,7 +133,7 @@ template <class... More>
 // 0 and x 0 or above; NaN passes, and x below 0 has the root NaN. Rounded as IEEE 754 says, or on a GPU with Last::near
 // to within two units of the last place. (On a GPU a quotient within 2^-52 of such a unit from a midpoint might be
 // rounded to the other side: about one of 2^52.) CUDA's own guard against other numbers by a branch and take twice as
-// long: these take an estimate nearer, and the last step adds what the remainder says, which is exact.
+// long: these refine an estimate, and the last step adds the correction from the remainder, which is exact.
 enum class Last { exact, near };
 template <Last last = Last::exact>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 quotient_of(f64 a, f64 b) {
@@ -142,7 +142,7 @@ template <Last last = Last::exact>
     const f64 error = fused(-b, first, 1.0);
     const f64 inverse = fused(first, fused(error, error, error), first);
     const f64 near = a * inverse;
-    // So that -0 stays what it is.
+    // So that -0 is unchanged.
     return last == Last::near ? near : fused(fused(b, near, -a), -inverse, near);
   } else {
     return a / b;
@@ -165,8 +165,8 @@ template <Last last = Last::exact>
 }
 
 // IEEE 754's roundings to an integer: down, up, towards 0, to the nearest with halves away from 0, and to the nearest
-// with halves to the even one. Zeros and what becomes one keep their sign, infinities and NaN stay. The machine rounds
-// to nearest whenever something is computed here, on which the last relies.
+// with halves to even. Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged. The
+// machine always rounds to nearest here, on which the last one relies.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_down(T x) {
 #if defined(__CUDA_ARCH__)

@@ -62,7 +62,7 @@ struct ModulusTruncate {
     const int wanted = leading_zeros(remainder) - kRoom;
     const int shift = wanted < y_exponent - 1 ? wanted : y_exponent - 1;
     const u64 exponent = static_cast<u64>(y_exponent - shift);
-    // The hidden bit, where there is one, adds the one that is taken from the exponent here.
+    // The hidden bit, if there is one, adds the one that is subtracted from the exponent here.
     const u64 magnitude = (remainder << shift) + ((exponent - 1) << F::kFractionBits);
     return from_bits<T>(static_cast<Bits>(sign | magnitude));
   }

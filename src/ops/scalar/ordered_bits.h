@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elements as integers that are ordered as the elements are, so that no comparison of floats has to be told about NaN
-// and zeros: +0 is above -0, and a NaN is above everything. Integers are what they are.
+// Elements as integers in the same order as the elements, so that no comparison of floats has to treat NaN and zeros
+// specially: +0 is above -0, and a NaN is above everything. Integers are unchanged.
 #pragma once
 
 #include <limits>

@@ -10,14 +10,14 @@
 
 namespace anydml {
 
-// INT32 comes with a scale in FLOAT32, floats with one of their own type.
+// INT32 comes with a scale in FLOAT32, floats with a scale of the same type.
 template <class In>
 using scale_of_t = std::conditional_t<is_float<In>, In, f32>;
 template <class In, class Out>
 inline constexpr bool kQuantizes = (std::is_same_v<In, f32> || std::is_same_v<In, f16> ||
                                     std::is_same_v<In, i32>)&&(std::is_same_v<Out, u8> || std::is_same_v<Out, i8>);
 
-// The quotient as an integer that cannot leave what the limits of the output and any zero point leave open. NaN is 0.
+// The quotient as an integer, limited to the range that the output's limits and any zero point leave open. NaN is 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_quotient(f32 x, f32 scale) {
   const f32 quotient = x / scale;
   const f32 bounded = select(quotient > 1024.0F, 1024.0F, select(quotient < -1024.0F, -1024.0F, quotient));

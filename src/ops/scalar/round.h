@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_ROUND: to the nearest integer, halves to the even one (RoundingMode 0) or away from 0 (2), or towards 0
-// (1). Zeros and what becomes one keep their sign; infinities and NaN stay. Floats only.
+// ELEMENT_WISE_ROUND: to the nearest integer, halves to even (RoundingMode 0) or away from 0 (2), or towards 0 (1).
+// Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged. Floats only.
 #pragma once
 
 #include "base/scalar.h"

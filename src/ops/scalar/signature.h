@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a scalar definition takes and gives, read off its call operator. Usable from host C++ and CUDA.
+// The parameter and result types of a scalar definition, read off its call operator. Usable from host C++ and CUDA.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-// Whether a definition says anything for its types: those it leaves out by a requires clause it does not.
+// Whether a definition applies to its types: a requires clause may exclude them.
 template <class Scalar>
 concept Defined = requires {
   &Scalar::operator();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that scans rows: one step for an operator, from the input to the output. A direction of
-// decreasing indices has become strides the other way round, so that kernels go in one direction alone.
+// The parameters of a step that scans rows: one step for an operator, from the input to the output. Decreasing indices
+// have become reversed strides, so that kernels go in only one direction.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ScanStep {
   DataType type;  // of the input and of the output
   std::uint32_t is_exclusive;
   std::uint32_t unused;
-  AxisLoops loops;  // rows lie along the one reduced loop; the kept ones number them
+  AxisLoops loops;  // rows extend along the one reduced loop; the kept loops number them
 
   [[nodiscard]] const AxisLoop& along() const { return loops.reduced[0]; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that orders the elements of rows and writes the first K of each, and where they were.
+// The parameters of a step that orders the elements of rows and writes the first K of each, and their indices.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct SortStep {
   std::int64_t input_offset;  // in bytes, from the operand's address to the first element
   std::int64_t values_offset;
   std::int64_t indices_offset;
-  SortLoop axis;            // along a row: its size is that of the input, below 2^32 as the elements of any tensor
-  SortLoop rest[kMaxRank];  // over rows, in any order; the nearest step in the input is innermost
+  SortLoop axis;            // along a row: its size is the input's, below 2^32 like the element count of any tensor
+  SortLoop rest[kMaxRank];  // over rows, in any order; the smallest stride in the input is innermost
 };
 
 }  // namespace anydml

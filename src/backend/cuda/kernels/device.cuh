@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What kernels of every family are built from: indices, loads and stores, and elements in 32-bit words.
+// Building blocks of the kernels of every family: indices, loads and stores, and elements in 32-bit words.
 #pragma once
 
 #include "backend/cuda/fast_divisor.h"
@@ -25,7 +25,7 @@ struct Quotient {
   return {quotient, index - quotient * by.divisor};
 }
 
-// One element as its bits, wherever it lies. Never through the read-only cache: a task may read what another wrote.
+// One element as its bits, wherever it lies. Never through the read-only cache: a task may read another's output.
 template <class T>
 [[nodiscard]] __device__ inline bits_t<T> load_element(const std::byte* from, bool aligned) {
   if (aligned || sizeof(T) == 1) {
@@ -96,7 +96,7 @@ __device__ inline void store_access(std::byte* to, const u32 (&words)[4]) {
   }
 }
 
-// Element `index` of words, as its bits; with a constant index nothing but registers.
+// Element `index` of words, as its bits; with a constant index it uses only registers.
 template <class T, int kWords>
 [[nodiscard]] __device__ inline bits_t<T> extract(const u32 (&words)[kWords], int index) {
   if constexpr (sizeof(T) == 8) {
@@ -107,7 +107,7 @@ template <class T, int kWords>
   }
 }
 
-// Into words that are 0 there.
+// Into words that are 0 at that position.
 template <class T, int kWords>
 __device__ inline void insert(u32 (&words)[kWords], int index, bits_t<T> bits) {
   if constexpr (sizeof(T) == 8) {
@@ -119,7 +119,7 @@ __device__ inline void insert(u32 (&words)[kWords], int index, bits_t<T> bits) {
   }
 }
 
-// A word, or two, full of one element.
+// One word or two, filled with one element.
 template <class T>
 __device__ inline void fill_words(bits_t<T> bits, u32 (&words)[2]) {
   if constexpr (sizeof(T) == 8) {
@@ -130,7 +130,7 @@ __device__ inline void fill_words(bits_t<T> bits, u32 (&words)[2]) {
   }
 }
 
-// The first elements of a vector, one by one; the rest of the words is 0. Memory that lies beyond is not touched.
+// The first elements of a vector, one by one; the other words are 0. Memory beyond them is not touched.
 template <class T>
 __device__ inline void load_some(const std::byte* from, u32 elements, u32* words) {
   for (u32 i = 0; i < kVectorBytes / 4; ++i) {

@@ -47,7 +47,7 @@ struct PackedColumns {
   }
 };
 
-// What a thread needs, in elements of FLOAT32. All begin at a multiple of 64 bytes.
+// The memory that a thread needs, in elements of FLOAT32. All begin at a multiple of 64 bytes.
 struct Buffers {
   std::int64_t scores;
   std::int64_t queries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The steps of attention on the CPU, but for the core itself (attend.cpp).
+// The steps of attention on the CPU, except the core itself (attend.cpp).
 #include "backend/cpu/family.h"
 
 #include <algorithm>

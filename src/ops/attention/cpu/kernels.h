@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What happens to scores between the two products, by target. The scores of some queries lie beside each other: those
-// of one key for all of these queries, then those of the next. There are 1, 16 or 32 such queries, so that numbers for
-// each of them repeat in kScorePeriod elements. All counts are multiples of kScoresTogether, and what comes after the
-// last score is written too.
+// The work on scores between the two products, by target. The scores of some queries lie side by side: the scores of
+// one key for all of these queries, then those of the next key. There are 1, 16 or 32 such queries, so that numbers for
+// each of them repeat in kScorePeriod elements. All counts are multiples of kScoresTogether, and elements after the
+// last score are written too.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ struct QueryPlace {
   std::int64_t batch;
   std::int64_t head;
   std::int64_t first;
-  std::int64_t count;  // those beyond it are computed and mean nothing
+  std::int64_t count;  // scores beyond it are computed but have no meaning
 };
 
 // The addresses of tensors that may be absent: null.

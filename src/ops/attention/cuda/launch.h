@@ -15,7 +15,7 @@ inline constexpr u32 kAppendThreads = 256;
 struct RowsLaunch {
   AttentionStep step;
   const f32* scores;
-  const std::byte* bias;  // null: there is none; likewise mask and lengths
+  const std::byte* bias;  // null: absent; likewise mask and lengths
   const std::byte* mask;
   const std::byte* lengths;
   f32* powers;
@@ -33,7 +33,7 @@ struct AppendLaunch {
   bool is_aligned;
 };
 
-// rows: how many there are; threads: of a block of them, a multiple of 64.
+// rows: their number; threads: of a block of them, a multiple of 64.
 [[nodiscard]] cudaError_t start_rows(const RowsLaunch& launch, u32 rows, u32 threads, cudaStream_t stream);
 // elements: of the result; not 0.
 [[nodiscard]] cudaError_t start_append(const AppendLaunch& launch, u64 elements, cudaStream_t stream);

@@ -50,7 +50,7 @@ template <class T>
   return range;
 }
 
-// How many rows of the past a batch has. A number beyond the rows that there are counts as all of them.
+// The number of past rows of a batch. A number that is too large counts as all rows.
 [[nodiscard]] ANYDML_HOST_DEVICE inline i64 past_length(const AttentionStep& step, const std::byte* lengths,
                                                         i64 batch) {
   const std::byte* const from = lengths + batch * step.length_stride;
@@ -64,8 +64,8 @@ template <class T>
   return length < 0 ? 0 : length > step.past_keys ? step.past_keys : length;
 }
 
-// With lengths a query sees the keys up to its own place: the last of the new keys belongs to the last query. The end
-// of those keys.
+// With lengths, a query sees the keys up to its own position: the last new key belongs to the last query. Returns the
+// end of those keys.
 [[nodiscard]] ANYDML_HOST_DEVICE inline i64 seen_keys(const AttentionStep& step, i64 past, i64 query) {
   const i64 end = past + step.new_keys - step.queries + query + 1;
   return end < 0 ? 0 : end > step.keys ? step.keys : end;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The exponentials of scores, for kernels on every device: those of ACTIVATION_SOFTMAX. A score that is NaN, or an
-// infinite greatest one, makes the sum NaN and so the whole output: the greatest itself need not be NaN then.
+// The exponentials of scores, for kernels on every device, as in ACTIVATION_SOFTMAX. A NaN score, or an infinite
+// greatest one, makes the sum NaN and therefore the whole output; the greatest itself need not be NaN.
 #pragma once
 
 #include "ops/scalar/fold_order.h"

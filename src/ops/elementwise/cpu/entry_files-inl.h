@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
 
-// Puts the vector kernels of a file's entries over those of a generic table.
+// Replaces entries of a generic table with the vector kernels of a file's entries.
 template <std::size_t kFile>
 void replace_entries(KernelTable& table);
 // The kernels of quantize.cpp.

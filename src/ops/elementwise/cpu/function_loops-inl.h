@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows of a function (ops/scalar/functions), for each of Highway's targets: a loop over the ordinary case, of which the
-// compiler makes the target's vectors, and another over those elements of a stretch that are hard. FLOAT16 has so few
-// values that a table holds the results of all of them.
+// Rows of a function (ops/scalar/functions), for each of Highway's targets: a loop over the ordinary case, which the
+// compiler turns into the target's vectors, and another loop over the hard elements of a stretch. FLOAT16 has so few
+// values that a table holds all results.
 #if defined(ANYDML_FUNCTION_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_FUNCTION_LOOPS_INL
 #undef ANYDML_FUNCTION_LOOPS_INL
@@ -60,10 +60,10 @@ HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, s
   return any != 0;
 }
 
-// One stretch; says whether any element is hard, where the results tell. Where they do not, some elements at a time:
-// compilers then mix the instructions of several vectors, and no chain of them is waited for. What is beyond the count
-// is computed too, and nobody looks at it. A function of its own, since only then all that it calls becomes part of it
-// (flatten), however long.
+// One stretch; returns whether any element is hard, if the results show it. If they do not, it takes some elements at a
+// time: compilers then interleave the instructions of several vectors, so that no chain of them has to wait. Elements
+// beyond the count are computed too, but never used. It is a separate function, because only then is everything it
+// calls inlined into it (flatten), however long.
 template <class T, class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
                                            std::size_t count, const Inputs* HWY_RESTRICT... from) {
@@ -248,8 +248,8 @@ struct HalfTable {
 };
 inline constexpr std::size_t kMostTables = 8;  // of a function with attributes
 
-// The results of all FLOAT16, made once and never destroyed. Null: there is none yet and this row is not worth one, or
-// there are as many as there may be.
+// The results of all FLOAT16 values, computed once and never destroyed. Null: no table exists and this row is not worth
+// one, or the number of tables has reached its limit.
 template <class Scalar>
 const u16* half_table(const Scalar& scalar, std::size_t count) {
   using Of = typename Scalar::Of;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPU kernels of the element-wise family: what one looks like, and the table in which the backend finds it.
+// The CPU kernels of the element-wise family: the form of a kernel, and the table in which the backend finds it.
 #pragma once
 
 #include <array>
@@ -36,8 +36,8 @@ struct KernelArguments {
 
 using Kernel = void (*)(const KernelArguments&) noexcept;
 
-// One target's kernels, for each variant of each entry. The generic table is full; a faster target's replaces what it
-// has and takes over the rest.
+// One target's kernels, for each variant of each entry. The generic table is complete; the table of a faster target
+// replaces the kernels that it has and inherits the rest.
 struct KernelTable {
   const char* target;
   std::vector<std::array<Kernel, kInnerLayouts>> kernels;
@@ -56,14 +56,14 @@ struct KernelTable {
     return variant < of.variants.size() ? kernels[of.first_variant + variant][static_cast<std::size_t>(layout)]
                                         : nullptr;
   }
-  // Null when this is no part of runs.
+  // Null if the entry cannot be part of runs.
   [[nodiscard]] const RunEntry* find_run(EntryId id, std::uint32_t variant) const {
     const RunEntry& of = run_entries[static_cast<std::size_t>(id)];
     return of.functions[0] != nullptr && of.variant == variant ? &of : nullptr;
   }
 };
 
-// The scalar definitions in plain loops: right on every machine, and what every other kernel is held against.
+// The scalar definitions in plain loops: correct on every machine, and the reference for every other kernel.
 [[nodiscard]] const KernelTable& generic_kernels();
 
 }  // namespace anydml

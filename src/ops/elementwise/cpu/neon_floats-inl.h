@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Definitions over floats by Arm's instructions. FMAX and FMIN are the extremes as they are defined: a NaN in either
-// wins and +0 is above -0. Of the definitions' choices compilers make several. Nothing on other machines.
+// Definitions over floats with Arm's instructions. FMAX and FMIN match the definition of the extremes: a NaN in either
+// wins and +0 is above -0. Compilers turn the definitions' choices into several instructions. Empty on other machines.
 #if defined(ANYDML_NEON_FLOATS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_NEON_FLOATS_INL
 #undef ANYDML_NEON_FLOATS_INL
@@ -28,7 +28,7 @@ HWY_INLINE float64x2_t repeated(f64 value) { return vdupq_n_f64(value); }
 template <class T>
 using Floats = decltype(repeated(compute_t<T>{}));
 
-// What vectors make of a definition's numbers and elements.
+// A definition's numbers and elements as vectors.
 template <class Scalar>
 struct FloatOp;
 #define ANYDML_FLOAT_OP(Definition, parameters, expression)             \

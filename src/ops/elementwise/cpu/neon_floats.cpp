@@ -20,7 +20,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 16 bytes of elements, as what they are computed in.
+// 16 bytes of elements, in the type in which they are computed.
 template <class T>
 struct Pack {
   Floats<T> parts[sizeof(compute_t<T>) / sizeof(T)];

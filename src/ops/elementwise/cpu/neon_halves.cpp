@@ -182,8 +182,8 @@ void kernel(const KernelArguments& arguments) noexcept {
   run_tiled(kRow, arguments, &numbers);
 }
 
-// Quotients of bytes: one that is no integer is at least 1 / b from the next, and rounded by less than 1 / 8b, so that
-// dropping the fraction gives the same. MIN by -1 wraps when the upper byte goes.
+// Quotients of bytes: a quotient that is not an integer is at least 1 / b from the next one, and rounded by less than 1
+// / 8b, so that dropping the fraction gives the same. MIN by -1 wraps when the upper byte is dropped.
 template <class T>
 ANYDML_HALVES inline uint8x16_t divided(uint8x16_t a, uint8x16_t b) {
   uint8x16_t quotient;

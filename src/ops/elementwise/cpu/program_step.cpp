@@ -59,7 +59,7 @@ struct PlannedStep {
   alignas(16) std::array<std::byte, kRunScalarBytes> scalar = {};
 };
 
-// What is done over a part of a row at a time: one operation, or steps that are a run.
+// The operation on a part of a row at a time: one operation, or steps that form a run.
 struct Stage {
   bool is_run;
   std::size_t first;
@@ -75,10 +75,10 @@ struct Schedule {
   [[nodiscard]] bool is_one_run() const { return stages.size() == 1 && stages[0].is_run; }
 };
 
-// A program: part after part of a row, stage by stage, so that what one hands to the next never leaves the cache. What
-// is stored is written when the whole program has run, since an output may lie over an input; the last instruction
-// alone writes its result where it belongs. An operand that is one element along the rows is repeated in a buffer
-// before, so that every kernel finds its elements side by side.
+// A program: part after part of a row, stage by stage, so that values passed between stages never leave the cache.
+// Stores are written when the whole program has run, because an output may overlap an input; only the last instruction
+// writes its result to its destination. An operand that is one element along the rows is first repeated in a buffer, so
+// that every kernel finds its elements side by side.
 class ProgramStep final : public TiledStep {
  public:
   ProgramStep(const ElementwiseStep& step, Division division, cpu::Target target, const RunKernels& runs,
@@ -193,13 +193,13 @@ class ProgramStep final : public TiledStep {
   std::size_t elements_;  // of a buffer
 };
 
-// Gives each result of a program a buffer for as long as it is needed, and chooses the kernels.
+// Assigns each result of a program a buffer for as long as it is needed, and chooses the kernels.
 class ProgramMaker {
  public:
   ProgramMaker(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels)
       : step_(step), flat_(flat), kernels_(kernels), last_use_(step.program.size(), 0) {}
 
-  // Empty: the program asks for what there is no kernel for.
+  // Empty: the program needs a kernel that does not exist.
   std::vector<Operation> make() {
     const std::size_t count = step_.program.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -253,7 +253,7 @@ class ProgramMaker {
   }
 
  private:
-  // Null: there is no such entry or variant.
+  // Null: the entry or variant does not exist.
   [[nodiscard]] const Entry* entry_at(std::size_t i) const {
     const Instruction& instruction = step_.program[i];
     if (instruction.entry >= kEntryCount || instruction.variant >= entry(entry_of(instruction)).variants.size()) {
@@ -295,7 +295,7 @@ class ProgramMaker {
     return operation.kernel != nullptr;
   }
 
-  // A buffer that nobody needs any more at instruction i, or a new one.
+  // A buffer that is no longer needed at instruction i, or a new one.
   [[nodiscard]] std::uint16_t take_buffer(std::size_t i) {
     const auto free = std::ranges::find_if(busy_until_, [i](std::size_t until) { return until < i; });
     const auto number = static_cast<std::uint16_t>(free - busy_until_.begin());
@@ -341,7 +341,7 @@ class ProgramMaker {
   const KernelTable& kernels_;
   std::vector<std::size_t> last_use_;    // of each result: the last instruction that reads it
   std::vector<std::uint16_t> buffers_;   // of each result so far
-  std::vector<std::size_t> busy_until_;  // of each buffer: the last instruction that reads what is there
+  std::vector<std::size_t> busy_until_;  // of each buffer: the last instruction that reads its contents
   std::vector<Repeated> repeated_;
   std::vector<Operation> operations_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A kernel for any scalar definition, for each of Highway's targets: a loop over the definition, of which the compiler
-// makes the target's vectors. So the same source says what an element is, what a vector is and what a thread of a GPU
-// computes; a definition has only to be free of branches to be fast here. FLOAT16 is computed in FLOAT32, a stretch at
-// a time: the conversions are vectors written by hand, since compilers make none.
+// A kernel for any scalar definition, for each of Highway's targets: a loop over the definition, which the compiler
+// turns into the target's vectors. So the same source defines an element, a vector and the work of a GPU's thread; a
+// definition only has to be free of branches to be fast here. FLOAT16 is computed in FLOAT32, a stretch at a time: the
+// conversions are vectors written by hand, because compilers do not vectorise them.
 //
-// Not a vocabulary of vectors that definitions are written over: g++ does not let a template that is written outside a
-// target's lines call what is written within them.
+// Definitions are not written over vector types, because g++ does not let a template that is written outside a target's
+// section call functions that are written inside it.
 #if defined(ANYDML_ROW_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_ROW_LOOPS_INL
 #undef ANYDML_ROW_LOOPS_INL
@@ -75,7 +75,7 @@ concept HasHalves = []<std::size_t... kInputs>(std::index_sequence<kInputs...>) 
 }
 (std::make_index_sequence<Signature<Scalar>::kInputs>{});
 
-// Computes in FLOAT32 where FLOAT16 goes in or out, and says so; the rest are loops over the elements as they are.
+// Computes in FLOAT32 where FLOAT16 is read or written; the others are loops over the elements themselves.
 template <class Scalar>
 concept Staged = HasHalves<Scalar> && requires {
   &Scalar::compute;
@@ -149,7 +149,7 @@ void kernel(const KernelArguments& arguments) noexcept {
   run_tiled(kRow, arguments, &scalar);
 }
 
-// Puts the kernels of an entry's variants over those of the table.
+// Replaces the table's kernels of an entry's variants.
 template <class ForEach>
 void replace_entry(KernelTable& table, EntryId id, const ForEach& for_each) {
   const Entry& of = entry(id);

@@ -73,7 +73,7 @@ HWY_INLINE void put(f32* elements, const Block& block) {
   }
 }
 
-// What the definition makes of its inputs.
+// The definition's result for its inputs.
 template <class Scalar, class... Blocks>
 HWY_FLATTEN HWY_INLINE Block apply(const Scalar& scalar, const Blocks&... inputs) {
   f32 in[sizeof...(Blocks)][kBlock];
@@ -138,7 +138,7 @@ void end(const RunStep*, std::size_t, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, 
 
 #undef ANYDML_BLOCK
 
-// What is left beyond whole blocks goes through copies that have room for one.
+// The rest after whole blocks goes through copies that have room for one.
 HWY_NOINLINE void run_rest(RunStep* steps, std::size_t count, std::size_t at, std::size_t bytes) {
   alignas(64) std::byte rooms[kMaxOperands][kBlockBytes];
   for (std::size_t i = 0; i < count; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs: instructions of a program that follow one another over FLOAT32, so cheap that handing their results over by
-// memory would cost as much as they do. A block of eight vectors goes from one instruction to the next in registers;
-// other operands come from memory, and what somebody else needs is stored on the way. runs.cpp has them, for each
+// Runs: consecutive FLOAT32 instructions of a program, so cheap that passing their results through memory would cost as
+// much as the instructions. A block of eight vectors passes from one instruction to the next in registers; other
+// operands come from memory, and results that other code needs are stored on the way. runs.cpp has them, for each
 // target.
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace anydml {
 
-// What a step does with the block: its type is each target's own, since it takes that target's registers.
+// The operation of a step on the block: the block's type differs by target, since it takes that target's registers.
 using RunFunction = void (*)();
 
 // One step of a run, over the elements that `data` begins with.
 struct RunStep {
   RunFunction function;
-  std::byte* data;      // the operand that is not in registers, or where they go; null: there is none
+  std::byte* data;      // the operand that is not in registers, or the destination; null: absent
   std::size_t mask;     // of the distance from there: all bits, or none where every block has the same memory
   const void* scalar;   // the definition with its attributes
   std::int32_t tensor;  // which the data is of, below kMaxOperands; -1: it has room for whole blocks
@@ -33,7 +33,7 @@ inline constexpr std::size_t kRunInputs = 5;
 // The FLOAT32 variant of an entry, as part of a run.
 struct RunEntry {
   std::uint32_t variant;
-  std::array<RunFunction, kRunInputs> functions;  // of one input there is the first. Null: no part of runs
+  std::array<RunFunction, kRunInputs> functions;  // with one input only the first is used. Null: not part of runs
   void (*prepare)(const Attributes& attributes, void* scalar);  // makes the definition, which needs no destructor
 };
 inline constexpr std::size_t kRunScalarBytes = 16;  // that it takes at most

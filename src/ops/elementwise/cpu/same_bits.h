@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which other definition gives the same bits for the same bits, so that several variants share one kernel: what moves
-// bits goes by their number alone, and integers that wrap need no sign. And definitions that are other ways to the same
-// bits, of which compilers make vectors. The tests hold the kernels against the definitions themselves.
+// Definitions that compute the same bits from the same bits, so that several variants share one kernel: operations that
+// move bits depend only on their number, and wrapping integers do not depend on the sign. Also other ways to compute
+// the same bits, which compilers can vectorise. The tests compare the kernels with the definitions themselves.
 #pragma once
 
 #include "ops/scalar/scalars.h"
@@ -104,7 +104,7 @@ template <class T>
 struct SameBitsAs<Cast<T, T>> {
   using type = Identity<bits_t<T>>;
 };
-// Of integers only those that become wider show a sign.
+// Among integers, only those that become wider depend on the sign.
 template <class From, class To>
 requires(std::is_integral_v<From>&& std::is_integral_v<To> &&
          !std::is_same_v<From, To>) struct SameBitsAs<Cast<From, To>> {
@@ -113,7 +113,7 @@ requires(std::is_integral_v<From>&& std::is_integral_v<To> &&
                          Cast<std::conditional_t<(sizeof(From) > sizeof(To)), bits_t<From>, From>, bits_t<To>>>;
 };
 
-// Of which there are vectors.
+// Rows that have vector kernels.
 template <class T>
 requires is_float<T>
 struct SameBitsAs<Pow<T, T>> {

@@ -6,9 +6,9 @@
 namespace anydml {
 namespace {
 
-// A piece is the tiles that a thread takes at a time. The first ones are large parts of what is left, since a kernel
-// that goes on is faster than one that begins anew; the last ones are small, so that threads end together, but enough
-// work to pay for handing it over, some ten microseconds. In bytes of all operands; a kernel without vectors takes some
+// A piece is the tiles that a thread takes at a time. The first ones are large parts of the remaining work, because a
+// kernel that continues is faster than one that starts again; the last ones are small, so that threads finish together,
+// but still worth handing over, about ten microseconds. In bytes of all operands; a kernel without vectors takes about
 // ten times as long for them.
 constexpr std::int64_t kTileBytes = 128 << 10;
 constexpr std::int64_t kPlainTileBytes = 12 << 10;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every element-wise step on the CPU is: a nest that is cut into tiles, of which threads take some at a time.
+// The basis of every element-wise step on the CPU: a nest cut into tiles, which threads take a few at a time.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace anydml {
 // How the nest is divided among pieces.
 struct Division {
   Tiling tiling;
-  std::vector<std::int64_t> begins;  // of each piece the first tile; then how many tiles there are
+  std::vector<std::int64_t> begins;  // the first tile of each piece, followed by the number of tiles
 
   [[nodiscard]] std::uint64_t pieces() const { return begins.size() - 1; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernels of all entries share, for each of Highway's targets: tiles.cpp has the functions declared here.
+// Declarations that the kernels of all entries share, for each of Highway's targets: tiles.cpp defines the functions.
 #if defined(ANYDML_TILES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_TILES_INL
 #undef ANYDML_TILES_INL

@@ -37,8 +37,8 @@ struct UnitOf<8> {
   using type = u64;
 };
 
-// Bytes that do not overlap, mostly few of them: a row of a tile. In units of a fixed size, of which the last may
-// repeat a part of the one before: a call of memcpy costs more than the copy.
+// Bytes that do not overlap, mostly few of them: a row of a tile. In units of a fixed size; the last may overlap the
+// previous one: calling memcpy costs more than the copy.
 template <std::size_t kUnit>
 HWY_INLINE void copy_units(std::byte* to, const std::byte* from, std::size_t bytes) {
   for (std::size_t n = 0; n + kUnit <= bytes; n += kUnit) {
@@ -322,7 +322,7 @@ HWY_NOINLINE void run_in_tiles(const TiledRow& row, const KernelArguments& argum
   Walk walk{.row = row, .arguments = arguments, .scalar = scalar, .elements = 0};
   std::size_t bytes = row.output_size();  // of one element of every operand
   std::size_t least = row.output_size();
-  bool near = arguments.output.stride == walk.size(row.inputs);  // all but what is one element throughout
+  bool near = arguments.output.stride == walk.size(row.inputs);  // all except operands that are one element throughout
   for (std::size_t i = 0; i < row.inputs; ++i) {
     bytes += row.sizes[i];
     least = std::min<std::size_t>(least, row.sizes[i]);

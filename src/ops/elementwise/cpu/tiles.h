@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an entry's vector kernel is made of: a function over contiguous elements, and what the walk over tensors of any
-// layout has to know of it. The walk itself, once for each target, is in tiles.cpp.
+// The parts of an entry's vector kernel: a function over contiguous elements, and the properties that the walk over
+// tensors of any layout needs. The walk itself, once for each target, is in tiles.cpp.
 #pragma once
 
 #include "ops/elementwise/cpu/kernels.h"
@@ -18,13 +18,13 @@ struct RowBlock {
   std::size_t steps[kMaxInputs];
   std::int64_t fetched[kMaxInputs + 1];  // bytes of each operand's rows to be fetched some rows ahead; mostly 0
   bool fetches;                          // whether any are
-  const void* scalar;                    // what the kernel handed to the walk
+  const void* scalar;                    // the data that the kernel passed to the walk
 };
 using RowFunction = void (*)(const RowBlock&) noexcept;
 
 struct TiledRow {
   RowFunction plain;
-  RowFunction stepped;  // takes steps of 1 and 2; null: there is none, and such inputs are gathered
+  RowFunction stepped;  // takes steps of 1 and 2; null: such inputs are gathered
   std::size_t inputs;
   std::array<std::uint8_t, kMaxInputs + 1> sizes;  // of an element: the inputs in order, then the output
 

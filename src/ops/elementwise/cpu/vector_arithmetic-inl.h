@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the vector arithmetic of both modulus operators is, and what its parts share; compiled once for each of
-// Highway's targets. The same bits as the scalar definition.
+// The common part of the vector arithmetic of both modulus operators; compiled once for each of Highway's targets. It
+// computes the same bits as the scalar definition.
 //
 // Arithmetic<T, kFloor> has, for vectors `a` and `b` of elements:
 //   quick(d, a, b, proven)        fast; lanes it cannot answer for are taken out of `proven`
@@ -40,7 +40,7 @@ T scalar_modulus(T a, T b) {
   }
 }
 
-// Lane by lane: what no vector arithmetic is written for, and what is rare.
+// Lane by lane: for rare cases and types without vector arithmetic.
 template <class T, bool kFloor, class D>
 HWY_NOINLINE hn::Vec<D> by_lanes(D d, hn::Vec<D> a, hn::Vec<D> b) {
   constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(T);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Floats. With x and y > 0 and any integer q, r = fma(-q, y, x) is x - q * y rounded once. If |x| >= y and 0 <= r < y,
 // it was exact, because the true value is a multiple of y's last place, and so it is the remainder whatever q was. If
-// |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, which is what the definition says;
+// |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, as in the definition;
 // no other q passes 0 <= r < y. Everything else fails that test: large quotients, zeros, infinities, NaN.
 #if defined(ANYDML_VECTOR_FLOATS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_FLOATS_INL
@@ -47,7 +47,7 @@ HWY_INLINE V settled(DF d, V r, V y) {
   return hn::Add(r, hn::IfThenElseZero(hn::Lt(r, hn::Zero(d)), y));
 }
 
-// What the definition makes of a remainder m of |a| by |b|, in any float type that holds the sum of m and b well
+// The definition's result for a remainder m of |a| by |b|, in any float type that holds the sum of m and b well
 // enough.
 template <bool kFloor, class DF, class V = hn::Vec<DF>>
 HWY_INLINE V with_float_sign(DF d, V a, V b, V m) {
@@ -63,13 +63,13 @@ HWY_INLINE V with_float_sign(DF d, V a, V b, V m) {
   }
 }
 
-// |a| mod |b| for any operands: x and y are those where 0 < |b| < infinity and |a| < infinity, and 0 and 1 elsewhere.
+// |a| mod |b| for any operands: x and y are |a| and |b| if |a| is finite and 0 < |b| < infinity, otherwise 0 and 1.
 template <class DF>
 struct Magnitudes {
   using V = hn::Vec<DF>;
   V x;
   V y;
-  V special;  // the result where there is nothing to divide
+  V special;  // the result where no division is needed
   hn::Mask<DF> usable;
 
   HWY_INLINE Magnitudes(DF d, V a, V b) {
@@ -335,7 +335,7 @@ struct Arithmetic<f16, kFloor> {
   using V = hn::Vec<D>;
   using DF = hn::ScalableTag<f32>;
   using F = hn::Vec<DF>;
-  using Halves = hn::Rebind<hwy::float16_t, DF>;  // as many as there are lanes of FLOAT32
+  using Halves = hn::Rebind<hwy::float16_t, DF>;  // as many as FLOAT32 has lanes
   using Divisor = F16Divisor<kFloor>;
   static constexpr bool kAlwaysQuick = false;
   static constexpr std::size_t kUnroll = 4;
@@ -357,7 +357,7 @@ struct Arithmetic<f16, kFloor> {
 
 #if HWY_TARGET == HWY_NEON
   // Conversions are slow here. Shifted into place, the bits of a finite number are those of a FLOAT32 number that is
-  // smaller by 2^112, and so are all remainders; quotients are what they are. Infinities and NaN come out finite, and
+  // smaller by 2^112, and so are all remainders; quotients are unchanged. Infinities and NaN come out finite, and
   // are not proven.
   using ProvenTag = D;
   using Proven = hn::Mask<D>;

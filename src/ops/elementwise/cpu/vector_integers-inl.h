@@ -221,7 +221,7 @@ struct UnsignedDivisor {
 #else
     const DU d;
     if constexpr (sizeof(U) == 1) {
-      // Bytes have no multiplication: those at even and odd places in turn, as 16 bits.
+      // Bytes have no multiplication: bytes at even and odd positions in turn, as 16 bits.
       const hn::Repartition<u16, DU> d_wide;
       const auto y_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, y));
       const auto inverse_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, inverse));
@@ -251,8 +251,8 @@ struct UnsignedDivisor {
   }
 };
 
-// 64 bits in f64, for divisors below 2^50. The dividend's upper half is reduced first: its quotient is good to 53 bits,
-// so that what remains is an integer of less than 2^51, and exact; with the lower half added it is reduced again.
+// 64 bits in f64, for divisors below 2^50. The dividend's upper half is reduced first: its quotient is accurate to 53
+// bits, so the remainder is an integer below 2^51, and exact; with the lower half added it is reduced again.
 template <class DU>
 struct WideRemainder {
   using DF = hn::RebindToFloat<DU>;
@@ -305,7 +305,7 @@ HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   }
 }
 
-// What integers of every width share: the way to unsigned numbers and back.
+// The part that integers of every width share: the conversion to unsigned numbers and back.
 template <class T, bool kFloor>
 struct Signs {
   using D = hn::ScalableTag<T>;
@@ -371,7 +371,7 @@ requires(std::is_integral_v<T> && sizeof(T) <= 4) struct Arithmetic<T, kFloor> :
       return signed_again(d, a, b, remainder(d_unsigned, x, y));
     } else {
 #if HWY_TARGET == HWY_NEON
-      // Magnitudes of 64 and more go into those of signed bytes twice at most.
+      // Magnitudes of 64 and more fit into magnitudes of signed bytes at most twice.
       return signed_again(d, a, b, hn::Vec<DU>(remainder_bytes < std::is_signed_v<T> ? 2 : 3 > (x.raw, y.raw)));
 #else
       return signed_again(d, a, b, remainder_bytes(d_unsigned, x, y));

@@ -26,7 +26,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_NEON
-// neon_halves.cpp: what the CPU's half-precision instructions do better.
+// neon_halves.cpp: operations that the CPU's half-precision instructions do better.
 void replace_halves(KernelTable& table);
 // neon_casts.cpp, neon_floats.cpp: what Arm has instructions of its own for.
 void replace_casts(KernelTable& table);

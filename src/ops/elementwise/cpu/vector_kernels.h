@@ -11,10 +11,10 @@ namespace anydml {
 
 struct KernelTarget {
   cpu::Target target;
-  void (*replace)(KernelTable&);  // puts its kernels over those of a generic table
+  void (*replace)(KernelTable&);  // replaces kernels of a generic table
 };
 
-// Those that are compiled here, whether or not this machine runs them.
+// The targets that are compiled here, whether or not this machine runs them.
 [[nodiscard]] std::span<const KernelTarget> vector_targets();
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a program to what the interpreter takes: each value gets a slot for as long as somebody needs it.
+// From a program to the interpreter's code: each value gets a slot for as long as it is needed.
 #include <algorithm>
 
 #include "ops/elementwise/cuda/interpreter.h"
@@ -22,7 +22,7 @@ class Slots {
     }
     return slot;
   }
-  // Those that nobody needs from instruction `now` on, its own result included: it reads before it writes.
+  // Slots that are free from instruction `now` on, including its own result: it reads before it writes.
   void free_at(std::uint32_t now) {
     for (std::uint32_t& until : until_) {
       until = until != kNever && until <= now ? kNever : until;
@@ -35,7 +35,7 @@ class Slots {
 };
 
 struct Value {
-  std::uint32_t last_use;  // the instruction; their count for a store; kNever: nobody needs it
+  std::uint32_t last_use;  // the instruction; their count for a store; kNever: not needed
   std::uint16_t slot;
   std::uint8_t bytes;
 };
@@ -81,7 +81,7 @@ const char* make_code(const ElementStep& step, Code& code) {
   for (std::uint32_t i = 0; i < count; ++i) {
     Value& result = values[step.loads + i];
     if (result.last_use == kNever) {
-      continue;  // nobody needs it
+      continue;  // not needed
     }
     const CodeFunction& function = functions[i];
     CodeInstruction made{};

@@ -31,12 +31,12 @@ struct DefinitionTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
   static constexpr u32 kVectorElements = kVectorBytes / kWidest;
   static constexpr u32 kVectorInputBytes = kVectorElements * (sizeof(Inputs) + ...);
 
-  // What a function makes of elements; element.template operator()<T, i>() gives input i, of type T, as its bits.
+  // The result of a function; element.template operator()<T, i>() returns input i, of type T, as its bits.
   template <class Of, class Element>
   [[nodiscard]] static __device__ auto call(const Of& of, const Element& element) {
     return call(of, element, std::index_sequence_for<Inputs...>{});
   }
-  // What the scalar makes of them, as its bits.
+  // The result of the scalar, as its bits.
   template <class Element>
   [[nodiscard]] static __device__ bits_t<Result> apply(const Scalar& scalar, const Element& element) {
     return __builtin_bit_cast(bits_t<Result>, call(scalar, element));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of one variant, made of its scalar definition: what is not tuned runs in these, and what is tuned is
-// tested against them. Each variant has kernels of its own, so that none takes the registers of another.
+// The kernels of one variant, made from its scalar definition: entries that are not tuned run in these, and tuned ones
+// are tested against them. Each variant has separate kernels, so that none needs the registers of another.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,7 @@ template <class Scalar, class Shape = RowShape<Scalar>>
   return cudaGetLastError();
 }
 
-// What every set says of its definition, without kernels.
+// The properties of its definition that every set has, without kernels.
 template <class Scalar>
 [[nodiscard]] constexpr KernelSet describe_kernels() {
   using Types = DefinitionTypes<Scalar>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs of several instructions as one kernel, compiled while a program runs (backend/cuda/runtime.h). Where that
-// cannot be, or the program is none of those that it takes, the interpreter runs it.
+// Programs of several instructions as one kernel, compiled at run time (backend/cuda/runtime.h). If that is not
+// possible, or the program is of an unsupported kind, the interpreter runs it.
 #pragma once
 
 #include <span>
@@ -33,11 +33,11 @@ struct InlinedSource {
   std::vector<std::uint64_t> words;  // the attributes of all instructions; at least one
 };
 inline constexpr std::uint32_t kNoneHanded = kMaxOperands;
-// handed: that operand. False: the plan asks for what its operators are not defined for.
-// vector: how many elements it makes at a time besides; 0: it does not.
+// handed: that operand. False: the plan uses types that its operators do not define. vector: the number of elements
+// that it also makes at a time; 0: none.
 [[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t vector, const char* name,
                                  InlinedSource& source);
-// The same as a kernel of its own: any number of loads and stores, element by element. False: too many attributes too.
+// The same as a separate kernel: any number of loads and stores, element by element. False: too many attributes too.
 [[nodiscard]] bool write_each(const ElementStep& step, InlinedSource& source);
 [[nodiscard]] KernelSource each_kernel(const InlinedSource& source);
 [[nodiscard]] cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& launch,

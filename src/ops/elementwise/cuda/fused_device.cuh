@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What source that is written while a program runs is made of (fused_source.cpp): definitions called by the bits of
-// their values, so that a value means to each of them what its own types say.
+// The building blocks of source that is written at run time (fused_source.cpp): definitions called with the bits of
+// their values, so that each of them interprets a value by its own types.
 #pragma once
 
 #include "ops/elementwise/cuda/entry_device.cuh"

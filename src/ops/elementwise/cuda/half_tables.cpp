@@ -17,7 +17,7 @@ struct Table {
   int device;
   FillHalves fill;
   std::string scalar;
-  std::uint16_t* results;  // null: it could not be made, and nobody tries again
+  std::uint16_t* results;  // null: it could not be made, and is not tried again
 };
 
 std::uint16_t* make_table(const Machine& machine, FillHalves fill, const ScalarBytes& scalar) noexcept {

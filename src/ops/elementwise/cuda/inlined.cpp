@@ -81,8 +81,8 @@ class InlinedElements final : public InlinedStep {
   struct Place {
     std::int64_t offset = 0;         // from the operand's address to the first element
     std::uint64_t bytes = 1;         // of an element
-    std::uint64_t vector_bytes = 1;  // of what is read or written at a time, where vectors are made
-    std::uint64_t strides = 0;       // all of them together, of which the lowest bits count
+    std::uint64_t vector_bytes = 1;  // read or written at a time, if vectors are made
+    std::uint64_t strides = 0;       // all of them together; only the lowest bits count
   };
 
   Geometry geometry_ = {};

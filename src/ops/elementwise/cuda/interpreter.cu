@@ -16,7 +16,7 @@
 namespace anydml::cuda {
 namespace {
 
-// Slots hold the bits of values; what is above a value's own is not looked at.
+// Slots hold the bits of values; bits above a value's own are ignored.
 using DeviceFunction = u64 (*)(const CodeInstruction& instruction, const u64* slots, const u64* scalars);
 
 template <class Scalar>

@@ -13,7 +13,7 @@ namespace anydml::cuda {
 inline constexpr std::uint32_t kMostSlots = 64;  // values that are needed at the same time
 
 struct CodeInstruction {
-  std::uint16_t function;  // the number of the variant among those of all entries
+  std::uint16_t function;  // the number of the variant among the variants of all entries
   std::uint16_t result;    // a slot
   std::uint16_t scalar;    // where its definition begins among the scalars
   std::uint16_t sources[kMaxInputs];
@@ -35,7 +35,7 @@ struct Code {
 inline constexpr std::size_t kMostInstructions = 512;  // they are a kernel's parameter
 inline constexpr std::size_t kMostScalars = 1024;
 
-// What the interpreter has for a variant.
+// The interpreter's data for a variant.
 struct CodeFunction {
   std::uint16_t number;
   std::uint8_t inputs;

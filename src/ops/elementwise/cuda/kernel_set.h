@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a prepared step knows of kernels: for each variant of each entry a set of them, one for each shape, found once.
+// The kernels that a prepared step can use: for each variant of each entry a set, one for each shape, found once.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,17 +27,17 @@ struct Geometry {
   FastDivisor sizes[kMaxRank];  // outermost first
   std::int64_t strides[kMaxRank][kMaxOperands];
   std::uint32_t stays;  // bit i: operand i stays along the innermost loop
-  // By vectors: of all rows, and of one; what is left of a row counts as one.
+  // By vectors: of all rows, and of one; a partial vector at the end of a row counts as one.
   std::uint32_t vectors;
   FastDivisor vectors_of_row;
-  // By tiles: which operands are contiguous along the second innermost loop, and how many tiles there are along the
-  // innermost and the second innermost loop, and altogether.
+  // By tiles: the operands that are contiguous along the second innermost loop, and the number of tiles along the
+  // innermost loop, along the second innermost loop, and in all.
   std::uint32_t crossed;
   FastDivisor tiles[2];
   std::uint32_t tile_count;
 };
 
-// What a launch of a kernel is made of.
+// The parameters of a kernel launch.
 struct KernelLaunch {
   const Geometry& geometry;
   const ScalarBytes& scalar;
@@ -63,7 +63,7 @@ struct KernelSet {
   std::uint8_t tile_elements;    // along one side of a tile
   std::uint8_t output_type;      // DataType, of the same bits where the entry only moves them
   std::uint8_t element_sizes[kMaxInputs + 1];
-  // From the attributes of a ScaleBias before the entry, where there is one, and of the entry.
+  // From the attributes of a ScaleBias before the entry, if present, and of the entry.
   void (*make_scalar)(const Attributes& scale_bias, const Attributes& attributes, ScalarBytes& scalar);
 };
 

@@ -22,7 +22,7 @@ struct Launch {
   std::int64_t strides[kLaunchRank][kOperands];
 };
 
-// The kernels of entries, for who launches them: threads of a block, and how many elements or vectors each thread has.
+// The kernels of entries, for code that launches them: threads of a block, and elements or vectors of each thread.
 inline constexpr u32 kRowThreads = 256;
 inline constexpr u32 kRowElements = 4;
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 row_vectors_of_thread(u32 vector_input_bytes) {

@@ -2,7 +2,7 @@
 // The two modulus operators on floats packed in 32-bit words, tuned. Exact: the same bits as the scalar definitions.
 //
 // A quotient is estimated, and either cannot be wrong or is proved by its remainder. Fused operations, directed
-// rounding and the approximate reciprocal are written by name; they are what the proofs are about.
+// rounding and the approximate reciprocal are written by name; the proofs rely on them.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -155,7 +155,7 @@ inline constexpr bool kFastDoubles = false;
 // x mod y in FLOAT64, 48 bits of the quotient at a time: y times a power of 2^48 is taken away as often as it fits,
 // from the greatest power that any lane here needs down to 1; for a lane with a smaller x that is not once. As often as
 // it fits, or once more or less: the quotient, below 2^50, is rounded down from an estimate that is off by less than a
-// half. What is left is then between -1 and 2 divisors, the next power sets it right, and the end sees to the last.
+// half. The rest is then between -1 and 2 divisors, the next power sets it right, and the end sees to the last.
 // Every difference is exact: it is a multiple of the last place of that divisor, or of x where x is below it, and less
 // than two divisors of 24 bits.
 //
@@ -217,7 +217,7 @@ template <bool kFloor, class F>
   }
 }
 
-// Elements of one type in words. Divisor: what is worth knowing of a divisor that serves many dividends.
+// Elements of one type in words. Divisor: the precomputed properties of a divisor that serves many dividends.
 template <bool kFloor, class T>
 struct Modulus;
 

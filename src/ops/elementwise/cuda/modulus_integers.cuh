@@ -31,7 +31,7 @@ requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
       const f32 value = number == 0 ? 1.0f : number;
       return {value, approximate_reciprocal(value)};
     } else {
-      const f32 value = fmaxf(fabsf(number), 1.0f);  // 1 for 0: what is left is 0 then
+      const f32 value = fmaxf(fabsf(number), 1.0f);  // 1 for 0: the remainder is then 0
       return {value, approximate_reciprocal(value)};
     }
   }
@@ -114,7 +114,7 @@ requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
   static constexpr u32 kOffset = kSigned ? 0x64806480 : 0x64006400;   // 1024, or 1024 + 128
   static constexpr u32 kInteger = kSigned ? 0x66006600 : 0x65006500;  // a sum with this is rounded to an integer
 
-  // Two of each; the reciprocal and the nudge are those of the magnitude where the quotient truncates.
+  // Two of each; the reciprocal and the nudge belong to the magnitude where the quotient truncates.
   struct Divisor {
     u32 value;
     u32 reciprocal;
@@ -135,7 +135,7 @@ requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
     return {value, reciprocal, halves::fma(magnitude, halves::kHalf, halves::kMinusHalf)};
   }
   static __device__ Divisor prepare(u8 b) {
-    const u32 divisor = b == 0 ? 1 : b;  // 1 for 0: what is left is 0 then
+    const u32 divisor = b == 0 ? 1 : b;  // 1 for 0: the remainder is then 0
     return divisor_of(halves::subtract(in_significands((divisor * 0x01010101) ^ kTurn, 0), kOffset));
   }
 
@@ -196,7 +196,7 @@ requires(!is_float<T> && sizeof(T) >= 4) struct Modulus<kFloor, T> {
   static constexpr bool kSigned = std::is_signed_v<T>;
 
   struct Divisor {
-    Bits magnitude;  // 1 for 0: what is left is 0 then
+    Bits magnitude;  // 1 for 0: the remainder is then 0
     Bits multiplier;
     bool negative;
   };

@@ -11,7 +11,7 @@
 
 namespace anydml::cuda {
 
-// As measured on an H200, where they differ by some hundredths: what is most work for its bytes takes more at a time.
+// As measured on an H200, where they differ by a few per cent: types with more work per byte take more at a time.
 template <bool kFloor, class T, bool kOneDivisor>
 [[nodiscard]] constexpr auto default_shape() {
   if constexpr (is_float<T> && sizeof(T) == 8) {
@@ -272,7 +272,7 @@ template <class T>
   }
 }
 
-// No more than there is room for: multiprocessors differ in how many threads they hold.
+// At most as many as fit: multiprocessors differ in how many threads they hold.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 inline constexpr int kMostTiles = 4;
 #elif defined(__CUDA_ARCH__) && \
@@ -304,8 +304,8 @@ __global__ void __launch_bounds__(kTileThreads, kLeastTiles < kMostTiles ? kLeas
   std::int64_t offsets[3] = {};
   add_offsets<3>(launch, outer, by_rows.quotient, offsets);
 
-  // A thread has one word across, and lines kLinesTogether apart: of the tile as it is written, words of its rows; of a
-  // crossed input, squares of its columns.
+  // A thread has one word across, and lines kLinesTogether apart: words of the tile's rows as it is written, and
+  // squares of the columns of a crossed input.
   const u32 across = threadIdx.x % kSide;
   const u32 line = threadIdx.x / kSide;
   const u32 column = first_column + across * kPerWord;
@@ -398,8 +398,8 @@ __global__ void __launch_bounds__(kTileThreads, kLeastTiles < kMostTiles ? kLeas
   }
 }
 
-// Small tasks of one operator and type, whole vectors of them, wave after wave in one block: what a list of dependent
-// dispatches is. The next task is read while this one's elements are under way.
+// Small tasks of one operator and type, made of whole vectors, wave after wave in one block, as a list of dependent
+// dispatches produces them. The next task is read while the current elements are being computed.
 inline constexpr u32 kWaveThreads = 256;
 
 template <bool kFloor, class T>

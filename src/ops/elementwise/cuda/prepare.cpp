@@ -205,7 +205,7 @@ bool PreparedElements::choose_tiles() {
   if (columns < kLeastTileSize || rows < kLeastTileSize) {
     return false;
   }
-  // Words of 4 bytes must not straddle what they are read from.
+  // Words of 4 bytes must not straddle the elements they are read from.
   const std::int64_t word = std::max<std::int64_t>(element, 4);
   bool words = columns * element % word == 0 && rows * element % word == 0;
   std::uint32_t all_crossed = 0;
@@ -238,7 +238,7 @@ void PreparedElements::replace_kernels(const KernelSet& kernels, KernelShape sha
   shape_ = shape;
 }
 
-// Whether the addresses allow the shape; those that stay need be no more than aligned.
+// Whether the addresses allow the shape; fixed operands need only be aligned.
 bool PreparedElements::fits(KernelShape shape, const KernelLaunch& launch) const {
   if (shape == KernelShape::strided) {
     return true;

@@ -22,14 +22,14 @@ class PreparedElements final : public PreparedStep {
   [[nodiscard]] bool make_small_task(std::byte* const* bases, SmallTask& task) const noexcept override;
   void explain(char* text, std::size_t capacity) const noexcept override;
 
-  // What it runs in where the addresses allow it; otherwise it is strided.
+  // The kernel to run if the addresses allow it; otherwise it is strided.
   [[nodiscard]] KernelShape shape() const { return shape_; }
   // For tests, which compare kernels with one another: these kernels, in this shape.
   void replace_kernels(const KernelSet& kernels, KernelShape shape);
 
  private:
   [[nodiscard]] bool find_kernels_of(const ElementStep& step);
-  // Kernels that are compiled for this program; false where there is no way, or it would not be worth it.
+  // Kernels that are compiled for this program; false if that is impossible or not worthwhile.
   [[nodiscard]] bool find_fused_of(const ElementStep& step);
   void map_operand(const LoopNest& nest, std::uint32_t from, std::size_t element_bytes);
   void choose_shape(const LoopNest& nest);
@@ -48,13 +48,13 @@ class PreparedElements final : public PreparedStep {
   };
 
   KernelShape shape_ = KernelShape::strided;
-  std::uint8_t small_type_ = 0;         // DataType; 0: it is no small task
+  std::uint8_t small_type_ = 0;         // DataType; 0: it is not a small task
   std::uint16_t small_code_ = 0;        // EntryId
   const KernelSet* kernels_ = nullptr;  // null: it is interpreted, or fused element by element
   std::unique_ptr<Code> code_;          // or null
   KernelSet fused_set_ = {};
   std::shared_ptr<const RuntimeKernels> fused_;  // or null: kernels_ is fused_set_ then, and says sizes alone
-  std::vector<std::uint64_t> words_;             // attributes, of what is fused element by element
+  std::vector<std::uint64_t> words_;             // attributes of a program that is fused element by element
   ScalarBytes scalar_ = {};
   Source sources_[kMaxOperands] = {};
   Geometry geometry_ = {};

@@ -6,7 +6,7 @@
 
 namespace anydml::cuda {
 
-// Tasks of one modulus operator over whole vectors, none of which stays at one element.
+// Tasks of one modulus operator over whole vectors, without broadcast operands.
 struct WaveTasks {
   std::uint32_t count;
   SmallTask tasks[kMaxSmallTasks];

@@ -19,7 +19,7 @@ struct ElementInstruction {
   Attributes attributes;
 };
 
-// The operands of the nest are those that are loaded, then those that are stored.
+// The operands of the nest are the loads, then the stores.
 struct ElementStep {
   LoopNest nest;
   DataType types[kMaxOperands];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One table out of those of all files: tuned kernels over those that are made of the definitions.
+// One table from the tables of all files: tuned kernels replace the ones made from the definitions.
 #include "ops/elementwise/cuda/tables.h"
 
 #include <type_traits>

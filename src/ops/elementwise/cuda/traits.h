@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What kernels may make of a definition, beyond what its call operator says. An entry that is not named here is right
-// all the same: it has kernels of its own for each type, and goes alone.
+// Properties of a definition that kernels may use, beyond its call operator. An entry that is not named here is still
+// correct: it has separate kernels for each type, and is launched alone.
 #pragma once
 
 #include "backend/cuda/kernels/bits.h"
@@ -8,7 +8,7 @@
 
 namespace anydml::cuda {
 
-// Those that know bits alone: types of one width share kernels.
+// Definitions that depend only on bits: types of one width share kernels.
 template <template <class> class Definition>
 inline constexpr bool kMovesBits = false;
 template <>
@@ -24,7 +24,7 @@ inline constexpr bool kMovesBits<BitXor> = true;
 template <>
 inline constexpr bool kMovesBits<BitNot> = true;
 
-// The definition whose kernels are those of Scalar.
+// The definition whose kernels Scalar uses.
 template <class Scalar>
 struct KernelScalarOf {
   using Type = Scalar;
@@ -36,8 +36,8 @@ requires(kMovesBits<Definition>) struct KernelScalarOf<Definition<T>> {
 template <class Scalar>
 using KernelScalar = typename KernelScalarOf<Scalar>::Type;
 
-// Those that small tasks may be: one kernel holds them all, for every type, and its registers are those of the
-// heaviest. So an entry must be some instructions long, of one type, and without attributes.
+// Definitions that small tasks may use: one kernel holds them all, for every type, and needs the registers of the
+// heaviest. So an entry must be a few instructions long, of one type, and without attributes.
 template <template <class> class Definition>
 inline constexpr bool kIsSmall = false;
 template <>

@@ -12,7 +12,7 @@
 
 namespace anydml::cuda {
 
-// VariantsOf<EntryId::X>: those of an entry.
+// VariantsOf<EntryId::X>: the variants of an entry.
 template <EntryId entry>
 struct VariantsOfEntry;
 #define ANYDML_ENTRY(op, Definition)                              \
@@ -24,7 +24,7 @@ struct VariantsOfEntry;
 template <EntryId entry>
 using VariantsOf = typename VariantsOfEntry<entry>::Type;
 
-// Those of all entries, in order; a variant's number is its place here.
+// The variants of all entries, in order; a variant's number is its position here.
 #define ANYDML_ENTRY(op, Definition) , VariantsOf<EntryId::op>
 using AllVariants = typename Joined<Variants<>
 #include "ops/elementwise/elementwise.def"

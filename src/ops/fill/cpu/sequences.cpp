@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of a sequence in vectors, once for each target: loops of which the compiler makes them. Indices of 32 bits fill
-// vectors better than those of 64, and give the same floats; integers go on by adding, which wraps to the same.
+// Rows of a sequence in vectors, once for each target, as loops that the compiler vectorises. Indices of 32 bits fill
+// vectors better than those of 64, and give the same floats; integers continue by adding, which wraps to the same.
 #include "ops/fill/cpu/sequences.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ HWY_INLINE void put_floats(T start, T delta, std::int32_t first, std::int64_t co
 
 template <class T>
 void put_row(const Sequence<T>& sequence, u64 first, std::int64_t count, std::byte* to) noexcept {
-  constexpr u64 kNarrowIndices = (u64{1} << 31) - 256;  // less what a last part of halves is filled up with
+  constexpr u64 kNarrowIndices = (u64{1} << 31) - 256;  // minus the padding of a last part of halves
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   if constexpr (!is_float<T>) {
     using Bits = std::make_unsigned_t<T>;

@@ -127,7 +127,7 @@ struct FoldUnit {
     }
   }
 
-  // dimension: those before it are fixed, at a position of the window and a block, both counted row by row.
+  // dimension: the dimensions before it are fixed, at a position of the window and a block, both counted row by row.
   void add(std::uint32_t dimension, std::int64_t in_window, std::int64_t block) {
     const FoldDimension& along = step.dimensions[dimension];
     if (dimension + 1 == step.rank) {

@@ -21,6 +21,6 @@ using FoldRun = void (*)(const FoldStep& step, std::int64_t first, std::int64_t 
                          std::byte* to, std::byte* scratch) noexcept;
 
 [[nodiscard]] FoldRun find_fold_run(DataType type, cpu::Target target);
-[[nodiscard]] FoldRun generic_fold_run(DataType type);  // for a machine of which nothing is known
+[[nodiscard]] FoldRun generic_fold_run(DataType type);  // for an unknown machine
 
 }  // namespace anydml

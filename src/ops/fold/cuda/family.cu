@@ -42,7 +42,7 @@ struct Folded {
 template <class T>
 using sum_t = std::conditional_t<is_float<T>, compute_t<T>, T>;
 
-// The positions of the window in all dimensions from kAt on, row by row, behind those that are fixed.
+// The positions of the window in all dimensions from kAt on, row by row, after the fixed ones.
 template <class T, u32 kAt, u32 kRank, class Index>
 __device__ void add_positions(const Folded<kRank, Index>& folded, const Index (&places)[kRank], u64 in_window,
                               u64 block, const std::byte* from, bool aligned, sum_t<T>& sum, bool& covered) {
@@ -53,7 +53,7 @@ __device__ void add_positions(const Folded<kRank, Index>& folded, const Index (&
     sum = covered ? static_cast<sum_t<T>>(sum + more) : more;
     covered = true;
   } else {
-    // Positions grow, and what is left of the place behind them shrinks: below 0 there is none.
+    // Positions grow, and the remaining distance shrinks: below 0 there is no position.
     Index behind = places[kAt] + folded.paddings[kAt];
     for (Index at = 0; at < folded.windows[kAt]; ++at) {
       const Index number = behind / folded.strides[kAt];

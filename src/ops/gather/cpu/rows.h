@@ -103,7 +103,7 @@ class RowWalk {
   [[nodiscard]] std::int64_t indices() const { return items_; }
   [[nodiscard]] std::int64_t slices() const { return slices_; }
 
-  // False: there is no further row.
+  // False: no row is left.
   bool next() {
     for (std::uint32_t i = step_.rank; i-- > 1;) {
       const std::uint32_t loop = i - 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Scatters on the CPU. The last item of those that name one place has to win, whichever thread it is, so threads do not
-// share the items: each takes all of them in their order and writes a part of the table that is its own. That part is a
-// part of a loop that leads to other places by itself, of each run, or of the numbers of the places.
+// Scatters on the CPU. Of several items with the same target the last has to win, on any thread, so threads do not
+// share the items: each takes all of them in order and writes only its own part of the table. That part is a part of a
+// loop that leads to other places by itself, of each run, or of the numbers of the places.
 #include <algorithm>
 #include <cstdio>
 

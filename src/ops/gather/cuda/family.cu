@@ -295,7 +295,7 @@ class NonzeroRun final : public PreparedStep {
   [[nodiscard]] u32 tiles() const { return parts_of(static_cast<u64>(step_.count), kNonzeroTile); }
 
   NonzeroStep step_;
-  bool has_count_;  // an output that nobody reads has no address
+  bool has_count_;  // an output without a reader has no address
   bool has_coordinates_;
 };
 

@@ -12,7 +12,7 @@ namespace anydml::cuda {
 inline constexpr u32 kGatherThreads = 256;
 inline constexpr u32 kGatherLoops = kMaxRank + 1;  // and one over the words of a run
 
-// What a loop leads to: bytes of the table, of the indices and of the slices, numbers of items and of places.
+// The offsets of a loop: bytes of the table, of the indices and of the slices, numbers of items and of places.
 enum GatherChannel : u32 { kTable, kIndices, kSlices, kItem, kNumber, kChannels };
 
 // Loops, and where they begin.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernels, once for each target and once for any machine: blocks.cpp includes this within a namespace of each. No
-// include guard, and plain loops, of which the compiler makes vectors where strides are constants.
+// include guard, and plain loops, which the compiler vectorises where strides are constants.
 
-// A unit that is no integer: pixels, short vectors.
+// A unit that is not an integer: pixels, short vectors.
 template <std::size_t kBytes>
 struct UnitOf {
   std::byte bytes[kBytes];
@@ -55,7 +55,7 @@ inline MoveBlock with_long_rows(MoveBlock block) {
   return block;
 }
 
-// Two rows of which the units alternate at the destination: one pass writes its lines whole. False: they do not.
+// Two rows whose units alternate at the destination: one pass writes its lines whole. False: they do not.
 template <class Unit>
 bool move_pairs(const MoveBlock& block) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));
@@ -95,8 +95,8 @@ void move_units(const MoveBlock& given) noexcept {
   }
 }
 
-// In parts of a fixed size, of which the last may repeat a part of the one before: a call of memcpy costs more than to
-// copy few bytes.
+// In parts of a fixed size; the last part may overlap the previous one: calling memcpy costs more than copying few
+// bytes.
 template <std::size_t kPart>
 void move_bytes(const std::byte* from, std::byte* to, std::size_t bytes) {
   for (std::size_t n = 0; n + kPart <= bytes; n += kPart) {
@@ -105,7 +105,7 @@ void move_bytes(const std::byte* from, std::byte* to, std::size_t bytes) {
   std::memcpy(to + bytes - kPart, from + bytes - kPart, kPart);
 }
 
-// Units of kPart bytes or more that have no kernel of their own.
+// Units of kPart bytes or more without a special kernel.
 template <std::size_t kPart>
 void move_odd_units(const MoveBlock& given) noexcept {
   const MoveBlock block = with_long_rows(given);
@@ -197,8 +197,8 @@ void transpose_part(const MoveBlock& block, std::int64_t row, std::int64_t rows,
   }
 }
 
-// Squares of a cache line on both sides: lines of the destination are written whole, and those of the source are copied
-// to where they do not drive each other out of the nearest cache, as lines do that are a power of two apart.
+// Squares of a cache line on both sides: lines of the destination are written whole, and lines of the source are copied
+// to where they do not evict each other from the nearest cache, as lines do that are a power of two apart.
 template <class Unit>
 void move_transposed(const MoveBlock& block) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));

@@ -17,8 +17,9 @@
 namespace anydml {
 namespace {
 
-// In bytes that are read and written. As in element-wise steps, the first pieces are large parts of what is left, since
-// a copy that goes on is faster than one that begins anew; the last ones are small, so that threads end together.
+// In bytes that are read and written. As in element-wise steps, the first pieces are large parts of the remaining work,
+// because a copy that continues is faster than one that starts again; the last ones are small, so that threads finish
+// together.
 constexpr std::int64_t kTileBytes = 64 << 10;  // of one side
 constexpr std::int64_t kLeastOfPiece = 128 << 10;
 constexpr std::int64_t kMostOfPiece = 16 << 20;     // callers share the threads piece by piece
@@ -105,8 +106,8 @@ void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
   }
 }
 
-// Copies of which the same tiles go one after another: parts of a JOIN or a SPLIT that interleave with each other in
-// memory, so that a cache line that they share is fetched once.
+// Copies whose same tiles run one after another: parts of a JOIN or a SPLIT that interleave with each other in memory,
+// so that a cache line that they share is fetched once.
 struct Band {
   std::size_t first;
   std::size_t count;
@@ -262,8 +263,8 @@ void run_rows(std::span<const ReadyCopy> copies, std::int64_t tile, std::byte* c
   }
 }
 
-// Calls the kernel for tiles [begin, end). Those that follow one another along a row, or as whole rows, go as one
-// block; narrow ones go singly.
+// Calls the kernel for tiles [begin, end). Tiles that follow one another along a row, or as whole rows, form one block;
+// narrow tiles go singly.
 void run_tiles(const ReadyCopy& copy, std::int64_t begin, std::int64_t end, const std::byte* from, std::byte* to) {
   std::int64_t column = 0;
   std::int64_t row = 0;

@@ -19,7 +19,7 @@ constexpr u64 kMostBlocks = u64{1} << 30;  // of a launch
 constexpr u32 kMostWord = 16;
 constexpr i64 kLeastTransposed = 1 << 14;  // elements; below that a launch of its own is not worth it
 
-// A copy of which indices and strides fit 32 bits.
+// A copy whose indices and strides fit into 32 bits.
 struct CopyPart {
   MoveCopy copy;
   std::vector<MoveLoop> loops;

@@ -10,7 +10,7 @@ namespace anydml::cuda {
 
 inline constexpr u32 kMoveThreads = 256;
 
-// What a thread moves at a time: words of which the loads do not wait for each other.
+// The unit of a thread's work: words whose loads do not wait for each other.
 template <class Word>
 inline constexpr u32 kMoveEach = sizeof(Word) >= 8 ? 4 : 8;
 
@@ -40,16 +40,16 @@ struct MoveEntries {
 inline constexpr u32 kShortParameter = 4000;
 inline constexpr u32 kLongParameter = 32'000;
 
-// Copies go by the rows of their last loop: a group of lanes finds a row once and then moves its words, where
-// move_words would divide for each word. Long rows are left to move_words, which has all words of a thread on their way
-// at once.
+// Copies go by the rows of their last loop: a group of lanes locates a row once and then moves its words, where
+// move_words would divide for each word. Long rows are left to move_words, which has all words of a thread in flight at
+// once.
 inline constexpr u32 kLeastOfRow = 16;  // words
 inline constexpr u32 kMostOfRow = 512;
 inline constexpr u32 kRowsOfGroup = 4;  // that a group moves one after another
-inline constexpr u32 kWordsOfLane = 4;  // of which the loads do not wait for each other
+inline constexpr u32 kWordsOfLane = 4;  // whose loads do not wait for each other
 [[nodiscard]] inline u32 lanes_of_row(u32 words) { return words > 64 ? 32 : words > 32 ? 16 : 8; }
 
-// One copy of which the source is contiguous along the rows and the destination along the columns.
+// One copy whose source is contiguous along the rows and whose destination is contiguous along the columns.
 struct TransposedCopy {
   const std::byte* from;
   std::byte* to;

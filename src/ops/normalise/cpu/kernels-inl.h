@@ -114,7 +114,7 @@ ANYDML_FLATTEN void finish(const Elements* x, const Elements* powers, f32 greate
   }
 }
 
-// What `finish` takes as the total.
+// The form of the total that `finish` takes.
 template <NormaliseFunction kFunction>
 inline f32 finished_total(f32 sum) {
   return kFunction == NormaliseFunction::log_softmax ? logarithm_of(sum) : sum;

@@ -26,7 +26,7 @@ inline constexpr std::int64_t kNormaliseStage =
 inline constexpr std::int64_t kNormalisePadding = 16;  // elements after a buffer that kernels may write
 inline constexpr std::int64_t kMostColumns = 256;      // of a unit across
 inline constexpr std::int64_t kMostLaneColumns = 64;   // of one with lanes
-inline constexpr std::int64_t kFewElements = 16;       // of a row; then there are fewer lanes, and more columns
+inline constexpr std::int64_t kFewElements = 16;       // of a row; then fewer lanes are used, and more columns
 inline constexpr std::int64_t kLeastColumns = 16;      // that are worth a unit
 inline constexpr std::int64_t kMostTreeColumns = 64;   // of one whose sums have more than one block
 

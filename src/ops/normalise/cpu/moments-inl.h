@@ -68,8 +68,8 @@ HWY_INLINE void store_floats(FloatVector values, std::byte* to) {
 }
 #endif
 
-// The same where all scales and the root are ordinary numbers, to elements that lie beside each other. Each result is a
-// long chain of operations: those of four vectors are mixed, which compilers do not do by themselves.
+// The same if all scales and the root are ordinary numbers, for adjacent elements. Each result is a long chain of
+// operations: the chains of four vectors are interleaved, which compilers do not do by themselves.
 template <class T>
 ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const f32* scale, const f32* bias,
                                     std::int64_t count, std::byte* to) {
@@ -222,7 +222,7 @@ inline void store_moments(const f32* values, std::int64_t count, std::int64_t st
   }
 }
 
-// What all rows of a unit need.
+// The data that all rows of a unit need.
 template <class T>
 struct MomentRows {
   const MomentStep& step;
@@ -246,7 +246,7 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
                     std::int64_t first, std::int64_t count, f32 mean, f32 root) {
   const AxisLoop& inner = all.step.affine.reduced[all.step.affine.reduced_rank - 1];
   std::byte* const packed = all.rows.packed_output(row, first);
-  const bool is_long = all.step.loops.count > kNormaliseStage;  // too long to be looked through beforehand
+  const bool is_long = all.step.loops.count > kNormaliseStage;  // too long to be examined in advance
   if (all.shared_scale != nullptr && packed != nullptr && is_ordinary(root) &&
       (is_long ? are_ordinary(all.shared_scale + first, count) : all.is_ordinary)) {
     finish_ordinary<T>(x, mean, root, all.shared_scale + first, all.shared_bias + first, count, packed);
@@ -425,7 +425,7 @@ ANYDML_FLATTEN void finish_moment_columns(const Elements* x, const f32* mean, co
   }
 }
 
-// The sums of a tile's columns; of squares of differences from the mean if there is one.
+// The sums of a tile's columns; of squares of differences if a mean is given.
 template <class T>
 void sum_columns(Lines<T> lines, const f32* mean, f32* totals) {
   alignas(64) f32 gathered[kMostColumns];
@@ -465,7 +465,7 @@ void sum_columns(Lines<T> lines, const f32* mean, f32* totals) {
   }
 }
 
-// Where the scale and the bias of a tile begin, and how far those of two columns are apart; likewise the moments.
+// The location of a tile's scale and bias, and the distance between two columns; likewise for the moments.
 struct TileCoefficients {
   const std::byte* scale;
   const std::byte* bias;

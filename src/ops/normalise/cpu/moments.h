@@ -8,7 +8,7 @@ namespace anydml {
 
 struct MomentTensors {
   const std::byte* input;
-  const std::byte* scale;  // null: there is none
+  const std::byte* scale;  // null: absent
   const std::byte* bias;
   std::byte* output;
   std::byte* mean;  // of a step that gives the moments alone

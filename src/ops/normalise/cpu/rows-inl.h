@@ -12,7 +12,7 @@ using Elements = typename Unaligned<f32>::type;
 
 inline constexpr std::int64_t kHalvesTogether = 256;
 
-// Lanes by halves. Those that are empty are -0 and change nothing.
+// Lanes by halves. Empty lanes are -0 and change nothing.
 template <std::int64_t kHalf>
 inline f32 fold_lanes(f32* lanes) {
   for (std::int64_t i = 0; i < kHalf; ++i) {

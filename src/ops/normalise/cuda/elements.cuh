@@ -58,14 +58,14 @@ struct DeviceRow {
 }
 
 // EXP of a difference from the greatest element: at most 0, or NaN. As bits, numbers below -104 are the greatest ones
-// but for NaN with a sign, which a GPU's arithmetic does not make.
+// except for NaN with a sign, which a GPU's arithmetic does not produce.
 [[nodiscard]] __device__ inline f32 power_here(f32 difference) {
   constexpr u32 kLeast = to_bits(-104.0f);  // whose exponential is 0 in FLOAT32
   const exponential::Parts e = exponential::parts_on_gpu(from_bits<f32>(min(to_bits(difference), kLeast)));
   return static_cast<f32>(fused(e.part, e.power, e.power));
 }
 
-// As greater_element, but for the sign of 0, which shows in no result: a row of two zeros has a sum of at least 2.
+// Like greater_element, except for the sign of 0, which affects no result: a row of two zeros has a sum of at least 2.
 [[nodiscard]] __device__ inline f32 greater_here(f32 a, f32 b) { return ::fmaxf(a, b); }
 
 [[nodiscard]] __device__ inline f32 greatest_of_warp(f32 value) {
@@ -76,8 +76,8 @@ struct DeviceRow {
   return value;
 }
 
-// The last five halves of the lanes, of which thread t has lane t. All threads get the sum: which of two numbers comes
-// first does not show in their sum.
+// The last five halvings of the lanes; thread t has lane t. All threads get the sum, because the order of two numbers
+// does not affect their sum.
 [[nodiscard]] __device__ inline f32 fold_warp(f32 value) {
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {

@@ -90,7 +90,7 @@ class NormaliseRun final : public PreparedStep {
   NormaliseLaunch launch_{};
   std::int64_t input_offset_ = 0;
   std::int64_t output_offset_ = 0;
-  u64 inputs_low_ = 0;  // all strides together, of which the lowest bits count
+  u64 inputs_low_ = 0;  // all strides together; only the lowest bits count
   u64 outputs_low_ = 0;
   u64 kept_low_ = 0;  // the strides of both between rows
   bool is_contiguous_ = false;

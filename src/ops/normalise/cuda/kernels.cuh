@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmax and its logarithm on a GPU. The order of sums leaves one chain of additions to each lane of a block, and all
-// else to as many threads as there are: exponentials are computed by all threads, and added by those that have lanes.
+// Softmax and its logarithm on a GPU. The order of sums requires one chain of additions for each lane of a block, and
+// leaves the rest to all threads: all threads compute exponentials, and the threads with lanes add them.
 #pragma once
 
 #include "ops/normalise/cuda/elements.cuh"
@@ -18,7 +18,7 @@ template <NormaliseFunction kFunction>
   return kFunction == NormaliseFunction::log_softmax ? difference - total : power / total;
 }
 
-// A warp has a row. Thread t has the elements t, t + 32, ..., which are those of the lanes t and t + 32 in turn.
+// A warp has a row. Thread t has the elements t, t + 32, ..., which belong to the lanes t and t + 32 in turn.
 template <class T, NormaliseFunction kFunction, u32 kOfThread, bool kIsSimple>
 __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_constant__ NormaliseLaunch launch) {
   constexpr bool kKeepsPowers = kFunction == NormaliseFunction::softmax;
@@ -266,9 +266,9 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
   }
 }
 
-// 32 rows whose elements lie beside each other: a thread of each warp for each row, and eight warps that share the
-// rows' elements. With lanes each warp has eight of them, of 32 rows. Without, a ninth warp adds one element after
-// another of what the others have computed, while they go on.
+// 32 rows whose elements are adjacent: a thread of each warp for each row, and eight warps that share the rows'
+// elements. With lanes each warp has eight of them, of 32 rows. Without lanes, a ninth warp adds the elements that the
+// others have computed, one after another, while they continue.
 inline constexpr u32 kColumnWarps = 8;
 inline constexpr u32 kColumnLines = 128;  // elements of each row at a time
 template <bool kHasLanes>

@@ -40,8 +40,8 @@ struct NormaliseLaunch {
   std::int64_t reduced_output[kMaxRank];
 };
 
-// Which kernels there are for a row. warps: one for each row, in registers; blocks: a block of threads for each, with
-// shared memory; across: some rows whose elements lie beside each other, with the sums' lanes or without.
+// The available kernels for a row. warps: one for each row, in registers; blocks: a block of threads for each, with
+// shared memory; across: some rows whose elements are adjacent, with the sums' lanes or without.
 enum class NormaliseKernel : u32 { warps, blocks, across_lanes, across };
 
 // Starts a kernel of the function. They answer with the error of CUDA's call.

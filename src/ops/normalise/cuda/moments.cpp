@@ -24,7 +24,7 @@ DeviceLoops device_loops(const AxisLoop* loops, u32 rank) {
   return made;
 }
 
-// All strides together, of which the lowest bits count.
+// All strides together; only the lowest bits count.
 u64 low_bits(const AxisLoop* loops, u32 rank, std::int64_t AxisLoop::*stride) {
   u64 low = 0;
   for (u32 i = 0; i < rank; ++i) {

@@ -2,7 +2,7 @@
 // Mean and variance of rows on a GPU. A warp goes along a block of 4,096 elements, 64 at a time: thread t has the
 // elements 2t and 2t + 1 of each 64, and so the lanes 2t and 2t + 1 of the sum. A row of up to eight blocks stays in
 // registers, or in shared memory if it is longer than 1,024 elements and not longer than 8,192. A longer one, or one
-// that does not lie plainly, is read three times, of which the second-level cache has two. Rows whose sums have no
+// that does not lie plainly, is read three times, twice from the second-level cache. Rows whose sums have no
 // lanes are one chain of additions, a thread's.
 #pragma once
 
@@ -62,7 +62,7 @@ __device__ inline void store_pair(std::byte* to, const Pair& values) {
   store_access<2 * static_cast<int>(sizeof(T)), false>(to, words);
 }
 
-// A row, and what its results need.
+// A row, and the data for its results.
 template <class T>
 struct MomentRow {
   const MomentLaunch& launch;
@@ -135,8 +135,8 @@ struct MomentRow {
   }
 };
 
-// The lanes by halves: those of other threads, and at last the two of a thread. All threads get the sum: which of two
-// numbers comes first does not show in their sum.
+// The lanes by halves: first between threads, then the two lanes of a thread. All threads get the sum, because the
+// order of two numbers does not affect their sum.
 [[nodiscard]] __device__ inline f32 fold_lanes(Pair sums) {
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {
@@ -146,9 +146,9 @@ struct MomentRow {
   return added(sums.a, sums.b);
 }
 
-// The sum of a row from those of its blocks, of which each warp of the block of threads has one.
+// The sum of a row from the sums of its blocks; each warp of the block of threads has one.
 [[nodiscard]] __device__ inline f32 combine_warps(f32 own, u32 blocks, f32* shared) {
-  __syncthreads();  // all have read what was there before
+  __syncthreads();  // all have read the previous contents
   if (threadIdx.x % 32 == 0) {
     shared[threadIdx.x / 32] = own;
   }

@@ -30,7 +30,7 @@ enum class Reading : u32 { one, pairs, any };
 
 struct MomentLaunch {
   const std::byte* input;  // the first element of the first row; likewise the others
-  const std::byte* scale;  // null: there is none
+  const std::byte* scale;  // null: absent
   const std::byte* bias;
   std::byte* output;
   u32 rows;

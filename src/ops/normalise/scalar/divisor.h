@@ -6,10 +6,10 @@
 
 namespace anydml {
 
-// For whoever divides many ordinary numbers by one that is above 0: four operations instead of a division, which takes
-// longer, and the same bits. 1 / b is known to twice as many digits, so the first quotient is one of the two numbers
-// next to the true one, and its remainder is exact. The upper half of the inverse is off by less than 2^-24 of itself,
-// and so adding the remainder times it rounds as a division does (Markstein).
+// For dividing many ordinary numbers by one that is above 0: four operations instead of a division, which takes longer,
+// and the same bits. 1 / b is known to twice as many digits, so the first quotient is one of the two numbers next to
+// the true one, and its remainder is exact. The upper half of the inverse is off by less than 2^-24 of itself, and so
+// adding the remainder times it rounds as a division does (Markstein).
 struct OrdinaryDivisor {
   f32 divisor;
   f32 inverse;

@@ -48,7 +48,7 @@ inline constexpr f32 kLeastElement = from_bits<f32>(0xff800000);  // -infinity
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 logarithm_of(f32 total) { return Log<f32>{}(total); }
 
-// Whether x takes the place of the element that was found to be the greatest of those before it.
+// Whether x replaces the greatest element found before it.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_beyond(f32 x, f32 found) {
   return x > found || (x != x && found == found);
 }

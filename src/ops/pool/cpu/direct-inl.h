@@ -26,7 +26,7 @@ HWY_INLINE void load_pair(D d, const Value* from, hwy::HWY_NAMESPACE::Vec<D>& ev
   }
 }
 
-// The sums of a vector of outputs, of which the first window begins at column `at`: in row-major order of the taps.
+// The sums of a vector of outputs whose first window begins at column `at`, in row-major order of the taps.
 template <class Op, std::int64_t kStride, int kSize, class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> add_window(D d, const DirectWindow<typename Op::Value>& window, std::int64_t at) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -45,10 +45,10 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> add_window(D d, const DirectWindow<typenam
   return total;
 }
 
-// The outputs [0, count) of which the first window begins at column 0 of the rows; `readable` columns are there. The
-// last vector may repeat outputs of the one before it. How many outputs were made: all, unless a vector would read too
-// much. divisor: what sums are divided by; 1 if they are not. Of a power of two the product with its inverse is the
-// same number.
+// The outputs [0, count) whose first window begins at column 0 of the rows; `readable` columns may be read. The last
+// vector may repeat outputs of the previous one. Returns the number of computed outputs: all, unless a vector would
+// read too far. divisor: the divisor of the sums; 1 if they are not divided. For a power of two, multiplying by its
+// inverse gives the same number.
 template <class Op, std::int64_t kStride, int kSize>
 std::int64_t pool_directly(const DirectWindow<typename Op::Value>& window, std::int64_t readable, std::int64_t count,
                            std::int64_t divisor, typename Op::Value* to) {

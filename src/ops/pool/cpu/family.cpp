@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Windows pooled on the CPU: how a step is cut into units, and what a unit needs in scratch memory.
+// Windows pooled on the CPU: how a step is cut into units, and the scratch memory of a unit.
 #include "backend/cpu/family.h"
 
 #include <algorithm>

@@ -17,9 +17,9 @@ namespace anydml {
 //
 // A column is one element, or, where channels lie beside each other, one element of each channel: `inner` of them.
 //
-// A row of the input is brought into a form that has the elements of padding too: `span` columns. With a stride it is
-// split into phases, those of the columns that have the same rest modulo the stride, so that a tap of neighbouring
-// outputs is neighbouring elements: element j of a phase is column j * stride + rest.
+// A row of the input is brought into a form that includes the elements of padding: `span` columns. With a stride it is
+// split into phases, the columns with the same remainder modulo the stride, so that a tap of neighbouring outputs reads
+// neighbouring elements: element j of a phase is column j * stride + rest.
 struct PoolCut {
   std::int64_t inner;
   std::int64_t planes;  // whose rows have nothing in common
@@ -37,7 +37,7 @@ struct PoolCut {
   std::vector<std::int64_t> taps_at;  // where each tap of the last axis begins in such a row
   // Regions of the scratch memory, in bytes.
   std::int64_t held;      // rows of the input
-  std::int64_t folded;    // a row of the input as it is, or what the rows of a window have become
+  std::int64_t folded;    // a row of the input, or the combined rows of a window
   std::int64_t ready;     // the same, ready for taps
   std::int64_t totals;    // a row of the output
   std::int64_t divisors;  // for each column
@@ -55,7 +55,7 @@ inline constexpr std::uint64_t kMostTaps = 64;   // that are taken at a time
 struct PoolAddresses {
   const std::byte* input;
   std::byte* output;   // null: the elements go to a neighbour
-  std::byte* indices;  // null: there are none
+  std::byte* indices;  // null: absent
   const cpu::Neighbour* after;
   std::byte* const* operands;
 };
@@ -68,7 +68,7 @@ using PoolRun = void (*)(const PoolStep& step, const PoolCut& cut, std::int64_t 
 // Null: no such target was compiled.
 [[nodiscard]] PoolRun vector_pool_run(cpu::Target target, const PoolStep& step);
 
-// The outputs [first, end), counted in row-major order: the definition, for any window. The cut means nothing.
+// The outputs [first, end), counted in row-major order: the definition, for any window. The cut is ignored.
 [[nodiscard]] PoolRun element_pool_run(const PoolStep& step);
 
 // A step of MAX_UNPOOLING.

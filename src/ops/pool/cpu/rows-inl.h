@@ -34,7 +34,7 @@ class Tile {
         tags_(reinterpret_cast<std::int64_t*>(scratch + cut.tags)),
         made_(scratch + cut.made) {}
 
-  // A tile of a plane, of which rows follow.
+  // A tile of a plane, followed by rows.
   void begin(std::int64_t plane, std::int64_t tile) {
     const std::int64_t channel = cut_.inner > 1 ? 0 : plane % step_.channel.output;
     const std::int64_t batch = cut_.inner > 1 ? plane : plane / step_.channel.output;
@@ -70,7 +70,7 @@ class Tile {
     hand_out(number);
   }
 
-  // What a neighbour has not got yet.
+  // The part that a neighbour does not have yet.
   void flush() {
     if (made_count_ != 0) {
       at_.after->run(made_first_, made_count_, made_, at_.operands);
@@ -199,7 +199,7 @@ class Tile {
     return reinterpret_cast<std::uintptr_t>(from) % alignof(Value) == 0;
   }
 
-  // What the sum of a window with so many columns is divided by.
+  // The divisor of the sum of a window with that many columns.
   [[nodiscard]] std::int64_t divisor_of(std::int64_t columns) const {
     return step_.counts_padding != 0 ? cut_.window_rows * last_.window : row_count_ * columns;
   }
@@ -491,7 +491,7 @@ class Tile {
   std::int64_t columns_ = 0;
   std::int64_t span_ = 0;    // columns of the input, with padding
   std::int64_t start_ = 0;   // where they begin in the input
-  std::int64_t filled_ = 0;  // those of them that exist
+  std::int64_t filled_ = 0;  // the number of them that exist
   std::int64_t filled_end_ = 0;
   std::int64_t divided_by_ = -1;
   PoolTaps taps_[kPoolAxes] = {};

@@ -129,7 +129,7 @@ class PoolRun final : public PreparedStep {
   PoolStep step_;
   PoolLaunch launch_{};
   std::optional<PoolShape> shape_;
-  u64 input_steps_ = 0;  // all strides together, of which the lowest bits count
+  u64 input_steps_ = 0;  // all strides together; only the lowest bits count
   u64 output_steps_ = 0;
   u64 index_steps_ = 0;
 };

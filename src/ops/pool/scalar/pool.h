@@ -25,7 +25,7 @@ template <class Value>
   return function == PoolFunction::l1 ? magnitude_of(x) : function == PoolFunction::l2 ? x * x : x;
 }
 
-// divisor: what the sum is divided by for an average; otherwise it says whether there was an element.
+// divisor: the divisor of an average; otherwise whether the window had an element.
 template <class Value>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Value pool_finished(PoolFunction function, Value sum, Value divisor) {
   if (function == PoolFunction::average) {

@@ -6,7 +6,7 @@
 namespace anydml {
 namespace {
 
-// Of a tile: what is computed, the copied part of the image and the strips of a block share a second-level cache.
+// Of a tile: the outputs, the copied part of the image and the strips of a block share a second-level cache.
 constexpr std::int64_t kMostRows = 256;
 constexpr std::int64_t kMostColumns = 512;
 constexpr std::int64_t kMostTotals = 1 << 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the outputs of a convolution are cut into tiles, each of which is some output channels of a group by a box of the
+// How the outputs of a convolution are cut into tiles: each covers some output channels of a group and a box of the
 // pixels of an image.
 #pragma once
 
@@ -68,7 +68,7 @@ struct BoxLines {
   [[nodiscard]] std::int64_t place(const WindowTile& box, std::int64_t i, std::int64_t j) const {
     return (i * box.count[1] + j) * step;
   }
-  // Removes from the totals what lay between rows.
+  // Removes the elements between rows from the totals.
   template <class T>
   void close_up(const WindowTile& box, T* totals) const {
     for (std::int64_t i = 1; is_joined && i < box.count[0] * box.count[1]; ++i) {

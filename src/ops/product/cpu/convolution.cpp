@@ -33,7 +33,7 @@ f32 load(const std::byte* from) {
 // Whether the kernels read the copied part of the image itself.
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
 
-// What a thread needs beside the operands, in bytes from the beginning of its memory.
+// The memory that a thread needs beside the operands, in bytes from its beginning.
 struct ConvolutionBuffers {
   std::int64_t row_step;  // of the totals, in elements
   std::int64_t totals;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the innermost loops of products share, for each of Highway's targets.
+// Shared by the innermost loops of products, for each of Highway's targets.
 #if defined(ANYDML_FACTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_FACTORS_INL
 #undef ANYDML_FACTORS_INL
@@ -35,7 +35,7 @@ constexpr std::size_t kVectors = kPanel / kLanes;
 // 24 sums, 4 vectors of B and 2 of A in 32 registers; 12, 2 and 1 in 16; 28 and 2 in 32, with factors from memory.
 constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
 
-// The factors of one k, of which row `row` is wanted in all lanes.
+// The factors of one k, with row `row` in all lanes.
 template <std::size_t kRows>
 struct Factors {
 #if HWY_TARGET == HWY_NEON

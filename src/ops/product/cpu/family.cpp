@@ -44,7 +44,7 @@ f32 load(const std::byte* from) {
 
 f32 load(const std::byte* from, bool is_half) { return is_half ? load<f16>(from) : load<f32>(from); }
 
-// What a thread needs beside the operands, in elements of FLOAT32.
+// The memory that a thread needs beside the operands, in elements of FLOAT32.
 struct Buffers {
   std::int64_t totals = 0;
   std::int64_t of_a = 0;  // factors of a block, packed
@@ -137,7 +137,7 @@ class ProductRun final : public cpu::Prepared {
     return step_.b.row == bytes_of_b() || step_.depth == 1 ? of_type.across : nullptr;
   }
 
-  // Factors of one of the operands, by the bit that says of which type it is.
+  // Factors of one of the operands, by the bit that gives its type.
   void pack(std::uint32_t half, const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth,
             std::int64_t count, std::int64_t width, f32* to) const {
     if ((step_.halves & half) != 0) {

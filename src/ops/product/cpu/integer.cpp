@@ -39,14 +39,14 @@ std::int64_t depth_block(std::int64_t rows) {
   return std::clamp(most / kDepthBlock * kDepthBlock, kDepthBlock, kMostDepth);
 }
 
-// What a piece needs besides the operands; offsets in bytes, each at a multiple of kAlignment.
+// The memory that a piece needs besides the operands; offsets in bytes, each at a multiple of kAlignment.
 struct Buffers {
   std::size_t totals = 0;
   std::size_t of_a = 0;  // a block of the rows, packed
   std::size_t of_b = 0;  // a block of a panel, where B is not packed
   std::size_t ones = 0;
   std::size_t start = 0;     // of a panel
-  std::size_t sums = 0;      // of a strip and a panel, of which one row or one column counts
+  std::size_t sums = 0;      // of a strip and a panel, where only one row or one column counts
   std::size_t row_sums = 0;  // and the zero points of rows
   std::size_t row_zeros = 0;
   std::size_t column_sums = 0;
@@ -225,7 +225,7 @@ class IntegerRun final : public cpu::Prepared {
     }
   }
 
-  // A block of the tile's rows in strips, and what it adds to their sums.
+  // A block of the tile's rows in strips, and its contribution to their sums.
   void pack_rows(const Work& work, std::int64_t first, std::int64_t depth, u8* of_a) const {
     const TilePlace& place = work.place;
     const std::int64_t groups = parts_of(depth, kernels_.group);

@@ -45,7 +45,7 @@ std::int64_t packed_columns(const IntegerKernels& kernels, const ConvolutionTile
   return std::max<std::int64_t>(kernels.panel, length < 32 ? 16 : length < 64 ? 32 : 64);
 }
 
-// What a thread needs besides the operands; offsets in bytes, each at a multiple of kAlignment.
+// The memory that a thread needs besides the operands; offsets in bytes, each at a multiple of kAlignment.
 struct Buffers {
   std::int64_t row_step;  // of the totals, in elements
   std::int64_t together;  // columns that are packed together
@@ -151,7 +151,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
     std::int64_t rows;
     WindowTile box;
     WindowPlane plane;
-    std::byte padding;  // the zero point of the input, as it was given
+    std::byte padding;  // the zero point of the input, unchanged
     u32 input_zero;     // for the signs of bytes that are multiplied
     bool has_zeros;     // whether the sums of columns count
   };

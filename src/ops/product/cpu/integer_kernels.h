@@ -34,7 +34,7 @@ struct IntegerKernels {
   std::int64_t row_unit;       // a strip has a multiple of so many rows
   std::int64_t panel;          // columns of a panel
   std::int64_t group;          // values of k that lie beside each other: 4, or 8
-  bool unsigned_a;             // whether the bytes of A are unsigned; those of B are signed
+  bool unsigned_a;             // whether the bytes of A are unsigned; B's are signed
   const IntegerBlock* blocks;  // by the row units of the strip, less 1
 
   [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
@@ -55,8 +55,8 @@ struct IntegerKernels {
   }
 };
 
-// A row of totals and what becomes of it. A total is corrected for the zero points first, modulo 2^32: by
-// plus - zero * column_sums[i] - column_zeros[i] * rest.
+// A row of totals and its conversion. A total is first corrected for the zero points, modulo 2^32: by plus - zero *
+// column_sums[i] - column_zeros[i] * rest.
 struct IntegerRow {
   const u32* totals;
   const u32* column_sums;   // null: no zero point of a row counts, and none of a column
@@ -91,9 +91,9 @@ inline constexpr std::int64_t kInterleaved = 8;
 
 [[nodiscard]] const IntegerRows& integer_rows(cpu::Target target);
 
-// Sums over k of weights[k] * the byte at from + offsets[k] + i, for i below `count`, modulo 2^32. They are put to the
-// totals if this is the first part of k, and added to them otherwise. Weights are the differences of two bytes. Less
-// than kIntegerLineSlack bytes after the last element are read too; no totals are written but those of the elements.
+// Sums over k of weights[k] * the byte at from + offsets[k] + i, for i below `count`, modulo 2^32. They replace the
+// totals if this is the first part of k, and are added to them otherwise. Weights are the differences of two bytes.
+// Less than kIntegerLineSlack bytes after the last element are read too; only the totals of the elements are written.
 using IntegerLine = void (*)(const std::byte* from, const std::int64_t* offsets, const i16* weights, std::int64_t depth,
                              u32* totals, std::int64_t count, bool is_first) noexcept;
 inline constexpr std::int64_t kIntegerLineSlack = 64;

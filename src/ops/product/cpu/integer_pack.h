@@ -9,8 +9,8 @@
 
 namespace anydml {
 
-// What brings bytes into a panel or a strip. `flip` is 0x80 where the kernels want the other sign (byte_flip), and
-// otherwise 0.
+// Functions that arrange bytes in a panel or a strip. `flip` is 0x80 if the kernels need the other sign (byte_flip),
+// and otherwise 0.
 struct BytePacking {
   const IntegerRows* rows;
   std::int64_t group;
@@ -24,13 +24,13 @@ struct BytePacking {
 void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t depth, std::int64_t count, const PanelPlace& to) noexcept;
 
-// Bytes of this sign for kernels that want that sign: what turns them over, and what is to be added to them then.
+// Bytes of this sign for kernels that need that sign: the mask that flips them, and the correction to add.
 [[nodiscard]] constexpr u8 byte_flip(bool is_signed, bool wants_signed) { return is_signed == wants_signed ? 0 : 0x80; }
 [[nodiscard]] constexpr i32 byte_shift(bool is_signed, bool wants_signed) {
   return is_signed == wants_signed ? 0 : is_signed ? 128 : -128;
 }
 
-// The bytes of A or B as they are packed for the kernels.
+// The bytes of A or B, packed for the kernels.
 [[nodiscard]] inline BytePacking packing_of(const IntegerKernels& kernels, const IntegerRows& rows, bool is_signed,
                                             bool wants_signed) {
   return {.rows = &rows, .group = kernels.group, .flip = byte_flip(is_signed, wants_signed)};
@@ -43,8 +43,8 @@ inline constexpr u32 kNoStart[64] = {};            // for the widest panel
 // Ones, which the kernels multiply to find sums of rows or columns.
 void fill_ones(u8* to, std::int64_t count) noexcept;
 
-// sums[row * panel + column] = the sums of the products of a strip and a panel over some depth, of which one side is
-// ones for kDepthBlock of k.
+// sums[row * panel + column] = the sums of the products of a strip and a panel over some depth, where one side is ones
+// for kDepthBlock of k.
 void add_up(const IntegerKernels& kernels, std::int64_t rows, const u8* a, std::int64_t a_step, const u8* b,
             std::int64_t b_step, std::int64_t depth, u32* sums) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The loop of VPDPBUSD. Included once for each width, where Vector and the functions of it are those of the width and
-// all that follows is compiled for its instructions; no guard.
+// The loop of VPDPBUSD. Included once for each width, with Vector and its functions for that width and everything below
+// compiled for its instructions; no guard.
 
 template <std::size_t kRows>
 void add_dots(const IntegerBlockPlace& place, std::int64_t strips) noexcept {

@@ -85,7 +85,7 @@ constexpr IntegerKernels kKernelsOf32 = {.name = "VPDPBUSD",
 
 }  // namespace
 
-// Targets promise AVX2 and AVX-512, of which the system keeps the registers; the instruction needs nothing else.
+// Targets promise AVX2 and AVX-512, whose registers the system preserves; the instruction needs nothing else.
 const IntegerKernels* avx_vnni_kernels() {
   constexpr unsigned kAvxVnni = 1U << 4;
   unsigned eax = 0;

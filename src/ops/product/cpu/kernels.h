@@ -10,8 +10,8 @@
 namespace anydml {
 
 // One block of factors, at most kProductBlock, of a strip of rows and a panel of columns. a: `rows` factors for each k,
-// one after another. b: those of the panel's columns for each k, b_step apart. The sums are put to the totals if this
-// is the first block, and added to them otherwise.
+// one after another. b: the factors of the panel's columns for each k, b_step apart. The sums replace the totals if
+// this is the first block, and are added to them otherwise.
 using ProductBlock = void (*)(const f32* a, const f32* b, std::int64_t b_step, std::int64_t depth, f32* totals,
                               std::int64_t totals_step, bool is_first) noexcept;
 
@@ -20,9 +20,9 @@ using ProductBlock = void (*)(const f32* a, const f32* b, std::int64_t b_step, s
 using ProductPair = void (*)(const f32* a, const f32* other_a, const f32* b, std::int64_t b_step, std::int64_t depth,
                              f32* totals, std::int64_t totals_step, bool is_first) noexcept;
 
-// The same for rows of an image whose factors need not be packed: those of column i for k are at b + offsets[k] + i,
-// for any number of columns. Memory after the last one of them is read too, less than a panel of it; no totals are
-// written but those of the columns.
+// The same for rows of an image whose factors need not be packed: the factors of column i for k are at b + offsets[k] +
+// i, for any number of columns. Less than a panel of memory after the last column is read too; only the totals of the
+// columns are written.
 using ProductLine = void (*)(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
                              std::int64_t totals_step, std::int64_t columns, bool is_first) noexcept;
 
@@ -33,7 +33,7 @@ struct ProductKernels {
   std::int64_t strip;          // the most rows of a strip
   std::int64_t panel;          // columns of a panel
   const ProductBlock* blocks;  // by the rows of the strip, less 1
-  // For panels of which fewer columns are wanted. They compute this many.
+  // For panels of which fewer columns are needed. They compute this many.
   std::int64_t few_columns;  // one vector
   std::int64_t half_columns;
   const ProductBlock* few_blocks;
@@ -43,15 +43,15 @@ struct ProductKernels {
   // be the totals. to and c are at any alignment.
   void (*scale_row)(const ProductScale& scale, const f32* totals, const std::byte* c, std::int64_t c_stride,
                     std::int64_t count, std::byte* to) noexcept;
-  // to[k * width + i] = the element at from + i * stride + k elements, for k below `depth` and i below `count`, both of
-  // which are kTransposedSide at least. from is at any alignment.
+  // to[k * width + i] = the element at from + i * stride + k elements, for k below `depth` and i below `count`, both at
+  // least kTransposedSide. from has any alignment.
   void (*transpose)(const std::byte* from, std::int64_t stride, std::int64_t depth, std::int64_t count,
                     std::int64_t width, f32* to) noexcept;
 };
 
 // Null: none for this target, which computes by the definition.
 [[nodiscard]] const ProductKernels* product_kernels(cpu::Target target);
-// By the rows, less 1; there are kLineRows of them.
+// Indexed by the number of rows minus 1, up to kLineRows.
 [[nodiscard]] const ProductLine* product_lines(cpu::Target target);
 
 }  // namespace anydml

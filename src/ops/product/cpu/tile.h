@@ -35,7 +35,7 @@ inline void bring_part(const f32* elements, std::int64_t count, std::int64_t par
   }
 }
 
-// The rows of A that were packed as strips beforehand.
+// The rows of A that were packed as strips in advance.
 struct PackedStrips {
   const f32* first;  // of the tile's first row, with which a strip begins
   std::int64_t depth;
@@ -62,8 +62,8 @@ struct TileTotals {
   std::int64_t columns;
 };
 
-// Multiplies a panel, of which `columns` are wanted, with all strips of a block. is_first_panel: of the block, in which
-// strips may be in no cache yet.
+// Multiplies `columns` of a panel by all strips of a block. is_first_panel: of the block, whose strips may not be in a
+// cache yet.
 template <class Rows>
 void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::int64_t columns, bool is_first_panel,
                std::int64_t first, std::int64_t depth, std::int64_t all_rows, f32* totals, std::int64_t row_step) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The product of one row with a matrix that is read once, from where it lies: packing it would take longer than
-// multiplying. And factors of FLOAT16 on their way to FLOAT32.
+// The product of one row and a matrix that is read once, in place: packing it would take longer than multiplying. Also
+// the conversion of factors from FLOAT16 to FLOAT32.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ using RowProduct = void (*)(const f32* factors, const std::byte* matrix, std::in
                             std::int64_t count, f32* totals) noexcept;
 
 struct RowKernels {
-  RowProduct along;   // the elements of one k lie beside each other, and those of the next are `stride` bytes further
-  RowProduct across;  // the elements of one i lie beside each other, and those of the next are `stride` bytes further
+  RowProduct along;   // the elements of one k are adjacent, and the next k is `stride` bytes further
+  RowProduct across;  // the elements of one i are adjacent, and the next i is `stride` bytes further
 };
 
 struct VectorKernels {

@@ -140,7 +140,7 @@ struct Stretch {
 };
 constexpr std::int64_t kMostWidth = 128;
 
-// Each stretch is copied as long as the panel is wide: what is too much is overwritten by the next one.
+// Each stretch is copied over the whole width of the panel: the next one overwrites the excess.
 template <std::size_t kBytes>
 void copy_stretches(const std::byte* planes, const std::int64_t* offsets, std::int64_t depth, std::int64_t bytes,
                     const Stretch* stretches, std::int64_t count, std::byte* to) {

@@ -23,7 +23,7 @@ struct WindowTile {
 
 // How the elements that a tile needs of one channel lie in the copy. Offsets in elements.
 struct WindowPlane {
-  // Along a dimension there are `parts` stretches of `length` elements. Stretch p has the input's places start + p *
+  // Along a dimension, `parts` stretches of `length` elements. Stretch p has the input's positions start + p *
   // part_move, and so on in steps of place_move.
   struct Axis {
     std::int64_t parts;
@@ -65,8 +65,8 @@ void copy_planes(const Windows& windows, const WindowPlane& plane, const std::by
 void tap_offsets(const WindowClasses& classes, const WindowPlane& plane, std::int64_t first, std::int64_t depth,
                  std::int64_t* to) noexcept;
 
-// For each tap the elements of `width` outputs of the tile from `output` on, `width` elements apart. What stands for
-// outputs after the tile's last means nothing. Reads and writes `width` elements more than the planes and the panel
+// For each tap the elements of `width` outputs of the tile from `output` on, `width` elements apart. Elements for
+// outputs after the tile's last have no meaning. Reads and writes `width` elements more than the planes and the panel
 // have. width * element_bytes: 16, 32, 64 or 128.
 void pack_windows(const WindowPlane& plane, const WindowTile& tile, const std::byte* planes,
                   const std::int64_t* offsets, std::int64_t depth, std::int64_t output, std::int64_t width,

@@ -27,7 +27,7 @@ constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
   return {.rows = step.rows, .columns = step.columns, .matrices = step.batches, .depth = step.depth};
 }
 
-// All strides that lead to elements together, of which the lowest bits count.
+// All strides that lead to elements together; only the lowest bits count.
 [[nodiscard]] std::uint64_t low_bits(const ProductStep& step, const MatrixStrides& strides) {
   auto all = static_cast<std::uint64_t>(strides.row) | static_cast<std::uint64_t>(strides.column);
   for (u32 i = 0; i < step.batch_rank; ++i) {

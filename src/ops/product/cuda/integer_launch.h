@@ -40,7 +40,7 @@ struct NumberLaunch {
   bool is_aligned;
 };
 
-// As IntegerFinish, of which this file can know nothing.
+// Like IntegerFinish, which this file must not know.
 inline constexpr u32 kFinishInt32 = 0;
 inline constexpr u32 kFinishQuantized = 1;
 inline constexpr u32 kFinishFloat32 = 2;
@@ -67,15 +67,15 @@ struct IntegerLaunch : IntegerFinishLaunch {
   FastDivisor batch_sizes[kProductBatchRank];
 };
 
-// A convolution of bytes, of which A is the filter and B the input; all outputs are of one class. Its bias is of INT32.
-// A word of k is up to four neighbouring channels at one tap. Where k is split, blocks of threads have parts of it, and
-// a second kernel adds their totals.
+// A convolution of bytes: A is the filter and B the input; all outputs are of one class. Its bias is INT32. A word of k
+// is up to four neighbouring channels at one tap. If k is split, blocks of threads have parts of it, and a second
+// kernel adds their totals.
 struct IntegerWindowLaunch : ConvolutionLaunch, IntegerFinishLaunch {
   NumberLaunch filter_zero;
   NumberLaunch input_zero;
   u32* totals;  // [part][output], as the sums of ConvolutionLaunch::split; null: k is not split
   u32 words;
-  u32 words_of_part;  // a multiple of kWordStep, unless there is one part
+  u32 words_of_part;  // a multiple of kWordStep, unless there is only one part
   u32 parts;
   bool filter_is_signed;
   bool input_is_signed;

@@ -14,8 +14,8 @@ namespace anydml::cuda {
 
 inline constexpr u32 kWordChannels = 4;
 
-// The bytes of some neighbouring channels; the others are 0. kIsWord: there are four of them in one place, or none.
-// There are no branches, so that a thread has many loads on their way at a time.
+// The bytes of some neighbouring channels; the others are 0. kIsWord: four of them are in one place, or none. It has no
+// branches, so that a thread has many loads in flight at a time.
 template <bool kIsWord>
 [[nodiscard]] __device__ inline u32 load_channels(const std::byte* from, std::int64_t channel_step, u32 channels) {
   if constexpr (kIsWord) {
@@ -145,7 +145,7 @@ class ByteWindows {
   u32 of_b_[kWords];
 };
 
-// What the totals of an output channel meet. The channel is counted over all groups.
+// The corrections for the totals of an output channel. The channel is counted over all groups.
 struct ChannelNumbers {
   u32 bias;
   f32 factor;

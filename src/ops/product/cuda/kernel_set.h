@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of products, as the host sees them. tile: its name. splits: blocks of threads that share
-// the k of a tile; if there is more than one, the kernel of the sums comes after.
+// The kernels of products, as the host sees them. tile: its name. splits: blocks of threads that share the k of a tile;
+// if it is more than one, the kernel of the sums follows.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -35,7 +35,7 @@ struct PlaneForm {
 [[nodiscard]] cudaError_t start_direct_convolution(const ConvolutionLaunch& launch, u32 blocks, u32 threads,
                                                    cudaStream_t stream);
 
-// One output for each thread, at addresses that are no multiples of an element.
+// One output for each thread, at addresses that are not multiples of an element.
 [[nodiscard]] cudaError_t start_odd_half_product(const HalfLaunch& launch, cudaStream_t stream);
 
 [[nodiscard]] cudaError_t start_integer_product(const IntegerLaunch& launch, u32 tile, u32 blocks, cudaStream_t stream);

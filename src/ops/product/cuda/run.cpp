@@ -35,7 +35,7 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
   rate = std::min(rate, 1.0) * tile.rate;
   double cycles = static_cast<double>(busiest) * static_cast<double>(tile.rows * tile.columns) *
                   static_cast<double>(std::max<std::int64_t>(depth, 1)) / kProductsOfCycle / rate;
-  if (tile.at_a_time == 1) {  // nobody multiplies while the first factors come and the outputs go
+  if (tile.at_a_time == 1) {  // no thread multiplies while the first factors arrive and the outputs leave
     cycles += kAlone * static_cast<double>(busiest);
   }
   if (splits > 1) {

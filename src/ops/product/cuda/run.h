@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the steps of this family share on the host: how outputs are cut into tiles, and the kernel that is one with the
-// step after it.
+// Shared by the steps of this family on the host: how outputs are cut into tiles, and the kernel that is joined with
+// the step after it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of 
   return (whole + part - 1) / part;
 }
 
-// Whether an address and strides together, of which the lowest bits count, are multiples.
+// Whether an address and its strides are all multiples; only the lowest bits count.
 [[nodiscard]] inline bool is_multiple(const void* address, std::uint64_t strides, std::uint64_t of) {
   return (reinterpret_cast<std::uintptr_t>(address) | strides) % of == 0;
 }
@@ -61,7 +61,7 @@ struct TileKind {
           .shared_bytes = tile_bytes(tile),
           .rate = rate};
 }
-// A wide tile's threads have half as many loads for each product, and there are fewer warps to hide them.
+// The threads of a wide tile have half as many loads for each product, and fewer warps hide them.
 inline constexpr TileKind kFloatTiles[] = {float_tiles(kWideTile, 1.11), float_tiles(kLargeTile, 1),
                                            float_tiles(kSmallTile, 0.95)};
 // A flat tile, for few output channels, finds places in the image for twice as many columns.
@@ -105,7 +105,7 @@ struct TileChoice {
 // Whether the kernels can count outputs, places and k in 32 bits.
 [[nodiscard]] bool windows_fit(const ConvolutionStep& step);
 // Whether threads compute outputs without tiles, which would be almost empty: with few output channels, if the sums are
-// short or if there are enough of them for all threads.
+// short or if their number is large enough for all threads.
 [[nodiscard]] bool is_direct(const ConvolutionStep& step, const Machine& machine);
 // Sets the sizes and strides of a launch for up to kLaunchClasses classes along each dimension, from these on. The
 // result has the number of its classes, and the columns of the one that has the most.
@@ -115,8 +115,8 @@ struct WindowPart {
 };
 [[nodiscard]] WindowPart set_windows(const ConvolutionStep& step, const std::int64_t (&first)[kLaunchAxes],
                                      ConvolutionLaunch& launch);
-// Sets how outputs of a launch are cut into blocks of threads: so many down and across, for each group and class. The
-// result is the number of blocks; 0: there are too many.
+// Sets how the outputs of a launch are cut into blocks of threads: so many down and across, for each group and class.
+// The result is the number of blocks; 0: too many.
 [[nodiscard]] u32 set_blocks(const WindowPart& part, std::int64_t down, std::int64_t across, ConvolutionLaunch& launch);
 // The threads of a block in the direct kernels, which have so many columns, and the blocks across.
 struct DirectShape {

@@ -180,7 +180,7 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kT
   return total;
 }
 
-// Multiplies `depth` values of k, of which the first begins a block. The factors have
+// Multiplies `depth` values of k; the first begins a block. The factors have
 //   begin()              called once before any other
 //   copy(a, b, step)     starts to copy a stage, [k][side] with rows of tile_row; steps come in order, by all threads
 //   prepare(step)        called when stage step - kTileStages + 1 has come, some time before copy(..., step)
@@ -215,7 +215,7 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
     }
     end_copy_group();
   }
-  // The factors of the next k are loaded while those of this k are multiplied, from the next stage too.
+  // The factors of the next k are loaded while those of this k are multiplied, even from the next stage.
   f32 rows[2][kRows];
   f32 columns[2][kColumns];
   const auto load = [&](u32 stage, u32 k) {
@@ -242,7 +242,7 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
     for (u32 k = 0; k < kTileStep; ++k) {
       if (k + 1 == kTileStep) {
         wait_for_copies<kTileStages - 2>();
-        __syncthreads();  // the next stage is there, and nobody needs this one any more
+        __syncthreads();  // the next stage is loaded, and no thread needs this one any more
         stage = stage + 1 == kTileStages ? 0 : stage + 1;
       }
       load(stage, (k + 1) % kTileStep);  // of the last stage nothing comes of it

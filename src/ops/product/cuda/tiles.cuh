@@ -130,7 +130,7 @@ struct MatrixFactors {
 
 // Where the matrices of an output's batch are.
 struct OutputPlace {
-  const std::byte* c;  // null: there is none
+  const std::byte* c;  // null: absent
   std::byte* output;   // null: outputs are handed on
 
   template <class Launch>

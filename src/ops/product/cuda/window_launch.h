@@ -46,7 +46,7 @@ struct AxisLaunch {
 struct ConvolutionLaunch {
   const std::byte* input;
   const std::byte* filter;
-  const std::byte* bias;  // null: there is none
+  const std::byte* bias;  // null: absent
   std::byte* output;      // null: outputs are handed on
   std::int64_t input_image;
   std::int64_t input_channel;
@@ -62,7 +62,7 @@ struct ConvolutionLaunch {
   u32 pixels;    // of an image of the output, in all classes
   FastDivisor groups;
   FastDivisor rows;     // of a group
-  FastDivisor columns;  // of all images, where there is one class
+  FastDivisor columns;  // of all images, if there is only one class
   FastDivisor down;     // tiles of a column of tiles; rows, in the direct kernel
   FastDivisor across;   // tiles of a row of tiles, in the class that has the most columns
   bool input_is_aligned;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One output of a matrix product: a sum of products (ops/scalar/sum_of_products.h), and what becomes of it.
+// One output of a matrix product: a sum of products (ops/scalar/sum_of_products.h), and the operations on it.
 #pragma once
 
 #include "ops/scalar/sum_of_products.h"

@@ -118,8 +118,8 @@ inline void dequantize_block(const i16* codes, std::int64_t count, i32 zero, f32
   }
 }
 
-// Blocks that follow one another, each with a scale and a zero point. kLength: of a block, 0 if it is not among those
-// that weights have most often.
+// Consecutive blocks, each with a scale and a zero point. kLength: of a block, 0 if it is not one of the usual
+// lengths.
 template <std::int64_t kLength>
 void dequantize_blocks(const i16* codes, std::int64_t blocks, std::int64_t length, const i16* zeros, const f32* scales,
                        std::byte* to) {
@@ -170,7 +170,7 @@ class QuantizePlace {
   }
 
   [[nodiscard]] std::int64_t offset(QuantizeOperand operand) const { return offsets_[operand]; }
-  // What is left of the innermost loop.
+  // The rest of the innermost loop.
   [[nodiscard]] std::int64_t left() const { return step_.loops[step_.rank - 1].size - indices_[step_.rank - 1]; }
 
   // How often the innermost loop can be gone through from here as a whole, before a loop around the second one moves.
@@ -268,7 +268,7 @@ class QuantizeChunks {
     }
   }
 
-  // As many whole blocks as there are from here on, of a tensor that is in order; the number of their elements.
+  // All whole blocks from here on, of a tensor that is in order; returns the number of their elements.
   std::int64_t dequantize_blocks_at(QuantizePlace& place, std::int64_t part, std::int64_t count, std::byte* made) {
     const std::int64_t length = inner_.size;
     const std::int64_t blocks = std::min(place.whole_loops(), (count - part) / length);

@@ -23,6 +23,6 @@ using QuantizeRun = void (*)(const QuantizeStep& step, std::int64_t first, std::
                              std::byte* scratch) noexcept;
 
 [[nodiscard]] QuantizeRun find_quantize_run(cpu::Target target);
-[[nodiscard]] QuantizeRun generic_quantize_run();  // for a machine of which nothing is known
+[[nodiscard]] QuantizeRun generic_quantize_run();  // for an unknown machine
 
 }  // namespace anydml

@@ -26,7 +26,7 @@ struct Codes {
   u32 count;
   u32 rank;
   CodeRange range;
-  i32 zero_point;  // where there is no tensor of them
+  i32 zero_point;  // if they are not a tensor
   bool has_zero;
   bool four_bits;
   bool half_numbers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counters in vectors, each word of them in the lower half of a lane of 64 bits: products take those halves, and what
-// is left in the upper ones does not matter until the end.
+// Counters in vectors, each word in the lower half of a 64-bit lane: products take those halves, and the contents of
+// the upper halves do not matter until the end.
 #include "ops/random/cpu/blocks.h"
 
 #include <algorithm>
@@ -80,8 +80,8 @@ HWY_INLINE void put_counters(const PhiloxState& state, u32* to) {
 
 constexpr std::int64_t kCounters = 2 * HWY_MAX_BYTES / sizeof(u64);
 
-// Each word in the lower half of a lane of 64 bits: products take those halves, and what is left in the upper ones does
-// not matter until the end.
+// Each word in the lower half of a 64-bit lane: products take those halves, and the contents of the upper halves do not
+// matter until the end.
 HWY_INLINE void put_counters(const PhiloxState& state, u32* to) {
   const Wide d;
   const Words words;

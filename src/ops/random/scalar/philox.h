@@ -10,7 +10,7 @@ namespace anydml {
 inline constexpr u32 kPhiloxRounds = 10;
 inline constexpr u32 kPhiloxFactor0 = 0xd2511f53;
 inline constexpr u32 kPhiloxFactor1 = 0xcd9e8d57;
-inline constexpr u32 kPhiloxWeyl0 = 0x9e3779b9;  // what is added to the key after each round
+inline constexpr u32 kPhiloxWeyl0 = 0x9e3779b9;  // added to the key after each round
 inline constexpr u32 kPhiloxWeyl1 = 0xbb67ae85;
 inline constexpr u32 kPhiloxWords = 4;
 

@@ -434,7 +434,7 @@ class RecurrentRun final : public cpu::Prepared {
     keep(tile, tile.made());
   }
 
-  // The first of two phases: the update gate, and what the reset gate leaves of the hidden state.
+  // The first of two phases: the update gate, and the hidden state after the reset gate.
   void run_gru_reset(const Tile& tile) const {
     if (!has_active_rows(tile)) {
       return;

@@ -9,7 +9,7 @@ void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT
       const std::int64_t at = row * size.panel + first;
       const f32* const x = terms.x + at;
       f32* const to = sums + at;
-      // What is absent is read from somewhere else, and not looked at.
+      // Absent values are read from another address, and ignored.
       const f32* const peephole = sum.has_peephole ? terms.peephole + first : x;
       const f32* const cell = sum.has_peephole ? terms.cell + at : x;
       const f32* const bias = sum.has_bias ? terms.bias + first : x;
@@ -103,8 +103,8 @@ void round_halves(std::int64_t count, f32* values) noexcept {
   }
 }
 
-// Some elements at a time: compilers then mix the instructions of several vectors, and no chain of them is waited for.
-// A function of its own, since only then all that it calls becomes part of it.
+// Some elements at a time: compilers then interleave the instructions of several vectors, so that no chain of them has
+// to wait. It is a separate function, because only then is everything it calls inlined.
 template <class Of>
 ANYDML_FLATTENED void run_function(std::int64_t count, f32* ANYDML_RESTRICT values) noexcept {
   const Of of;

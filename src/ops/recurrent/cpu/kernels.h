@@ -36,7 +36,7 @@ struct ResetTerms {
 
 struct RecurrentKernels {
   // The products of one row with the panels of `gates` gates, which are gate_step elements apart: the totals of a gate
-  // are totals_step elements after those of the gate before it. Null: there is no such kernel.
+  // are totals_step elements after those of the previous gate. Null: not available.
   void (*multiply_row)(const f32* hidden, const f32* panels, std::int64_t gate_step, std::int64_t gates,
                        std::int64_t depth, f32* totals, std::int64_t totals_step) noexcept;
   // In place of the products with the hidden state.

@@ -11,10 +11,10 @@
 
 namespace anydml::cuda {
 
-// What a launch computes of a time step.
+// The part of a time step that a launch computes.
 enum class RecurrentPhase : u32 {
   whole,
-  reset,  // of a GRU with two products: the update gate, and what the reset gate leaves of the hidden state
+  reset,  // of a GRU with two products: the update gate, and the hidden state after the reset gate
   hidden  // and the rest
 };
 
@@ -90,8 +90,8 @@ struct KeptFactors {
          sizeof(f32);
 }
 
-// The first state, and the last if there is no time step; a phase of a time step; all time steps at once, by a
-// cooperative launch; the packed matrix, from the first of `operands` to the second. They answer with the error of
+// The first state, and the last if there are no time steps; a phase of a time step; all time steps at once, by a
+// cooperative launch; the packed matrix, from the first of `operands` to the second. They return the error of
 // CUDA's call.
 [[nodiscard]] cudaError_t start_recurrent_begin(const RecurrentLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_recurrent_time(const RecurrentLaunch& launch, const RecurrentMoment& now,

@@ -55,8 +55,8 @@ inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const 
 }
 
 #if defined(ANYDML_REDUCE_NEON)
-// FMAX and FMIN are the extremes as they are defined here: a NaN wins, and +0 is above -0. So only what is left of
-// several rows becomes a key.
+// FMAX and FMIN match the extremes as defined here: a NaN wins, and +0 is above -0. So only the result of several rows
+// becomes a key.
 template <bool kMax>
 inline float32x4_t native_extreme(float32x4_t a, float32x4_t b) {
   return kMax ? vmaxq_f32(a, b) : vminq_f32(a, b);
@@ -117,8 +117,8 @@ template <class T, bool kMax, bool kIsArg>
 inline constexpr bool kHasNative<ExtremeFold<T, kMax, kIsArg>> = is_float<T> && sizeof(T) >= 4;
 #endif
 
-// How rows are best taken: one after another; several at a time, which saves the way to the accumulators; and those, if
-// they lie far from each other, line by line. Rows of bytes are short and lie close.
+// The best way to take rows: one after another; several at a time, which saves access to the accumulators; and several
+// line by line, if they lie far apart. Rows of bytes are short and lie close.
 enum class Taken { singly, together, by_lines };
 
 template <class Fold, Taken kTaken>
@@ -227,7 +227,7 @@ inline bool has_key(const std::byte* from, std::int64_t count, typename Fold::Ac
   using Accumulator = typename Fold::Accumulator;
   Accumulator found = 0;
   if constexpr (is_float<T> && sizeof(T) >= 4) {
-    // As numbers, which is shorter; a NaN is what does not equal itself.
+    // As numbers, which is shorter; a NaN does not equal itself.
     const auto* x = reinterpret_cast<const unaligned_t<T>*>(from);
     const T value = Fold::lower(key);
     if (key != Fold::kNan) {

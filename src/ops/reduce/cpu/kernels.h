@@ -20,7 +20,7 @@ struct ReduceKernels {
   // Of each output a block of `count` contiguous elements at most kReduceBlock, by lanes.
   void (*along)(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
                 Accumulator* results);
-  // The first or last of some contiguous elements that is this key; there is one. Extremes have it, others null.
+  // The first or last of some contiguous elements with this key; one exists. Only extremes have it; others have null.
   std::int64_t (*find)(const std::byte* input, std::int64_t count, Accumulator key, bool last);
 };
 

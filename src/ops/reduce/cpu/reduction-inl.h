@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions on the CPU. What is contiguous decides how: along the reduced elements, or across outputs whose elements
-// lie beside each other, row after row. Elements that lie otherwise are gathered first. The order in which they are
-// combined is the same either way. Included by the files of the folds, which compile side by side.
+// Reductions on the CPU. The contiguous direction decides the method: along the reduced elements, or across outputs
+// whose elements are adjacent, row after row. Other elements are gathered first. The order in which they are combined
+// is the same either way. Included by the files of the folds, which compile in parallel.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr std::int64_t kTogether = 256;  // outputs along
 template <class Key>
 struct Found {
   Key key;
-  u32 index;  // row-major within the reduced axes, of which there are less than 2^32
+  u32 index;  // row-major within the reduced axes, whose size is below 2^32
 };
 
 template <class T>
@@ -54,7 +54,7 @@ class Reduction final : public cpu::Prepared {
   using Partial = std::conditional_t<kIsArg, Found<Accumulator>, Accumulator>;
   static_assert(sizeof(Partial) <= static_cast<std::size_t>(kIsArg ? 16 : 8));
   static constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-  static constexpr bool kLanes = Fold::kOrdered;  // those that have no order need none
+  static constexpr bool kLanes = Fold::kOrdered;  // folds without an order need none
 
   Reduction(const ReduceStep& step, const ReduceKernels<Fold>& kernels, const cpu::Machine& machine,
             cpu::Neighbours neighbours)
@@ -121,7 +121,7 @@ class Reduction final : public cpu::Prepared {
     }
   }
 
-  // Of elements that the step before this one makes: those from this offset on, to `to`. They would lie there packed.
+  // Elements from this offset on, which the step before this one computes, to `to`. They would be packed there.
   void make(std::byte* const* operands, std::int64_t offset, std::int64_t count, std::byte* to) const {
     neighbours_.before.run(offset / kBytes, count, to, operands);
   }
@@ -201,7 +201,7 @@ class Reduction final : public cpu::Prepared {
         const std::byte* elements = contiguous(operands, at.input, first, count, buffer);
         const Stretch stretch = best_stretch(elements, count);
         Partial partial{stretch.key, 0};
-        // A block that is no better than one before it is never chosen, so its index need not be looked for.
+        // A block that is no better than an earlier one is never chosen, so its index need not be found.
         const bool last = step_.takes_last != 0;
         if (known != output || is_better(stretch.key, best, last)) {
           const std::byte* from = elements + stretch.first * kBytes;
@@ -314,7 +314,7 @@ class Reduction final : public cpu::Prepared {
     }
   }
 
-  // Some rows at a time: their extremes, and where one is better than what was found so far its row is looked for.
+  // Some rows at a time: their extremes, and if one is better than the best so far, its row is located.
   void search_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                    std::int64_t width, Accumulator* keys, u32* indices) const {
     alignas(64) Accumulator some[static_cast<std::size_t>(kRowBytes) / sizeof(Accumulator)];

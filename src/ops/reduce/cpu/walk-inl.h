@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kLeastOfPiece = 128 << 10;  // bytes of the input
 constexpr std::int64_t kMostOfPiece = 2 << 20;
 constexpr std::int64_t kRowBytes = 16 << 10;   // of accumulators across outputs
-constexpr std::int64_t kLeastRowBytes = 256;   // of the input, however many threads there are
+constexpr std::int64_t kLeastRowBytes = 256;   // of the input, for any number of threads
 constexpr std::int64_t kLaneBytes = 16 << 10;  // of accumulators across outputs, with lanes
 
 // Calls use(offset, stride, length) for each row of the innermost reduced loop among the elements [first, first +
@@ -115,8 +115,8 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
     const std::int64_t others = step.outputs / column.size * step.blocks();
     made.width =
         std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
-    // Few units are made as many as there are threads, or twice as many, and no more: short pieces of long rows are
-    // what memory is slowest at.
+    // A few units are split into as many as there are threads, or twice as many, and no more: memory is slowest with
+    // short pieces of long rows.
     if (const std::int64_t units = others * parts(column.size, made.width);
         !are_made && units < 2 * threads && units % threads != 0) {
       const std::int64_t line = std::max<std::int64_t>(1, 64 / element);

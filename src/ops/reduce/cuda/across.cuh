@@ -13,7 +13,7 @@ struct Across {
   using T = typename W::T;
   using Value = typename W::Value;
   static constexpr u32 kLanesOfThread = kLanes ? static_cast<u32>(kReduceLanes) / kLaneGroups : 1;
-  // In flight; each is a copy of what makes its elements.
+  // In flight; each has a copy of the code that computes its elements.
   static constexpr u32 kRows = kLanes ? 8 : W::kIsMade ? (kColumns == 1 ? 4 : 2) : kColumns == 1 ? 16 : 8;
   static_assert(!kLanes || kRows == kLanesOfThread);
 
@@ -22,7 +22,7 @@ struct Across {
     bits_t<T> bits;
   };
 
-  // group of groups, of which each has every groups-th row.
+  // group of groups; each has every groups-th row.
   __device__ Across(const typename W::Launch& launch_, u64 number, u32 group_, u32 groups_)
       : launch(launch_), group(group_), groups(groups_) {
     const bool exists = number < launch.units;
@@ -177,8 +177,8 @@ __global__ void __launch_bounds__(kReduceThreads) across(const __grid_constant__
   }
 }
 
-// An ordered fold without lanes has one thread for an output of a block. Where those are few, the other warps bring the
-// rows into shared memory, so that enough of them are on their way.
+// An ordered fold without lanes has one thread for an output of a block. If there are few of those, the other warps
+// load the rows into shared memory, so that enough loads are in flight.
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;

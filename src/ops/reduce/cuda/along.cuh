@@ -33,8 +33,8 @@ __device__ inline void fold_halves(typename W::Value (&values)[kValues]) {
   }
 }
 
-// Lanes by halves, of which thread t has those from t * kValues on. It is right too where all lanes are turned by some
-// number, since halves of lanes stay halves.
+// Lanes by halves; thread t has the lanes from t * kValues on. It is also right if all lanes are rotated by some
+// number, because halves of lanes stay halves.
 template <class W, u32 kValues>
 [[nodiscard]] __device__ inline typename W::Value fold_lanes(typename W::Value (&lanes)[kValues], u32 team) {
   if (team < kValues) {
@@ -67,7 +67,7 @@ template <class W, u32 kValues>
   for (; distance > 0; distance /= 2) {
     value = W::combine(value, W::from_other(value, distance));
   }
-  // What is left are the lanes that were one thread's.
+  // Only the lanes within one thread are left.
   distance = team / 2;
 #pragma unroll
   for (u32 half = kValues / 2; half > 0; half /= 2) {
@@ -113,7 +113,7 @@ struct Vectors {
   __device__ void load(u32 vector, u32 (&words)[4]) const { W::vector(launch, address(vector), words); }
   // Whether element i of a vector is one of the block's; all are, of a whole vector.
   [[nodiscard]] __device__ bool has(u32 vector, u32 i) const { return vector * kVector + i - skipped < count; }
-  // One that is not whole. What lies beside the elements is read if it is the tensor's.
+  // A partial vector. Memory beside the elements is read if it belongs to the tensor.
   __device__ __forceinline__ void load_part(u32 vector, u32 (&words)[4]) const {
     const std::byte* const at = address(vector);
     if (at >= launch.lowest && at + kVectorBytes <= launch.end) {
@@ -140,7 +140,7 @@ struct Vectors {
   u32 end_of_whole;
 };
 
-// Each is a copy of what makes its elements.
+// Each is a copy of the code that computes its elements.
 template <class W>
 inline constexpr u32 kVectorsInFlight = W::kIsMade        ? 2
                                         : W::kVector >= 8 ? 4
@@ -163,7 +163,7 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
                                    typename W::Lane (&lanes)[W::kLanes]) {
   constexpr u32 kSome = kVectorsInFlight<W>;
   const auto add_part = [&] {
-    if constexpr (!W::kIsMade) {  // of those all are whole
+    if constexpr (!W::kIsMade) {  // computed ones are all whole
       u32 words[4];
       vectors.load_part(vector, words);
       add_vector<W, false>(vectors, vector, words, lanes);
@@ -230,7 +230,7 @@ __device__ inline void add_wide(const Vectors<W>& vectors, u32 vector, u32 team,
   }
 }
 
-// The extreme of a vector; what is not of the block does not show.
+// The extreme of a vector; elements outside the block have no effect.
 template <class W>
 [[nodiscard]] __device__ inline typename W::Accumulator extreme_of(const Vectors<W>& vectors, u32 vector,
                                                                    const u32 (&words)[4]) {
@@ -365,7 +365,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_consta
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
-  constexpr u32 kSome = W::kIsMade ? 4 : 8;  // even, for the two lanes; each is a copy of what makes an element
+  constexpr u32 kSome = W::kIsMade ? 4 : 8;  // even, for the two lanes; each is a copy of the code for an element
   const auto [thread, elements] = place_in_team(launch);
   const std::byte* const from = launch.input + input_offset(launch, elements.output);
   const u32 team = launch.team;

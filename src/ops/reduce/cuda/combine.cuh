@@ -6,8 +6,8 @@
 
 namespace anydml::cuda {
 
-// Neighbours by pairs until one is left. What is missing at the end is neutral, which is carrying an odd one up. A team
-// is a warp or a block of threads. Of many partial results each team has 4,096 and leaves one where the first was.
+// Combines neighbours in pairs until one is left. Missing values at the end are neutral, which carries an odd one up. A
+// team is a warp or a block of threads. Of many partial results each team takes 4,096 and leaves one in their place.
 template <class W>
 __device__ inline void combine_partials(const typename W::Launch& launch) {
   using Value = typename W::Value;

@@ -39,7 +39,7 @@ void set_team(ReduceLaunch& launch, u32 team) {
 
 enum class Way { along, across, combine };
 
-// What a launch is, but for its parameter.
+// A launch without its parameter.
 struct Choice {
   ReduceKernel kernel;
   u32 blocks;
@@ -87,7 +87,7 @@ class ReduceRun final : public PreparedStep {
     }
   }
 
-  // Compiles what is one kernel with its neighbours. Null, or why it cannot be.
+  // Compiles a step and its neighbours into one kernel. Null, or the reason why it cannot.
   [[nodiscard]] const char* join(const ReduceStep& step, const Machine& machine) {
     if (neighbours_.before.step == nullptr && neighbours_.after.step == nullptr) {
       return nullptr;
@@ -152,8 +152,8 @@ class ReduceRun final : public PreparedStep {
     (loop.input < 0 ? lowest_ : end_) += (loop.size - 1) * loop.input;
   }
 
-  // Along an output's elements or across outputs, by what is contiguous, or else by what is nearer; and whether
-  // vectors meet no edge of a row.
+  // Along an output's elements or across outputs, whichever is contiguous, or else nearer; and whether vectors meet no
+  // edge of a row.
   void choose_way(const ReduceStep& step) {
     const ReduceLoop& inner = step.reduced[step.reduced_rank - 1];
     const ReduceLoop& column = step.kept[step.kept_rank - 1];
@@ -327,7 +327,7 @@ class ReduceRun final : public PreparedStep {
   std::int64_t output_offset_;
   std::int64_t lowest_ = 0;  // how far from the first element the tensor's bytes begin and end
   std::int64_t end_ = 0;
-  u64 inputs_low_ = 0;  // all strides together, of which the lowest bits count
+  u64 inputs_low_ = 0;  // all strides together; only the lowest bits count
   u64 outputs_low_ = 0;
   Way way_ = Way::along;
   bool has_lanes_ = false;    // and an order

@@ -11,7 +11,7 @@
 
 namespace anydml::cuda {
 
-// parameter_bytes: what the kernels' parameter is to have.
+// parameter_bytes: the size of the kernels' parameter.
 [[nodiscard]] KernelSource write_joined(const ReduceStep& step, const Neighbours& neighbours,
                                         std::size_t parameter_bytes, std::span<const ReduceKernel> kernels);
 

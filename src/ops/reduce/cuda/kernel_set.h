@@ -11,7 +11,7 @@ namespace anydml::cuda {
 
 using StartKernel = cudaError_t (*)(const ReduceLaunch& launch, u32 blocks, u32 threads, cudaStream_t stream);
 
-// docs/architecture.md says which is for what.
+// docs/architecture.md explains the purpose of each.
 enum class ReduceKernel : u32 {
   along_vectors,
   along_elements,
@@ -29,7 +29,7 @@ struct ReduceKernels {
   u32 element_bytes;
   u32 partial_bytes;
   bool is_ordered;                        // the order of combining shows in the result
-  bool has_half_sums;                     // partial results are exact sums of FLOAT16, of which no tree is made
+  bool has_half_sums;                     // partial results are exact sums of FLOAT16, which form no tree
   StartKernel start[kReduceKernelCount];  // null: the fold has no such kernel
 
   [[nodiscard]] constexpr StartKernel& at(ReduceKernel kernel) { return start[static_cast<u32>(kernel)]; }

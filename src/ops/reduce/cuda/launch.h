@@ -11,7 +11,7 @@ namespace anydml::cuda {
 
 inline constexpr u32 kReduceThreads = 256;    // of a block of threads
 inline constexpr u32 kLaneGroups = 8;         // of rows, where each of a group's threads has 8 of the 64 lanes
-inline constexpr u32 kLaneVectors = 4;        // of a thread, where there are many outputs
+inline constexpr u32 kLaneVectors = 4;        // of a thread, if there are many outputs
 inline constexpr u32 kStagedColumns = 32;     // of a block of threads that stages rows
 inline constexpr u32 kPartialsOfThread = 16;  // at most, when blocks are combined
 inline constexpr u32 kPartialsAtOnce = kReduceThreads * kPartialsOfThread;

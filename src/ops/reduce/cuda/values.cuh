@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What threads of a reduction keep and pass to each other, where elements are, and where results go.
+// The values that threads of a reduction keep and exchange, the locations of elements, and the destinations of results.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -41,7 +41,7 @@ struct JoinedLaunch : ReduceLaunch {
   After after;
 };
 
-// What a reduction keeps of elements: an accumulator, or a key with its index; and where they come from and go to.
+// The state of a reduction: an accumulator, or a key with its index; and its sources and destinations.
 template <class Fold_, bool kIsArg_, class Before = InMemory, class After = InMemory>
 struct Work {
   using Fold = Fold_;
@@ -106,7 +106,7 @@ struct Work {
   [[nodiscard]] __device__ static bool is_beyond(Accumulator key, Accumulator other) {
     return Fold::kNeutral == Fold::kLeast ? other < key : key < other;
   }
-  // Where ranks rise from element to element: only what is beyond the key replaces it.
+  // If ranks rise from element to element, only a value beyond the key replaces it.
   __device__ static void take(IndexedKey<Accumulator>& found, Accumulator key, u32 rank) {
     const bool beyond = is_beyond(key, found.key);
     found.key = beyond ? key : found.key;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What reductions do with elements: how one becomes an accumulator, and how two accumulators become one.
+// The operations of reductions: how an element becomes an accumulator, and how two accumulators become one.
 //
-//   Loaded         what is read of an element: itself, a FLOAT16 widened to FLOAT32, or the bits of a float
+//   Loaded         the loaded form of an element: itself, a FLOAT16 widened to FLOAT32, or the bits of a float
 //   Accumulator    its neutral value changes no other when they are combined, so that empty lanes do not show
 //   kOrdered       the order of combining shows in the result's bits
 //   kWidens        Loaded is a FLOAT16 widened
@@ -64,7 +64,7 @@ struct Unsigned<T> {
   using type = std::make_unsigned_t<T>;
 };
 template <class T>
-using unsigned_t = typename Unsigned<T>::type;  // a float stays what it is
+using unsigned_t = typename Unsigned<T>::type;  // a float is unchanged
 
 template <class T>  // a float, or signed
 struct AbsoluteSumFold : FoldTypes<T, true> {
@@ -184,7 +184,7 @@ struct ExtremeFold {
   return FoldId::sum;
 }
 
-// The fold of elements of type T. What does not depend on an integer's sign is the unsigned type's.
+// The fold of elements of type T. Folds that do not depend on an integer's sign use the unsigned type's.
 template <FoldId id, class T>
 struct FoldOf;
 template <class T>

@@ -39,8 +39,8 @@ class HalfSum {
       return round_to<f16>(not_finite_);
     }
     const bool negative = units_ < 0 || only_negative_zeros_;
-    // Two more bits than the last place of any FLOAT16, the lower of which says whether anything lies below: rounding
-    // that to nearest is rounding the quotient. What 53 bits do not hold is an infinity in FLOAT16 anyway.
+    // Two more bits than the last place of any FLOAT16; the lower one says whether anything lies below: rounding that
+    // to nearest is rounding the quotient. Values that 53 bits do not hold are infinities in FLOAT16 anyway.
     const u128 quarters = static_cast<u128>(units_ < 0 ? -units_ : units_) * 4;
     f64 rounded = 0;
     if (static_cast<u64>(quarters >> 64) == 0) {

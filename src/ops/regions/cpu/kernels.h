@@ -20,8 +20,8 @@ struct RegionElement {
   f32 weight;
 };
 
-// The elements of a row, for each bin of a row of bins: those of bin b end at ends[b], and begin where those before it
-// end.
+// The elements of a row, for each bin of a row of bins: the elements of bin b end at ends[b], and begin where those of
+// the previous bin end.
 struct RegionColumns {
   const RegionElement* elements;
   const std::int64_t* ends;
@@ -42,7 +42,7 @@ struct RegionKernels {
 };
 
 [[nodiscard]] RegionKernels region_kernels(cpu::Target target);
-[[nodiscard]] RegionKernels generic_region_kernels();  // for a machine of which nothing is known
+[[nodiscard]] RegionKernels generic_region_kernels();  // for an unknown machine
 
 // ---- Elements -------------------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ void store_narrow(std::byte* at, f32 value) {
   std::memcpy(at, &element, sizeof(element));
 }
 
-// The number of a region's batch; -1: there is none of that number.
+// The batch index of a region; -1: the image has no batch with that index.
 [[nodiscard]] inline std::int64_t batch_of(const RegionStep& step, const std::byte* indices, std::int64_t region) {
   const std::byte* const at = indices + region * step.indices;
   return visit_type(step.index_type, [&]<class T>() -> std::int64_t {
@@ -97,7 +97,7 @@ struct RegionPlane {
 
 // ---- Work -----------------------------------------------------------------------------------------------------------
 
-// A step's units of work, some of which are a piece.
+// A step's units of work, some of which form a piece.
 struct RegionCut {
   std::int64_t units;
   std::int64_t units_of_piece;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ROI_ALIGN_GRAD: every element of a gradient belongs to one thread, or to one warp, which adds up what it gets in the
+// ROI_ALIGN_GRAD: every element of a gradient belongs to one thread, or to one warp, which adds up its terms in the
 // order of the definition.
 #include "ops/regions/cuda/regions.cuh"
 

@@ -37,7 +37,7 @@ struct RegionPeakTaps {
   f32 second_column;
 };
 
-// A tile of the image's gradient is what a block of threads adds up.
+// A block of threads adds up a tile of the image's gradient.
 struct RegionTile {
   u32 rows;
   u32 columns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernels over regions share: a region's batch and samples, elements of the image, and outputs by blocks of
+// Shared by the kernels over regions: a region's batch and samples, elements of the image, and outputs by blocks of
 // threads.
 #pragma once
 
@@ -17,7 +17,7 @@ __device__ inline void store_narrow(std::byte* at, f32 value, bool aligned) {
   store_element<T>(at, __builtin_bit_cast(bits_t<T>, narrow<T>(value)), aligned);
 }
 
-// The number of a region's batch; -1: there is none of that number.
+// The batch index of a region; -1: the image has no batch with that index.
 [[nodiscard]] __device__ inline i64 batch_of(const RegionLaunch& launch, i64 region) {
   const std::byte* const at = launch.indices + region * launch.step.indices;
   i64 index = 0;

@@ -36,7 +36,7 @@ struct PooledRange {
   return {first, end};
 }
 
-// The batch of a region, which is a number of its row; -1: there is none of that number.
+// The batch index of a region, which is a number in its row; -1: the image has no batch with that index.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 pooled_batch(f32 number, i64 batches) {
   return number > -1.0F && number < static_cast<f32>(batches) && static_cast<i64>(number) < batches
              ? static_cast<i64>(number)

@@ -206,8 +206,8 @@ template <class Load>
   return x.second == 0.0F ? left : region_mean(left, along(x.first + 1), x.second);
 }
 
-// The sample that is the greatest of a bin, as the gradient of MAX has it: the first of equals, and the first NaN.
-// Samples outside of the image count as 0; where that is above all others, there is none.
+// The greatest sample of a bin, for the gradient of MAX: the first of equal samples, or the first NaN. Samples outside
+// the image count as 0; if that is above all others, no sample is chosen.
 struct RegionPeak {
   bool exists;
   i64 numbers[2];  // among the samples of the bin, along rows and columns
@@ -235,8 +235,8 @@ template <class Load>
   return peak;
 }
 
-// Adds a sample to the gradient of a box, x1, y1, x2 and y2, before it is multiplied by the scales. gradient: that of
-// the sample. numbers: those of the sample in its bin, along rows and columns.
+// Adds a sample to the gradient of a box, x1, y1, x2 and y2, before it is multiplied by the scales. gradient: the
+// sample's. numbers: the sample's position in its bin, along rows and columns.
 template <class Load>
 ANYDML_HOST_DEVICE constexpr void add_box_gradient(const RegionSamples& rows, const RegionSamples& columns,
                                                    const i64 (&bins)[2], const i64 (&numbers)[2], f32 gradient,

@@ -11,7 +11,7 @@ namespace anydml {
 
 // Columns between which the taps move on evenly, so that kernels need not look at the arrays.
 struct RegularColumns {
-  std::int32_t period = 0;   // columns after which the taps repeat; 0: there are no regular columns
+  std::int32_t period = 0;   // columns after which the taps repeat; 0: no regular columns
   std::int32_t advance = 0;  // and how many input elements further on
   std::int64_t begin = 0;
   std::int64_t end = 0;  // begin plus a multiple of the period

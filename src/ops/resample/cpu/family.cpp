@@ -64,7 +64,7 @@ class RowWork {
     }
     enter_plane();
   }
-  // The unit so many after this one, of which all but the last differ in the last sampled dimension alone.
+  // The unit that many after this one; all but the last differ only in the last sampled dimension.
   void next(std::int64_t step = 1) {
     for (std::size_t d = cut_.sampled.size(); d-- > 0; step = 1) {
       const std::int64_t index = levels_[d].index + step;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels for a machine of which nothing is known.
+// The kernels for an unknown machine.
 #include <algorithm>
 #include <cstring>
 

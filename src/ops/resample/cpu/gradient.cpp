@@ -285,7 +285,7 @@ GradientCut make_cut(const GradientStep& step, std::int64_t threads) {
 // A row of the input gradient that is held.
 struct KeptRow {
   std::int64_t offset = 0;
-  std::int64_t elements = -1;  // of its windows along the levels; -1: there is no row
+  std::int64_t elements = -1;  // of its windows along the levels; -1: no row is kept
   std::int64_t chunk = 0;
 
   bool operator==(const KeptRow&) const = default;
@@ -373,7 +373,7 @@ class GradientWork {
     divided_by_ = -1;
   }
 
-  // What a row is divided by. elements: of its windows along the levels.
+  // The divisor of a row. elements: of its windows along the levels.
   const f32* divisors(std::int64_t elements) {
     f32* const row = floats(cut_.divisors_at);
     if (divided_by_ == elements && divided_at_ == chunk_first_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is done to rows, compiled once for each target. A row is columns of `run` elements that lie beside each other.
-// Means are computed in rows of FLOAT32, in which all elements lie beside each other.
+// Operations on rows, compiled once for each target. A row consists of columns of `run` adjacent elements. Means are
+// computed in rows of FLOAT32, in which all elements are adjacent.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct ResampleKernels {
   // Elements of a tensor to FLOAT32, and back.
   void (*load)(const std::byte* from, std::int64_t stride, std::int64_t columns, std::int64_t run, f32* to) noexcept;
   void (*store)(const f32* from, std::int64_t columns, std::int64_t run, std::byte* to, std::int64_t stride) noexcept;
-  // The means along a row: of elements that load has made, and of those of a tensor, one by one.
+  // The means along a row: of elements that load has computed, and of a tensor's elements, one by one.
   void (*interpolate)(const Columns& columns, const std::byte* from, std::int64_t run, f32* to) noexcept;
   void (*interpolate_far)(const Columns& columns, const ResampleRow& row, f32* to) noexcept;
   // Of whole rows: a * x + b * y; a * x; to + a * x.
@@ -39,7 +39,7 @@ inline constexpr std::int32_t kMostGradientTaps = 8;  // of a column that has a 
 // The columns [begin, end) of these have the same weights, and their taps begin `advance` elements apart.
 struct GradientTable {
   std::int64_t count = 0;
-  std::int32_t taps = 0;  // of each column; 0: there is no table
+  std::int32_t taps = 0;  // of each column; 0: no table
   std::int32_t advance = 0;
   std::int32_t regular_taps = 0;
   std::int32_t regular_first = 0;  // of column `begin`
@@ -64,7 +64,7 @@ struct NearestRows {
   std::int64_t stride;  // from column to column
   std::int64_t rows;
   std::int64_t row_stride;
-  const LinearTaps* taps;   // the row of the input for each; null: there is one row, of the first
+  const LinearTaps* taps;   // the row of the input for each; null: only one row, of the first
   std::int64_t tap_stride;  // from row to row of the input
 };
 // Moves the nearest elements.

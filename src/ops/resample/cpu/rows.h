@@ -32,7 +32,7 @@ struct ResampleRows {
   std::int64_t units = 0;
   std::int64_t units_of_piece = 0;
 
-  // Of all tiles; none: there are too many columns, and each piece makes its own.
+  // Of all tiles; none: there are too many columns, and each piece computes its own.
   std::vector<std::byte> column_memory;
   std::vector<Columns> columns;
 

@@ -103,8 +103,8 @@ template <class T, bool kDivides>
   }
 }
 
-// The sum along the levels [0, kLevels), of which the last is the outermost loop. elements: of the windows along the
-// levels behind them.
+// The sum along the levels [0, kLevels); the last is the outermost loop. elements: of the windows along the levels
+// after them.
 template <class T, bool kDivides, u32 kLevels, u32 kAll>
 [[nodiscard]] __device__ inline f32 add_levels(const GradientLaunch& launch, const Span (&spans)[kAll],
                                                const std::byte* from, i64 elements) {

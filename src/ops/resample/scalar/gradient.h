@@ -15,7 +15,7 @@ struct GradientDimension {
   i64 padding;
 };
 
-// The elements [first, second) of the input gradient have the output's element as their second tap, and those of
+// The elements [first, second) of the input gradient have the output's element as their second tap, and the elements
 // [second, end) have it as their first or only one.
 struct GradientTaps {
   i64 first;

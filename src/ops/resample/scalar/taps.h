@@ -62,8 +62,8 @@ template <class F>
   return static_cast<i64>(within(down ? round_down(x) : round_up(x), dimension));
 }
 
-// The taps of `linear`: `first` with weight 1 - second, and the element after it with weight `second`. Where that is 0
-// there is no second tap, and the output is the first, whatever lies beside it.
+// The taps of `linear`: `first` with weight 1 - second, and the element after it with weight `second`. If that is 0,
+// the output is the first tap, and the element beside it has no effect.
 struct LinearTaps {
   i64 first;
   f32 second;
@@ -78,14 +78,14 @@ template <class F>
   return is_long(dimension) ? linear_taps_in<f64>(dimension, o) : linear_taps_in<f32>(dimension, o);
 }
 
-// The taps of an output along a dimension that is neither stretched nor a window's; `second` is 0 where there is one.
+// The taps of an output along a dimension that is neither stretched nor a window's; `second` is 0 if there is only one.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr LinearTaps few_taps(const ResampleDimension& dimension, i64 o) {
   return dimension.kind == ResampleKind::linear ? linear_taps(dimension, o)
                                                 : LinearTaps{nearest_of(dimension, o), 0.0F};
 }
 
 // The taps of `stretched`, whose scale is below 1: a triangle that reaches 1 / scale to either side, in FLOAT64. Input
-// elements that would lie before the first or after the last are copies of those, whose weights contain theirs.
+// elements before the first or after the last are copies of the edge elements, which include their weights.
 class StretchedTaps {
  public:
   ANYDML_HOST_DEVICE constexpr StretchedTaps(const ResampleDimension& dimension, i64 o)
@@ -159,7 +159,7 @@ template <class T>
   if constexpr (is_float<T>) {
     return narrow<T>(mean);
   } else {
-    // Means of 8-bit integers are between the least and the greatest of them, but for the rounding of the weights.
+    // Means of 8-bit integers are between the least and the greatest of them, except for the rounding of the weights.
     constexpr f32 kLeast = std::is_signed_v<T> ? -128.0F : 0.0F;
     constexpr f32 kMost = std::is_signed_v<T> ? 127.0F : 255.0F;
     const f32 whole = round_even(mean);

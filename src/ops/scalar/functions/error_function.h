@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The error function and what is made of it.
+// The error function and functions based on it.
 #pragma once
 
 #include "ops/scalar/functions/error_function_constants.h"
@@ -7,8 +7,8 @@
 
 namespace anydml {
 
-// x / (1 + |x|). A division of FLOAT64 takes several times what all this does: the reciprocal in FLOAT32 is off by
-// about 2^-24, and two terms of the series 1 / (1 - error) leave nothing of that. For an infinity the error is NaN.
+// x / (1 + |x|). A division of FLOAT64 takes several times as long as all this: the reciprocal in FLOAT32 is off by
+// about 2^-24, and two terms of the series 1 / (1 - error) remove that. For an infinity the error is NaN.
 struct SoftsignOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     const f64 x = value;
@@ -53,7 +53,7 @@ struct GeluOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return x < -4.5f; }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace error_function;
-    // From 5.5 on the result is x. -0 stays what it is; NaN passes.
+    // From 5.5 on the result is x. -0 is unchanged; NaN passes.
     const f32 magnitude = magnitude_of(x);
     const f64 a = select(magnitude > 5.5f, 5.5f, magnitude);
     const f64 positive = select(x < 0.0f, 0.0f, x);
@@ -73,10 +73,10 @@ struct GeluOf {
     const f64 square = root * root;
     return fused(-a, square * square, positive);
   }
-  // q = exp(-a^2 / 2) times what is nearly 1 / (sqrt(2 pi) a); a^2 is exact.
+  // q = exp(-a^2 / 2) times approximately 1 / (sqrt(2 pi) a); a^2 is exact.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
     using namespace error_function;
-    // Beyond -15 the result is -0; what 1 / a^2 is there does not matter. -infinity gives NaN in the last line.
+    // Beyond -15 the result is -0; the value of 1 / a^2 does not matter there. -infinity gives NaN in the last line.
     const f64 a = select(x < -15.0f, 15.0f, -x);
     const f64 a_squared = a * a;
     const f64 v = quotient_of<Last::near>(1.0, a_squared);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What is made of the exponential function.
+// Functions based on the exponential function.
 //
-// exp(x) is a power of two, which is exact, times exp(r) for a small r, of which the part beyond 1 is a polynomial. All
-// functions here add that part last, and multiplied by what is exact: so nearly nothing but the last rounding is lost.
+// exp(x) is a power of two, which is exact, times exp(r) for a small r; the part of exp(r) beyond 1 is a polynomial.
+// All functions here add that part last, multiplied by an exact number: little but the last rounding is lost.
 #pragma once
 
 #include "ops/scalar/functions/exponential_constants.h"
@@ -134,7 +134,7 @@ class SwishOf {
  private:
   static constexpr f64 kMost = 0x1.fffffep127;  // of FLOAT32
 
-  // The x that times the scale's magnitude is 700, if there is one.
+  // The x whose product with the scale's magnitude is 700, if it exists.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f32 limit_of(f64 scale) {
     const f64 x = scale == 0.0 ? kMost : 700.0 / magnitude_of(scale);
     return static_cast<f32>(x > kMost ? kMost : x);
@@ -161,7 +161,7 @@ struct EluOf {
 template <class T>
 using Elu = Function<T, EluOf>;
 
-// max(0, x) + min(0, Alpha * (exp(x / Alpha) - 1)), of which one is 0 whatever Alpha's sign is.
+// max(0, x) + min(0, Alpha * (exp(x / Alpha) - 1)), of which one term is 0 whatever Alpha's sign is.
 struct CeluOf {
   f64 alpha;
   f64 inverse;

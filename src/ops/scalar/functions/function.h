@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Functions of one element that are correctly rounded: the nearest FLOAT32 or FLOAT16 to the true value, ties to even,
-// for every input. A function is a class `Of` that gives a FLOAT64 so near to the true value that rounding it once
-// gives the right result; tests/functions proves that for every FLOAT32, of which every FLOAT16 is one.
+// for every input. A function is a class `Of` that returns a FLOAT64 so near the true value that rounding it once gives
+// the right result; tests/functions proves that for every FLOAT32, which includes every FLOAT16.
 //
 //   f64 ordinary(f32 x) const   without a branch, since compilers make vectors of it (cpu/function_loops-inl.h)
 //   bool is_hard(f32 x) const   optional: inputs that `ordinary` leaves to
@@ -10,10 +10,10 @@
 // kIsLong, optional: it has so many constants and intermediate values that the registers of Arm hold two vectors of it
 // at a time, and not four.
 //
-// A function of two takes two, and its is_hard(x, y, result) may look at what `ordinary` gave; is_hard<T>(result) looks
-// at that alone, for results of type T. A function is made from the operator's attributes if it has any.
+// A function of two takes two, and its is_hard(x, y, result) may use the result of `ordinary`; is_hard<T>(result) uses
+// only that, for results of type T. A function is constructed from the operator's attributes if it has any.
 //
-// A function of two may have a way for FLOAT16 that is quick, since there are too many pairs for a table:
+// A function of two may have a quick way for FLOAT16, since there are too many pairs for a table:
 //
 //   f32 quick(f32 x, f32 y) const           near enough to the true value that rounding it is right
 //   bool is_unclear(f32 result) const       unless it is too near to a midpoint: then all of the above decides
@@ -43,8 +43,8 @@ template <class T>
   }
 }
 
-// A sum of two in FLOAT64, the second less than the last place of the first, to the odd neighbour likewise: so that
-// what lies near a midpoint of two FLOAT32 is not taken for it.
+// A sum of two in FLOAT64, the second less than the last place of the first, rounded to the odd neighbour likewise, so
+// that a value near a midpoint of two FLOAT32 is not mistaken for it.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sum_to_odd(f64 y, f64 more) {
   const u64 follows = more != 0;
   const u64 below = follows & ((to_bits(y) ^ to_bits(more)) >> 63);
@@ -99,8 +99,8 @@ template <class T, class Of, class... Inputs>
   return narrow_once<T>(result);
 }
 
-// Whether a FLOAT32 that is off by less than this part of itself leaves open what FLOAT16 is nearest to the true value:
-// both ends of what it may be are rounded to FLOAT16's last place there, in a sum that has no smaller one. NaN does.
+// Whether a FLOAT32 that is off by less than this part of itself leaves open which FLOAT16 is nearest to the true
+// value: both ends of its range are rounded to FLOAT16's last place, in a sum without smaller places. NaN does.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool leaves_open(f32 result, f32 part) {
   constexpr u32 kLeast = to_bits(0x1p-14f);  // normal
   const f32 size = magnitude_of(result);
@@ -116,7 +116,7 @@ concept HasQuick = requires(const Of& of, Inputs... inputs) {
 template <class T, class Of, class... Inputs>
 inline constexpr bool kIsQuick = sizeof(T) < sizeof(f32) && HasQuick<Of, Inputs...>;
 
-// A first result, whether it asks for more, and what is made of it or then; for who takes several elements together.
+// A first result, whether it needs more work, and the final result; for code that takes several elements together.
 template <class T, class Of, class... Inputs>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr auto first_of(const Of& of, Inputs... inputs) {
   if constexpr (kIsQuick<T, Of, Inputs...>) {
@@ -164,7 +164,7 @@ template <class T, class Of, class... Inputs>
   return rounded<T>(first);
 }
 
-// What functions of one and of two share.
+// Shared by functions of one and of two.
 template <class Of_>
 struct FunctionOf {
   using Of = Of_;

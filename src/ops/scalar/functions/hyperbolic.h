@@ -60,7 +60,7 @@ using Cosh = Function<T, CoshOf>;
 
 namespace hyperbolic {
 
-// scale * tanh(x / 2) = scale * (exp(x) - 1) / (exp(x) + 1), but for the sign of a 0. For |x| <= 80.
+// scale * tanh(x / 2) = scale * (exp(x) - 1) / (exp(x) + 1), except for the sign of a 0. For |x| <= 80.
 template <Last last>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 scaled_tanh_of_half(exponential::Parts e, f64 scale) {
   const f64 power = e.power * scale;

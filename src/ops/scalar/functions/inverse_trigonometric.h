@@ -40,8 +40,8 @@ inline constexpr f64 kHalfPiRest = 0x1.1a62633145c07p-54;
   return fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, kAsin12, a5), a4), a3), a2), a1), a0);
 }
 
-// What asin and acos are made of: beyond 1/2 asin(x) = pi / 2 - 2 asin(s), where s is the square root of (1 - x) / 2.
-// From there on s is less than x.
+// The basis of asin and acos: beyond 1/2 asin(x) = pi / 2 - 2 asin(s), where s is the square root of (1 - x) / 2. From
+// there on s is less than x.
 struct Near {
   bool far;
   f64 z;   // s^2, or x^2
@@ -198,7 +198,7 @@ struct AtanYxOf {
     Pair angle = ordered_sum(t, product(t, product(z, p)));
     const f64 there = select(of.far, kAtanThere, 0.0);
     const f64 there_rest = select(of.far, kAtanThereRest, 0.0);
-    // t is less than what it is added to, unless that is 0.
+    // t is less than the number it is added to, unless that is 0.
     angle = select_pair(of.far, ordered_sum({there, there_rest}, angle), angle);
     angle = select_pair(of.left, ordered_sum({2 * kHalfPi, 2 * kHalfPiRest}, {-angle.first, -angle.second}), angle);
     return with_sign_of(sum_to_odd(angle.first, angle.second), f64{y});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is made of the logarithm.
+// Functions based on the logarithm.
 #pragma once
 
 #include "ops/scalar/functions/function.h"
@@ -16,7 +16,7 @@ struct LogOf {
       return of_any(x);
     }
   }
-  // What is neither subnormal nor without a logarithm goes without all that the others take.
+  // Numbers that are not subnormal and have a logarithm skip the work that the others need.
   template <bool on_gpu = kOnGpu>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const requires(on_gpu) {
     return to_bits(x) - to_bits(0x1p-126f) >= to_bits(from_bits<f32>(0x7f800000)) - to_bits(0x1p-126f);
@@ -27,7 +27,7 @@ struct LogOf {
   }
 
  private:
-  // x = 2^k (1 + r), in FLOAT32, of which a vector holds twice as many. 1 + r is from sqrt(1/2) to sqrt(2), r exact.
+  // x = 2^k (1 + r), in FLOAT32, because a vector holds twice as many. 1 + r is from sqrt(1/2) to sqrt(2), r exact.
   struct Split {
     ANYDML_HOST_DEVICE constexpr explicit Split(f32 x)
         : exponent((to_bits(x) - to_bits(0x1.6a09e6p-1f)) & 0xff800000),
@@ -39,8 +39,8 @@ struct LogOf {
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f64 of_any(f32 x) {
     const bool subnormal = x < 0x1p-126f;
     const Split of(select(subnormal, x * 0x1p24f, x));
-    // k / 2^24, so that the greatest FLOAT32 in its place overflows below: infinity and 0 bring that, what has no
-    // logarithm brings NaN.
+    // k / 2^24, so that the greatest FLOAT32 in its place overflows below: this handles infinity and 0; numbers without
+    // a logarithm give NaN.
     f32 k = fused(static_cast<f32>(static_cast<i32>(of.exponent)), 0x1p-47f, select(subnormal, -0x18p-24f, 0.0f));
     const u32 negative = u32{0} - static_cast<u32>(x < 0.0f);
     k = select(x > 0.0f, k, from_bits<f32>(negative | 0xff7fffff));
@@ -70,7 +70,7 @@ using Log = Function<T, LogOf>;
 
 namespace logarithm {
 
-// Where they are, powers of what is tiny are kept from becoming subnormal: they are too small to change a result.
+// Where these exist, powers of tiny numbers are kept from becoming subnormal: they are too small to change a result.
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
 inline constexpr bool kSubnormalsAreSlow = true;
 #else
@@ -171,7 +171,7 @@ struct AsinhOf {
     const f64 square = x * x;  // exact
     const f64 sum = square + 1.0;
     const f64 root = root_of<Last::near>(sum);
-    // What the sum and its root have lost, for small x: the sum's rest less the root's square, halved.
+    // The rounding errors of the sum and its root, for small x: the sum's rest minus the root's square, halved.
     const f64 lost = 0.5 * (fused(-root, root, sum) + (square - (sum - 1.0)));
     const f64 result = logarithm::log_above_one(x, x + root, x + ((root - 1.0) + lost), 1);
     return with_sign_of(result, static_cast<f64>(value));
@@ -208,7 +208,7 @@ struct AtanhOf {
     const f64 d = from_bits<f64>(to_bits(below) + steps);
     f64 j = from_bits<f64>((steps >> 52) | to_bits(0x1p52)) - 0x1p52;
     const f64 quotient = quotient_of<Last::near>(above - d, above + d);
-    // Beyond 1 there is nothing, and at 1 infinity.
+    // Beyond 1 it is undefined, and at 1 infinity.
     const f64 s = select(steps == 0, x, quotient);
     j = select(x < 1.0, j, from_bits<f64>(x == 1.0 ? 0x7ff0000000000000 : 0x7ff8000000000000));
     const f64 t = kSubnormalsAreSlow ? fused(s, s, 0x1p-200) : s * s;

@@ -2,7 +2,7 @@
 // POW and CONSTANT_POW. For floats: a FLOAT64 that nearly always decides how FLOAT32 or FLOAT16 is rounded, a test that
 // says whether it does, and twice as many digits where it does not.
 //
-// Special values are those of C's Annex F, but that a negative base, -infinity too, has only powers of integers: the
+// Special values follow C's Annex F, except that a negative base, including -infinity, has only integer powers: the
 // others are NaN.
 #pragma once
 
@@ -266,8 +266,8 @@ struct PowOf {
 };
 
 // The exponent's value is taken exactly. Integers with integer exponents: the product wraps; of negative exponents the
-// fraction is dropped, which leaves 0 but for 1 and -1, and 0 has 0. Integers with float exponents: the power, its
-// fraction dropped, stopped at the limits; what is no number is 0.
+// fraction is dropped, which leaves 0 except for 1 and -1; 0 gives 0. Integers with float exponents: the power, its
+// fraction dropped, clamped to the limits; NaN becomes 0.
 template <class T, class Exponent>
 struct Pow {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, Exponent y) const

@@ -9,8 +9,8 @@ namespace anydml {
 
 namespace trigonometric {
 
-// What is left of an angle when a count of half turns, or of quarters, is taken off, in one part or two: `more` is less
-// than the last place of `rest`. The lowest bit of `count` says whether the count is odd.
+// The rest of an angle after subtracting a number of half turns, or of quarters, in one part or two: `more` is less
+// than the last place of `rest`. The lowest bit of `count` says whether the number is odd.
 struct Reduced {
   f64 rest;
   f64 more;
@@ -26,7 +26,7 @@ inline constexpr f64 kPi = 0x1.921fb54442d18p1;
 inline constexpr f64 kPiRest = 0x1.1a62633145c07p-53;
 
 // Up to here the count is so small that pi in two parts suffices. The first difference is exact: both are multiples of
-// the last place of pi, and what remains has no more bits.
+// the last place of pi, and the remainder has no more bits.
 inline constexpr f32 kOrdinary = 0x1p22F;
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_huge(f32 x) { return magnitude_of(x) > kOrdinary; }
@@ -48,7 +48,7 @@ template <int Parts, bool Odd>
   return {fused(count, -kPiRest / Parts, rest), 0.0, to_bits(shifted)};
 }
 
-// A sum of two, and what its rounding took away.
+// A sum of two, and its rounding error.
 struct Sum {
   f64 sum;
   f64 more;
@@ -59,7 +59,7 @@ struct Sum {
   return {sum, (a - (sum - of_b)) + (b - of_b)};
 }
 
-// What is left of a number of turns when whole ones are taken off.
+// The rest of a number of turns after subtracting whole ones.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 of_turn(f64 turns) { return turns - round_even(turns); }
 
 // The same for every x but infinities, which become NaN. x / (2 pi) is a sum of seven products. Six are exact, and so
@@ -91,8 +91,8 @@ template <int Parts, bool Odd>
   return {rest, fused(more_turns, 2 * kPi, fused(turns, 2 * kPiRest, of_product)), to_bits(shifted)};
 }
 
-// The sine of what is left, its sign turned where the count of half turns is odd. In the last step p is +0 for -0,
-// which then stays -0. For a second part the derivative in few digits will do.
+// The sine of the rest, negated if the number of half turns is odd. In the last step p is +0 for -0, which then stays
+// -0. For a second part the derivative in few digits is enough.
 template <bool TwoParts>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sine(Reduced reduced) {
   const u64 sign = reduced.count << 63;
@@ -120,8 +120,8 @@ template <bool TwoParts>
   }
 }
 
-// The tangent of what is left, or where the count of quarter turns is odd that of pi / 2 more: -1 / tan(r). Either has
-// the derivative 1 + tangent^2.
+// The tangent of the rest, or of the rest plus pi / 2 if the number of quarter turns is odd: -1 / tan(r). Both have the
+// derivative 1 + tangent^2.
 template <bool TwoParts>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 tangent(Reduced reduced) {
   const f64 r = reduced.rest;

@@ -204,7 +204,7 @@ class Scan final : public cpu::Prepared {
     std::byte* totals;
     std::byte* scratch;
   };
-  // Some blocks of a tile, and the first of those that are written at this turn.
+  // Some blocks of a tile, and the first block that is written in this turn.
   struct Unit {
     std::int64_t tile;
     std::int64_t turn;

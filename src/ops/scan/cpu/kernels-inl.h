@@ -23,7 +23,7 @@ void load_elements(const std::byte* from, std::int64_t stride, std::int64_t coun
   } else {
     auto* const made = reinterpret_cast<scan_t<T>*>(to);
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-    if (stride == kBytes || stride == -kBytes) {  // constants, of which the compiler makes vectors
+    if (stride == kBytes || stride == -kBytes) {  // constants, so that the compiler vectorises
       const auto* const elements = reinterpret_cast<const Elements<T>*>(from);
       if (stride == kBytes) {
         for (std::int64_t i = 0; i < count; ++i) {
@@ -109,7 +109,7 @@ template <class T, ScanFunction kFunction, ScanMode kMode, std::size_t kRows>
 void scan_rows(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t first, std::int64_t end,
                scan_t<T>* sums, const scan_t<T>* carries) {
   using C = scan_t<T>;
-  if constexpr (!kMode.stores && !is_float<C> && kRows == 1) {  // of which the compiler makes vectors
+  if constexpr (!kMode.stores && !is_float<C> && kRows == 1) {  // so that the compiler vectorises
     const auto* const numbers = reinterpret_cast<const Elements<C>*>(inputs[0]);
     C total = sums[0];
     for (std::int64_t i = first; i < end; ++i) {
@@ -305,7 +305,7 @@ void along(const std::byte* const* inputs, std::byte* const* outputs, std::int64
   }
 }
 
-// kLines lines, of which the first is here.
+// kLines lines, starting here.
 template <class C, ScanFunction kFunction, ScanMode kMode, std::size_t kLines>
 void scan_lines(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                 std::int64_t width, C* sums, const C* carries) {

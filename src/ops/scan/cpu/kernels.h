@@ -22,17 +22,17 @@ struct ScanKernels {
   // Elements a stride apart, in bytes, to packed numbers, and back.
   void (*load)(const std::byte* from, std::int64_t stride, std::int64_t count, std::byte* to) noexcept;
   void (*store)(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride) noexcept;
-  // Each row is a chain whose numbers lie beside each other. sums: what the chains have come to, and come to. outputs
-  // is null where no output is wanted; otherwise it may be the inputs. carries: null where they are identities.
+  // Each row is a chain whose numbers are adjacent. sums: the state of the chains before and after. outputs is null if
+  // no output is needed; otherwise it may be the inputs. carries: null if they are identities.
   void (*along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
                 std::byte* sums, const std::byte* carries) noexcept;
-  // The same over elements as they are, where a kernel takes those too; otherwise null. Rows: a multiple of kScanRows.
+  // The same over the original elements, if a kernel takes those too; otherwise null. Rows: a multiple of kScanRows.
   void (*elements_along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows,
                          std::int64_t columns, std::byte* sums, const std::byte* carries) noexcept;
   // The same for chains whose numbers lie in lines: a line has the next number of each.
   void (*across)(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                  std::int64_t lines, std::int64_t width, std::byte* sums, const std::byte* carries) noexcept;
-  // And over elements as they are; otherwise null.
+  // And over the original elements; otherwise null.
   void (*elements_across)(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                           std::int64_t lines, std::int64_t width, std::byte* sums, const std::byte* carries) noexcept;
   // From identities on.

@@ -21,7 +21,7 @@ constexpr u64 kVector = 16;                       // bytes
 
 [[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
-// How many groups of chains there are, and what a chain is.
+// The number of groups of chains, and the definition of a chain.
 struct ScanShape {
   bool across;
   bool in_blocks;
@@ -123,7 +123,7 @@ class ScanRun final : public PreparedStep {
   }
 
  private:
-  // The strides of one tensor, of which the lowest bits count.
+  // The strides of one tensor; only the lowest bits count.
   struct Side {
     u64 low;             // all of them together
     u64 rows_low;        // those between vectors

@@ -14,7 +14,7 @@ namespace anydml::cuda {
 inline constexpr u32 kMovers = 256;  // threads that load and store
 inline constexpr u32 kScanThreads = 32 + kMovers;
 inline constexpr u32 kTileRow = 256;  // bytes of each chain in a tile
-inline constexpr u32 kStages = 5;     // one computed, one stored, one free for what comes, the others on their way
+inline constexpr u32 kStages = 5;     // one being computed, one stored, one free for the next, the others being loaded
 inline constexpr u32 kSlots = kScanChains * kTileRow / kVectorBytes;  // vectors of a tile
 inline constexpr u32 kSlotsOfThread = kSlots / kMovers;
 
@@ -30,8 +30,8 @@ inline constexpr u32 kSlotsOfThread = kSlots / kMovers;
   return offset + static_cast<std::int64_t>(row) * strides[0];
 }
 
-// The chains of a block of threads. In a tile, a chain's elements lie in a row of their own, which begins four banks
-// after the one before; or, across, the elements of all chains lie in lines.
+// The chains of a block of threads. In a tile, a chain's elements lie in a separate row, which begins four banks after
+// the previous one; or, across, the elements of all chains lie in lines.
 template <class T, bool kAcross>
 struct ScanTile {
   static constexpr u32 kSize = sizeof(T);
@@ -49,7 +49,7 @@ struct ScanTile {
 struct ScanChain {
   const std::byte* input;
   std::byte* output;
-  u64 length;  // 0: there is no such chain
+  u64 length;  // 0: the chain does not exist
 };
 
 // Elements to shared memory, behind the thread's back where the machine can.
@@ -64,7 +64,7 @@ __device__ inline void bring_element(std::byte* to, const std::byte* from, bool 
   *reinterpret_cast<bits_t<T>*>(to) = load_element<T>(from, is_aligned);
 }
 
-// One of a tile's vectors: its first chain and column, and how many of its elements there are.
+// One of a tile's vectors: its first chain and column, and the number of its elements.
 struct ScanSlot {
   u32 chain;
   u32 column;
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
   __shared__ u64 numbers[kScanChains];  // of the chains, among all
   __shared__ u64 longest;
   const u32 thread = threadIdx.x;
-  u32 width = kScanChains;  // chains that there are
+  u32 width = kScanChains;  // the number of chains
   if constexpr (kAcross) {
     const u32 group = blockIdx.x / launch.chains_of_row;
     const u32 columns = launch.kept_sizes[launch.kept_rank - 1].divisor;
@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
 #pragma unroll 1
   for (u64 tile = 0; tile <= tiles; ++tile) {
     if (!computes) {
-      __pipeline_wait_prior(kStages - 3);  // what this tile needs is there
+      __pipeline_wait_prior(kStages - 3);  // the data for this tile has arrived
     }
     __syncthreads();
     if (computes) {
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
   }
 }
 
-// A warp has a row. All its threads compute the same chain, of which each keeps one carry.
+// A warp has a row. All its threads compute the same chain, and each keeps one carry.
 template <class C, ScanFunction kFunction>
 __global__ void __launch_bounds__(256) carry_rows(C* totals, u32 rows, u32 chains_of_row) {
   constexpr u32 kAll = 0xffffffff;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a scan computes (docs/numerics.md). The elements of a row are taken in order within blocks of kScanBlock. The
-// results of a block start from an identity, which changes no number, and so does the carry before the first block;
+// The definition of a scan (docs/numerics.md). The elements of a row are taken in order within blocks of kScanBlock.
+// The results of a block start from an identity, which changes no number, and so does the carry before the first block;
 // the carry before the next one is the carry combined with the block's total. An output is the carry of its block
 // combined with the block's result so far. So a row of one block is a plain running sum.
 #pragma once

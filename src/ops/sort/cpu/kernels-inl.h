@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Plain loops, which the compiler makes vectors of, and vectors where that is not enough. Include it inside a
-// namespace, after each_target.h where a file is compiled for a target, and without that for machines of which nothing
-// is known. No include guard: it is read again for each target.
+// Plain loops, which the compiler vectorises, and vectors where that is not enough. Include it inside a
+// namespace, after each_target.h if a file is compiled for a target, and without it for unknown machines.
+// There is no include guard: it is read again for each target.
 
 // Elements are at any alignment, and a stride that is a constant makes the loads vectors.
 template <class T>

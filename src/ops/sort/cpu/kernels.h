@@ -11,14 +11,14 @@
 namespace anydml {
 
 inline constexpr std::int64_t kSortChunk = 4096;  // elements that are taken together, in the first-level cache
-inline constexpr std::int64_t kSortGroup = 16;    // elements of which the least key is found
+inline constexpr std::int64_t kSortGroup = 16;    // elements whose least key is found
 inline constexpr std::int64_t kFewSorted = 64;    // elements of a row whose ranks are counted
 
 struct SortKernels {
   // The keys of `count` elements that lie `stride` bytes apart, at any alignment.
   void (*keys)(const std::byte* from, std::int64_t stride, std::int64_t count, bool largest, void* to) noexcept;
-  // The least key of each group of contiguous elements, of a chunk at most. `lanes` groups lie in a stretch of
-  // lanes * kSortGroup elements: element i of group g there is the one at i * lanes + g.
+  // The least key of each group of contiguous elements, of a chunk at most. A stretch of lanes * kSortGroup elements
+  // holds `lanes` groups: element i of group g is at i * lanes + g.
   void (*minima)(const std::byte* from, std::int64_t stretches, bool largest, void* to) noexcept;
   // The K-th of at most kFewSorted keys, counted from 1.
   std::int64_t (*kth)(const void* keys, std::int64_t count, std::int64_t k) noexcept;
@@ -32,7 +32,7 @@ struct SortKernels {
 };
 
 [[nodiscard]] SortKernels generic_sort_kernels(DataType type);
-// For a target that was not compiled they are those above.
+// For a target that was not compiled, the kernels above.
 [[nodiscard]] SortKernels vector_sort_kernels(cpu::Target target, DataType type);
 
 }  // namespace anydml

@@ -33,7 +33,7 @@ class Selection {
   // words: room for selection_room(k). keys: room for kSelectionKeys.
   Selection(std::int64_t k, Word* words, Key* keys) : k_(k), words_(words), minima_(keys) {}
 
-  // The elements at [first, first + count) of the row, which follow on those before; a chunk at most.
+  // The elements at [first, first + count) of the row, which follow the previous ones; a chunk at most.
   void take(const SortedElements& elements, std::int64_t first, std::int64_t count,
             const SortKernels& kernels) noexcept {
     if (is_closed_) {
@@ -76,7 +76,7 @@ class Selection {
     }
   }
 
-  // How many words there are: K of them, in any order.
+  // The number of words: K of them, in any order.
   [[nodiscard]] std::int64_t finish() noexcept {
     if (size_ > k_) {
       drop();
@@ -114,7 +114,7 @@ class Selection {
     Key keys[kSortGroup];
     kernels.keys(elements.first + place * elements.size, step * elements.size, count, elements.largest, keys);
     Word* to = words_ + size_;
-    for (std::int64_t i = 0; i < count; ++i) {  // without a jump that nobody can foresee
+    for (std::int64_t i = 0; i < count; ++i) {  // without an unpredictable branch
       *to = Word(keys[i], static_cast<u32>(first + place + i * step));
       to += keys[i] <= limit_ ? 1 : 0;
     }

@@ -17,7 +17,7 @@ inline constexpr int kIndexDigits = 4;
 // of unsigned numbers.
 struct NarrowWord {
   using Key = i32;
-  static constexpr int kDigits = 8;  // of 8 bits; those of the index come first
+  static constexpr int kDigits = 8;  // of 8 bits; the digits of the index come first
   u64 bits;
 
   NarrowWord() = default;

@@ -13,7 +13,7 @@ struct TypesOfSize;
 template <>
 struct TypesOfSize<u8> {
   using Signed = i8;
-  using Float = u8;  // there is none
+  using Float = u8;  // unused
 };
 template <>
 struct TypesOfSize<u16> {
@@ -89,7 +89,7 @@ __device__ inline void write_result(const SortLaunch& launch, const RowPlace& pl
   }
 }
 
-// Parts of rows in shared memory, as many as there is room for.
+// Parts of rows in shared memory, as many as fit.
 template <class U>
 __global__ void __launch_bounds__(kTileThreads) sort_parts(const __grid_constant__ SortLaunch launch) {
   using Word = word_t<sort_key_t<U>>;

@@ -190,7 +190,7 @@ class SortRun final : public PreparedStep {
   std::int64_t input_offset_;
   std::int64_t values_offset_;
   std::int64_t indices_offset_;
-  u64 input_strides_ = 0;  // all strides together, of which the lowest bits count
+  u64 input_strides_ = 0;  // all strides together; only the lowest bits count
   u64 row_strides_ = 0;
   u64 values_strides_ = 0;
   u64 indices_strides_ = 0;

@@ -23,7 +23,7 @@ inline constexpr std::size_t kWideWord = 16;   // and of 64
 
 enum class SortKind : u32 { unsigned_integer, signed_integer, floating };
 
-// Each row is taken in `parts` of `part` elements; what is made of a part is the first K words of it, or the result.
+// Each row is taken in `parts` of `part` elements; the result of a part is its first K words, or the output.
 struct SortLaunch {
   const std::byte* input;  // the first row's first element
   std::byte* values;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The first K of each part of a row, by a block of threads. Each thread has some of the keys, and the K-th of the least
 // keys of the threads is a bound: K keys are no greater, and few others. The keys up to the bound become words in
-// shared memory, and the rank of each is counted. Where too many keys are up to it, as among many equal ones, the K-th
-// key and the last index that is taken are found by bisection.
+// shared memory, and the rank of each is counted. If too many keys are below it, as among many equal ones, bisection
+// finds the K-th key and the last index that is taken.
 #pragma once
 
 #include "ops/sort/cuda/elements.cuh"
@@ -110,8 +110,8 @@ class ThreadKeys {
   return sum;
 }
 
-// A key that at least K keys do not exceed; the greatest of all where there is no better one. minima: the least of each
-// thread's keys; threads without keys have the greatest key there is.
+// A key that at least K keys do not exceed; the greatest of all if there is no better one. minima: the least of each
+// thread's keys; threads without keys have the greatest possible key.
 template <class Key>
 __device__ void find_limit(Key least, u32 k, Key (&minima)[kSelectThreads], Key& limit) {
   constexpr u32 kFew = 24;  // for which the minima of four threads together are close enough
