@@ -322,6 +322,14 @@ inline nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handl
   return result;
 }
 
+inline bool requires_gradient(nb::handle tensor) {
+  const nb::object answer = nb::steal(PyObject_GetAttr(tensor.ptr(), names().requires_grad));
+  if (!answer.is_valid()) {
+    PyErr_Clear();
+  }
+  return answer.ptr() == Py_True;
+}
+
 // Where the form is not known.
 inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   const nb::handle* const end = inputs + of.inputs;
@@ -330,7 +338,8 @@ inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::han
   }
   const auto is_for_torch = [](nb::handle array) {  // PyTorch has to be asked first
     const Library* library = library_of(array.ptr());
-    return library != nullptr && library->is_torch && (library->is_subclass || library->is_watched());
+    return library != nullptr && library->is_torch &&
+           (library->is_subclass || library->is_watched() || requires_gradient(array));
   };
   if (std::any_of(inputs, end, is_for_torch) || is_for_torch(out)) {
     return not_here();

@@ -139,9 +139,12 @@ def dtype_of(given):
     if type(given).__module__ != "torch":
         return given
     try:
-        return _np.dtype(str(given).removeprefix("torch."))
+        kind = _np.dtype(str(given).removeprefix("torch."))
     except TypeError:
-        raise TypeError(f"dtype is {given}; expected a type that NumPy has too") from None
+        kind = None
+    if kind is None or kind.isbuiltin != 1:  # other packages add types to NumPy's, bfloat16 among them
+        raise TypeError(f"dtype is {given}; expected a type that NumPy has too")
+    return kind
 
 
 def _listed(values, what):

@@ -56,7 +56,11 @@ def call_by_name(name, arguments, named):
 
 @torch.compiler.allow_in_graph
 def _by_name(name, arguments, named):
-    return getattr(anydml, name)(*map(_restored, arguments), **{key: _restored(one) for key, one in named.items()})
+    made = getattr(anydml, name)(*map(_restored, arguments), **{key: _restored(one) for key, one in named.items()})
+    # Without a tensor among the arguments the results are NumPy's, and values of PyTorch's graphs are tensors.
+    made = [torch.from_numpy(one) if isinstance(one, _np.ndarray) else one
+            for one in (made if isinstance(made, tuple) else (made,))]
+    return tuple(made) if len(made) > 1 else made[0]
 
 
 def _described(value):
