@@ -107,7 +107,7 @@ class Backend(_BackendInterface):
         >>> backend.supports_device("CPU"), backend.supports_device("TPU")
         (True, False)
         """
-        return isinstance(device, str) and (device in _CPU or device in _gpus())
+        return isinstance(device, str) and (device.upper() in _CPU or device.upper() in _gpus())
 
 
 is_compatible = Backend.is_compatible
@@ -131,4 +131,4 @@ def _device_of(device):
     if not Backend.supports_device(device):
         known = ", ".join(map(repr, ("CPU", *_gpus())))
         raise ValueError(f"device {device!r} is not supported; ONNX models run on {known} here")
-    return None if device in _CPU else _gpus()[device]
+    return None if device.upper() in _CPU else _gpus()[device.upper()]
