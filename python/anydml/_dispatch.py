@@ -174,9 +174,10 @@ def _masked(function, op, inputs, out, options, attributes):
         fill, axes = _FILLS[name], tuple(_converted(op, inputs, attributes)["Axes"])
         data = one.filled(_extreme(one.dtype, fill) if isinstance(fill, str) else fill)
         if name == "AVERAGE":
-            total = function(op, data, **options, **{**attributes, "Function": "SUM"})
+            wide = data.astype(_np.float32) if data.dtype == _np.float16 else data  # whose sums may be too large
+            total = function(op, wide, **options, **{**attributes, "Function": "SUM"})
             count = one.count(axis=axes, keepdims=True)
-            result = function("ELEMENT_WISE_DIVIDE", total, _np.maximum(count, 1).astype(total.dtype))
+            result = function("ELEMENT_WISE_DIVIDE", total, _np.maximum(count, 1).astype(total.dtype)).astype(data.dtype)
         else:
             result = function(op, data, **options, **attributes)
         return _np.ma.array(result, mask=_np.ma.getmaskarray(one).all(axis=axes, keepdims=True))

@@ -69,7 +69,10 @@ def take_along_axis(arr, indices, axis=-1):
         arr = indices._recorder.known(np.asarray(arr))
     if axis is None:
         arr, axis = arr.reshape(-1), 0
-    axis = operator.index(axis) % arr.ndim
+    axis = operator.index(axis)
+    if not -arr.ndim <= axis < arr.ndim:
+        raise getattr(np, "exceptions", np).AxisError(axis, arr.ndim)
+    axis %= arr.ndim
     indices = _indices(indices, arr.shape[axis])
     if indices.ndim != arr.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")

@@ -4,12 +4,17 @@ import numpy as _np
 
 from . import _operators as _ops
 from ._arguments import is_numpys as _is_numpys
+from ._call import dtype_of as _dtype_of
 from ._messages import named as _named
 from ._symbols import Symbol as _Symbol
 
 NAMES = ["concat", "concatenate", "cumprod", "cumsum", "equal", "greater", "greater_equal", "isinf", "isnan", "less",
          "less_equal", "maximum", "mean", "minimum", "not_equal", "prod", "where"]
 SHADOWING = ["max", "min", "sum"]  # Python's own names: never by import *
+
+
+# In a graph, NumPy's own functions of Symbols record them, so that there is one meaning of each.
+_OF_SYMBOLS = {"SUM": _np.sum, "MULTIPLY": _np.prod, "AVERAGE": _np.mean, "MAX": _np.max, "MIN": _np.min}
 
 
 def _number(result):
@@ -31,27 +36,32 @@ def _truths(result):
     if isinstance(result, _np.ndarray):
         return _number(result.view(bool))
     if isinstance(result, _Symbol):
-        return result
+        return result.view(bool)
     return result.astype(bool) if hasattr(result, "astype") else result.bool() if hasattr(result, "bool") else result
 
 
 def _reduced(a, function, axis, kind, out, keepdims):
+    if isinstance(a, _Symbol) and out is None:
+        return _OF_SYMBOLS[function](a, axis=axis, keepdims=keepdims, **({} if kind is None else {"dtype": kind}))
     a = _np.asanyarray(a) if _is_numpys(a) or isinstance(a, str) else a
-    if isinstance(a, _np.ndarray) and a.size == 0 and function in ("SUM", "MULTIPLY"):
-        theirs = _np.sum if function == "SUM" else _np.prod  # REDUCE takes no axis of size 0
-        return theirs(a, axis=axis, dtype=kind, out=out, keepdims=keepdims)
-    is_truth = isinstance(a, _np.ndarray) and a.dtype == bool
-    if kind is not None and a is not None and a.dtype != kind:
+    if isinstance(a, _np.ndarray) and a.size == 0 and function in ("SUM", "MULTIPLY", "AVERAGE"):
+        return _OF_SYMBOLS[function](a, axis=axis, dtype=kind, out=out, keepdims=keepdims)  # REDUCE takes no empty axis
+    is_truth = a is not None and _type_of(a) == bool
+    if is_truth:
+        a = a.view(_np.uint8) if isinstance(a, _np.ndarray) else a.byte() if hasattr(a, "byte") else a
+    if kind is not None and a is not None and _type_of(a) != kind:
         a = _ops.cast(a, dtype=kind)
-    elif is_truth:
-        a = a.view(_np.uint8)
     result = _ops.reduce(a, function=function, axis=axis, keepdims=bool(keepdims), out=out)
-    return result.astype(bool) if is_truth and kind is None and out is None else result
+    return _truths(result) if is_truth and kind is None and out is None else result
 
 
 def _type_of(a):
-    """NumPy's type of the elements; None of what NumPy does not know."""
+    """NumPy's type of the elements, also of PyTorch's tensors; None if NumPy does not have it."""
     kind = _np.asarray(a).dtype if _is_numpys(a) else getattr(a, "dtype", None)
+    try:
+        kind = _dtype_of(kind)
+    except TypeError:
+        return None
     return kind if isinstance(kind, _np.dtype) else None
 
 
@@ -126,9 +136,16 @@ def min(a, axis=None, out=None, keepdims=False):
 
 def _running(operator, a, axis, dtype, out):
     a = _np.asanyarray(a) if _is_numpys(a) or isinstance(a, str) else a
+    if isinstance(a, _Symbol) and out is None:
+        theirs = _np.cumsum if operator is _ops.cumulative_summation else _np.cumprod
+        return theirs(a, axis=axis, **({} if dtype is None else {"dtype": dtype}))
     kind = _wide(a, dtype)
-    if kind is not None and a.dtype != kind:
+    if kind is not None and _type_of(a) == bool and hasattr(a, "byte"):
+        a = a.byte()
+    if kind is not None and _type_of(a) != kind:
         a = _ops.cast(a, dtype=kind)
+    if a is not None and a.ndim == 0 and axis not in (None, 0, -1):
+        raise getattr(_np, "exceptions", _np).AxisError(axis, 0)
     if a is not None and (axis is None or a.ndim == 0):
         a, axis = (a if hasattr(a, "reshape") else _np.asarray(a)).reshape(-1), 0
     return operator(a, axis=0 if axis is None else axis, out=out)
@@ -169,6 +186,8 @@ def maximum(a, b, /, out=None):
     >>> anydml.maximum(np.float32([-1, 2]), 0)
     array([0., 2.], dtype=float32)
     """
+    if _Symbol in (type(a), type(b)) and out is None:
+        return _np.maximum(a, b)
     return _number(_ops.element_wise_max(*_promoted(a, b), out=out))
 
 
@@ -180,6 +199,8 @@ def minimum(a, b, /, out=None):
     >>> anydml.minimum(np.float32([-1, 2]), 0)
     array([-1.,  0.], dtype=float32)
     """
+    if _Symbol in (type(a), type(b)) and out is None:
+        return _np.minimum(a, b)
     return _number(_ops.element_wise_min(*_promoted(a, b), out=out))
 
 
@@ -193,6 +214,8 @@ def where(condition, x, y, /):
     >>> anydml.where(a > 0, a, 0)
     array([0., 2.], dtype=float32)
     """
+    if _Symbol in (type(condition), type(x), type(y)):
+        return _np.where(condition, x, y)
     if _is_numpys(condition):
         condition = _np.asanyarray(condition)
         condition = condition if condition.dtype in (bool, _np.uint8) else condition != 0
@@ -302,9 +325,14 @@ def less_equal(a, b, /, out=None):
 
 
 def _tested(x, operator, out):
+    if isinstance(x, _Symbol) and out is None:
+        return (_np.isnan if operator is _ops.is_nan else _np.isinf)(x)
     kind = _type_of(x)
     if kind is not None and kind.kind in "biu" and _is_numpys(x):  # no integer is NaN or infinite
-        return _ops.logical_xor(x, x, out=out) if out is not None else _number(_np.zeros(_np.shape(x), bool))
+        if out is not None:
+            return _ops.logical_xor(x, x, out=out)
+        none = _np.zeros(_np.shape(x), bool)
+        return _np.ma.array(none, mask=_np.ma.getmask(x)) if isinstance(x, _np.ma.MaskedArray) else _number(none)
     return _truths(operator(x)) if out is None else operator(x, out=out)
 
 

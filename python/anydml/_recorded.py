@@ -355,6 +355,9 @@ def pad(array, pad_width, mode="constant", *, constant_values=0, **others):
 
 def _triangle(of_upper):
     def function(m, k=0):
+        if m.ndim < 2:
+            raise TypeError(f"numpy.{'triu' if of_upper else 'tril'} of an array with {m.ndim} dimensions cannot be part of a "
+                            "graph; expected two or more")
         keep = np.tri(*m.shape[-2:], k - of_upper, bool)
         return where(~keep if of_upper else keep, m, False if m.dtype == bool else 0)
 

@@ -356,7 +356,12 @@ def _sign_bit(x):
 
 
 def _square(x):
+    x = x.astype(np.int8) if x.dtype == bool else x  # as in NumPy
     return multiply(x, x)
+
+
+def _refused_reciprocal(x):
+    raise TypeError(f"numpy.reciprocal of {x.dtype} is a truncated integer in NumPy and cannot be part of a graph; write 1 / x")
 
 
 def _bit_count(x):
@@ -387,7 +392,7 @@ UFUNCS.update({getattr(np, name): of_floats(name, f"ELEMENT_WISE_{operator}")
 round_to_even = of_floats("rint", "ELEMENT_WISE_ROUND", "efd", RoundingMode="HALVES_TO_NEAREST_EVEN")
 UFUNCS.update({
     np.sqrt: of_floats("sqrt", "ELEMENT_WISE_SQRT", "efd"),
-    np.reciprocal: of_floats("reciprocal", "ELEMENT_WISE_RECIP", "efd"),
+    np.reciprocal: of_floats("reciprocal", "ELEMENT_WISE_RECIP", "efd", _refused_reciprocal),
     np.exp2: _power_of_two,
     np.floor: _rounding("floor", "ELEMENT_WISE_FLOOR"), np.ceil: _rounding("ceil", "ELEMENT_WISE_CEIL"),
     np.trunc: _rounding("trunc", "ELEMENT_WISE_ROUND", RoundingMode="TOWARD_ZERO"), np.rint: round_to_even,

@@ -16,7 +16,7 @@ OTHERS = {
     "bitwise_right_shift": "bit_shift_right", "bitwise_xor": "bit_xor", "bmm": "matmul", "cat": "concat",
     "clamp": "clip", "conv1d": "convolution", "conv2d": "convolution", "conv3d": "convolution",
     "convolve": "convolution", "diag": "diagonal_matrix", "div": "divide", "dot": "matmul", "eq": "equal",
-    "eye": "diagonal_matrix", "fix": "element_wise_round", "fmax": "maximum", "fmin": "minimum",
+    "eye": "diagonal_matrix", "fix": "element_wise_round",
     "fmod": "modulus_truncate", "full": "fill_value_constant", "ge": "greater_equal",
     "group_norm": "mean_variance_normalization1", "gt": "greater", "hardsigmoid": "hard_sigmoid",
     "hardswish": "hard_swish", "hstack": "concat", "identity": "element_wise_identity", "inner": "matmul",

@@ -27,6 +27,9 @@ FUNCTIONS, UFUNCS = {}, {}
 _INSTEAD = ": docs/python.md lists the functions that can be, and the operators of anydml can be too"
 
 
+_CODES = "?efdbhilqBHILQ"  # NumPy's codes of the types that CAST has, and of bool
+
+
 class ElementsNeeded(TypeError):
     """Something asked for the elements of a Symbol, which are not there before the graph runs."""
 
@@ -114,6 +117,8 @@ class Symbol:
         dtype = _np.dtype(dtype)
         if self.dtype == dtype:
             return self
+        if dtype.char not in _CODES:
+            raise TypeError(f"astype: the type is {dtype}; expected bool, float16/32/64, int8 to int64 or uint8 to uint64")
         if not _np.can_cast(self.dtype, dtype, casting):
             raise TypeError(f"astype: a conversion of {self.dtype} to {dtype} is not {casting!r}")
         return self != 0 if dtype == bool else self._recorder.add("CAST", (plain(self),), dtype=dtype)
@@ -133,6 +138,8 @@ class Symbol:
     def __array_function__(self, function, types, args, kwargs):
         """NumPy's functions of arrays."""
         if function in FUNCTIONS:
+            if kwargs.get("out", self) is None:  # which is as good as not given
+                kwargs = {name: value for name, value in kwargs.items() if name != "out"}
             return FUNCTIONS[function](*args, **kwargs)
         if args and type(args[0]) is Symbol:
             return args[0]._arranged(function, *args[1:], **kwargs)

@@ -269,6 +269,8 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
         which = [i for i, one in enumerate(tangents) if one is not None]
         floats = [dtype.is_floating_point for _, dtype in ctx.outputs]
         wanted = [i for i, is_float in enumerate(floats) if is_float]
+        if not wanted:
+            return (None,) * len(floats)
         with torch.enable_grad(), _leaves_allowed(), _set_fwd_grad_enabled(True):
             for i in which:
                 inputs[i] = torch._VF._unpack_dual(inputs[i], level=0)[0]  # a view without its tangent
@@ -318,6 +320,10 @@ def _vectorize(info, in_dims, op, inputs, options):
                      for one, dim in zip(moved, dims)]
             results = _OP(op, moved, options)
             return results, [0] * len(results)
+    if info.batch_size == 0:  # the shapes and types of a member that is not there
+        of_one = _OP(op, [one if dim is None else one.new_zeros(one.movedim(dim, 0).shape[1:])
+                          for one, dim in zip(inputs, dims)], options)
+        return [one.new_empty((0, *one.shape)) for one in of_one], [0] * len(of_one)
     each = [_OP(op, [one if dim is None else one.select(dim, k) for one, dim in zip(inputs, dims)], options)
             for k in range(info.batch_size)]
     results = [torch.stack(one) for one in zip(*each)]

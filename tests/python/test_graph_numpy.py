@@ -222,3 +222,24 @@ def test_wrong_arguments():
             (lambda x: np.concatenate([x, x[:, :2]]), X, ValueError, "must match exactly")):
         with pytest.raises(kind, match=message):
             anydml.graph(function)(array)
+
+
+def test_anydmls_functions_under_numpys_names_are_numpys_in_a_graph():
+    x, truths = np.float32([3, 7, -1, 9]), np.array([True, False, True])
+    assert anydml.graph(lambda x: np.where(~anydml.greater(x, 5), x, 0))(x).tolist() == [3, 0, -1, 0]
+    with pytest.raises(TypeError, match="array of bool"):
+        anydml.graph(lambda x: x[anydml.greater(x, 5)])(x)
+    for function in (lambda b: anydml.maximum(b, 1), anydml.max, anydml.sum, anydml.isnan, np.square):
+        made, expected = anydml.graph(function)(truths), function(truths)
+        assert np.array_equal(made, expected) and made.dtype == np.asarray(expected).dtype
+    assert anydml.graph(lambda x: np.sum(x, out=None))(x) == 18
+
+
+@pytest.mark.parametrize("function, message", [
+    (lambda x: x.astype(np.complex64), "astype: the type is complex64; expected bool"),
+    (lambda x: np.reciprocal(x.astype(np.int32)), "truncated integer"),
+    (lambda x: np.take_along_axis(x, np.int64([[0]]), axis=5), "axis 5 is out of bounds"),
+    (lambda x: np.triu(x[0]), "expected two or more")])
+def test_graphs_refuse_what_numpy_does_otherwise(function, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        anydml.graph(function)(np.float32([[1, 2], [3, 4]]))

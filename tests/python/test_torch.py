@@ -292,3 +292,20 @@ def test_no_gradient():
     assert not anydml.logical_equals(x, x).requires_grad and not anydml.cast(x, dtype="int8").requires_grad
     anydml.floor(x).sum().backward()
     same(x.grad, torch.zeros(2))
+
+
+def test_numpys_functions_of_tensors_have_numpys_types():
+    small, truths = torch.tensor([100, 100], dtype=torch.int8), torch.tensor([True, False])
+    assert anydml.sum(small) == 200 and anydml.sum(small).dtype == torch.int64
+    assert anydml.cumsum(small).tolist() == [100, 200] and anydml.mean(small) == 100
+    assert anydml.sum(truths) == 1 and anydml.max(truths).dtype == torch.bool
+
+
+def test_tangents_end_at_integers_and_batches_may_be_empty():
+    x = torch.tensor([1.0, -2.0])
+    made, tangent = torch.func.jvp(lambda x: anydml.where(anydml.greater(x, 0), x, torch.zeros(2)), (x,), (torch.ones(2),))
+    assert made.tolist() == [1, 0] and tangent.tolist() == [1, 0]
+    assert torch.vmap(anydml.softmax)(torch.zeros(0, 3)).shape == (0, 3)
+    x, slope = torch.zeros(1, requires_grad=True), torch.tensor([0.25])
+    anydml.parameterized_relu(x, slope).sum().backward()
+    assert x.grad == 0.25  # as torch.nn.functional.prelu has it

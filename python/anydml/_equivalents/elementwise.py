@@ -106,6 +106,6 @@ TABLE = {
     "ELEMENT_WISE_ATAN_YX": _atan_yx,
     "ELEMENT_WISE_DIFFERENCE_SQUARE": lambda g, a, b: (a - b)**2,
     "ELEMENT_WISE_NEGATE": lambda g, x: -x,
-    "ACTIVATION_PARAMETERIZED_RELU": lambda g, x, slope: torch.where(x >= 0, x, slope * x),
+    "ACTIVATION_PARAMETERIZED_RELU": lambda g, x, slope: torch.where(x > 0, x, slope * x),
     "ACTIVATION_RELU_GRAD": lambda g, x, gradient: torch.where(x > 0, gradient, 0),
 }

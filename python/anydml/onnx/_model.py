@@ -10,6 +10,7 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx.backend.base import BackendRep, namedtupledict
 
+from .._dispatch import refuse_masks as _refuse_masks
 from .._graphs import regular
 from ._build import Builder, opset_of, refuse_unknown
 from ._rows import FOUR_BITS, Unsupported
@@ -233,6 +234,7 @@ def listed(inputs, or_what=""):
 
 
 def as_array(name, value):
+    _refuse_masks(f"input {name}", value)
     try:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
