@@ -31,7 +31,7 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     is_truth = isinstance(out, _np.ndarray) and out.dtype == bool and op in _CHOOSING | _TESTING
     if dtype is None and out is None and op == "REDUCE" and str(attributes.get("Function")).upper().endswith(
             ("ARGMAX", "ARGMIN")):
-        dtype = _np.int64  # NumPy's choice, where DirectML has none
+        dtype = _np.int64  # NumPy's choice; DirectML has none
     elif arrays is inputs and attributes is given and not is_truth:
         raise _said(failed, op, inputs, attributes) from None
     try:
@@ -62,7 +62,7 @@ def over_axes(body, op, input, *, axis=None, keepdims=None, out=None, dtype=None
     if axes is not None and axis is not None:
         raise TypeError(f"{_function_of(op)}: axes and axis are both given; they mean the same")
     if dtype is None and out is None and op != "REDUCE":
-        dtype = _np.int64  # NumPy's choice, where DirectML has none
+        dtype = _np.int64  # NumPy's choice; DirectML has none
     if keepdims or (keepdims is None and axes is not None):
         attributes["Axes"] = axis if axes is None else axes
         return body(input, *attributes.values(), out, dtype, shape, device)
