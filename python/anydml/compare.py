@@ -174,7 +174,7 @@ def right_answers(operator, a, b):
 
 
 def by_python(operator, a, b):
-    """Python's own integers."""
+    """Computes the answers with Python's own integers."""
     def truncate(x, y):
         return -(-x % abs(y)) if x < 0 else x % abs(y)
     values = [x % y if operator == "floor" else truncate(x, y) for x, y in zip(a.tolist(), b.tolist())]
