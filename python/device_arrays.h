@@ -137,7 +137,7 @@ struct DeviceOperand {
   Operand operand;
 
   [[nodiscard]] bool on_gpu() const { return device.type == dlpack::kCuda || device.type == dlpack::kCudaManaged; }
-  // Also true for pinned CPU memory, which counts as GPU memory beside an array on a GPU, but as CPU memory alone.
+  // Also true for pinned CPU memory, which counts as GPU memory beside an array on a GPU, and otherwise as CPU memory.
   [[nodiscard]] bool reached() const { return on_gpu() || device.type == dlpack::kCudaHost; }
   [[nodiscard]] bool may_be_number() const {
     return (library != nullptr && device.type == dlpack::kCpu) || PyLong_Check(given.ptr()) != 0 ||
