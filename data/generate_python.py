@@ -39,7 +39,7 @@ def ufunc_first_line(op):
 
 # Where a function differs from the C library's and NumPy's.
 UFUNC_EXCEPTIONS = {
-    "ELEMENT_WISE_POW": "A negative base, including minus infinity, raised to a finite power that is not an integer is "
+    "ELEMENT_WISE_POW": "A negative base, minus infinity included, raised to a finite power that is not an integer is "
                         "NaN, as DirectML documents it; C and NumPy return 0 or infinity for minus infinity."}
 
 

@@ -533,7 +533,7 @@ def pow(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=
     The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
-    A negative base, including minus infinity, raised to a finite power that is not an integer is NaN, as DirectML
+    A negative base, minus infinity included, raised to a finite power that is not an integer is NaN, as DirectML
     documents it; C and NumPy return 0 or infinity for minus infinity.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_POW', a, b, Scale=2, Bias=1).
 
