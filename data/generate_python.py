@@ -39,25 +39,26 @@ def ufunc_first_line(op):
 
 # Where a function differs from the C library's and NumPy's.
 UFUNC_EXCEPTIONS = {
-    "ELEMENT_WISE_POW": "A negative base, minus infinity included, to a finite power that is not an integer is NaN, as "
-                        "DirectML documents it; C and NumPy give 0 or infinity for minus infinity."}
+    "ELEMENT_WISE_POW": "A negative base, minus infinity included, raised to a finite power that is not an integer is "
+                        "NaN, as DirectML documents it; C and NumPy return 0 or infinity for minus infinity."}
 
 
 def ufunc_notes(op):
     if len(op.inputs) == 1:
-        yield f"Of {types_text(op.inputs[0].types)}: the nearest of the type to the true value."
+        types = types_text(op.inputs[0].types)
     else:
-        yield "Of float16 and float32: the nearest of the type to the true value."
+        types = "float16 and float32"
+    yield f"The types are {types}; the result is the number of the type that is nearest to the true value."
     yield ("Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other "
-           "libraries, GPUs and ``device`` are as for `modulus_floor`.")
+           "libraries, GPUs and ``device`` work as in `modulus_floor`.")
     if op.name in UFUNC_EXCEPTIONS:
         yield UFUNC_EXCEPTIONS[op.name]
     if op.attributes:
-        yield f"DirectML's ScaleBias is taken by `run`: run({op.name!r}, {', '.join(ufunc_inputs(op))}, Scale=2, Bias=1)."
+        yield f"For DirectML's ScaleBias, use `run`: run({op.name!r}, {', '.join(ufunc_inputs(op))}, Scale=2, Bias=1)."
 
 
 def docstring(op):
-    """With the example of an operator that is built; tests make the functions of the others too."""
+    """Includes the example if the operator is built; tests generate functions for the other operators too."""
     first, rest = (ufunc_first_line(op), ufunc_notes(op)) if op.name in UFUNCS else (first_line(op), notes(op))
     lines = textwrap.wrap(first, 112, break_long_words=False, break_on_hyphens=False)
     body = [line for note in rest
@@ -100,7 +101,7 @@ def _tuple_text(names):
 
 
 def spec_text(op):
-    """A row of the table that `run` goes by; what is as usual is left out."""
+    """Returns a row of the table that `run` uses, without the parts that have their default values."""
     def of_output(output):
         parts = [f'"{output.tensor.name}"', *(["optional=True"] if output.tensor.optional else []),
                  *(["array=True"] if output.tensor.array else [])]
@@ -117,15 +118,15 @@ def spec_text(op):
 
 def specs_text(operators):
     head = '''# SPDX-License-Identifier: MIT
-"""The inputs and outputs of each operator that is built. Made by data/generate_python.py from the facts in data/ and
-the entries in src/ops: edit those.
+"""The inputs and outputs of each built operator. data/generate_python.py generates this file from the facts in data/
+and the entries in src/ops: edit those.
 """
 from collections import namedtuple
 
-# inputs: how many there are. array: which of them is an array of tensors. same: groups of inputs that have one type.
-# truths: the inputs that are UINT8 alone, which take arrays of bool too.
+# inputs: their number. array: the input that is an array of tensors. same: groups of inputs that share a type.
+# truths: the inputs that accept only UINT8 in DirectML, and arrays of bool too.
 Spec = namedtuple("Spec", "inputs outputs array same truths", defaults=(None, (), ()))
-# array: it is an array of tensors, and the operator's only output.
+# array: whether it is an array of tensors, which is then the operator's only output.
 Output = namedtuple("Output", "name optional array", defaults=(False, False))
 
 SPECS = {
@@ -134,7 +135,7 @@ SPECS = {
 
 
 def dict_text(name, entries):
-    """In lines of 120 columns at most."""
+    """Writes lines of at most 120 columns."""
     return wrapped(f"{name} = {{", [f"{key!r}: {value!r}" for key, value in entries], "}\n", 4).replace("'", '"')
 
 
@@ -143,10 +144,10 @@ def words_text(operators):
               for one in (*op.inputs, *(output.tensor for output in op.outputs), *op.attributes)}
     choices = {f"{op.name}.{one.field}": " ".join(one.values) for op in operators for one in op.attributes if one.values}
     return "\n".join(('''# SPDX-License-Identifier: MIT
-"""The words of messages in Python's names. Made by data/generate_python.py from the facts in data/: edit those.
+"""Python's names for messages. data/generate_python.py generates this file from the facts in data/: edit those.
 
-FUNCTIONS: the function of each operator. INPUTS: its inputs, those that may be None with a question mark. FIELDS: the
-parameter of each field of DirectML's structs. CHOICES: the values of fields that are enumerations.
+FUNCTIONS: the function of each operator. INPUTS: its inputs; a question mark follows inputs that may be None. FIELDS:
+the parameter of each field of DirectML's structs. CHOICES: the values of fields that are enumerations.
 """''',
         dict_text("FUNCTIONS", ((op.name, op.python) for op in operators if op.python != op.name.lower())),
         dict_text("INPUTS", ((op.name, " ".join(one.name + "?" * one.optional for one in op.inputs)) for op in operators)),
@@ -157,18 +158,18 @@ def module_text(operators):
     functions = [op for op in operators if op.name not in HAND_WRITTEN]
     exported, shadowing = exported_names(functions)
     lines = ["# SPDX-License-Identifier: MIT\n",
-             '"""A function for each operator that is built. Made by data/generate_python.py from the facts in data/ '
+             '"""A function for each built operator. data/generate_python.py generates this file from the facts in data/ '
              'and the entries\nin src/ops: edit those.\n"""\n',
              "from ._habits import function_of as _function_of, over_axes as _over_axes\n",
              "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
-             list_text("__all__", exported), "# Python's own names: never by import *\n",
+             list_text("__all__", exported), "# names of Python builtins: never imported by import *\n",
              list_text("SHADOWING", shadowing)]
     lines += ["\n\n" + function_text(op) for op in functions]
     return "".join(lines)
 
 
 def package_stub_text(text, operators):
-    """The package's own stub is written by hand, but for the names that import * brings: checkers want them spelled out."""
+    """The package's own stub is written by hand, except for the names in import *, which checkers need spelled out."""
     start, end = text.index("__all__ = ["), text.index("]\n", text.index("__all__ = ["))
     own = re.findall(r'"(\w+)"', text[start:end])
     own = own[:own.index("__version__") + 1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The rule by which each of DirectML's operators has a name, parameters and results in Python: what generate_python.py
-and the site's generators write is read here. docs/python.md states it.
+"""The rule that gives each DirectML operator its name, parameters and results in Python. generate_python.py and the
+site's generators use it; docs/python.md states it.
 """
 import builtins
 import collections
@@ -63,32 +63,33 @@ NUMPYS_TYPES = {"ARGMIN": "int64", "ARGMAX": "int64"}  # of results that DirectM
 # Attributes that are positional too, as NumPy's function has them.
 POSITIONAL = {"ELEMENT_WISE_CLIP": ("min", "max"), "ELEMENT_WISE_CLIP1": ("min", "max"), "TILE": ("repeats",)}
 EXTRA_TEXTS = {
-    "REDUCE": "``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They "
-              "keep the size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; "
-              "``keepdims`` says it.",
-    "ACTIVATION_SOFTMAX": "The rows lie along the last axis, or along ``axis``: one or several, negative ones counted "
-                          "from the end."}
+    "REDUCE": "``axes``: one axis or several; negative numbers count from the end. These axes keep the size 1. ``axis`` "
+              "is the same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. "
+              "``keepdims`` overrides this.",
+    "ACTIVATION_SOFTMAX": "The rows lie along the last axis, or along ``axis``: one axis or several; negative numbers "
+                          "count from the end."}
 EXTRA_TEXTS["ARGMIN"] = EXTRA_TEXTS["ARGMAX"] = EXTRA_TEXTS["REDUCE"]
 EXTRA_TEXTS["ACTIVATION_LOG_SOFTMAX"] = EXTRA_TEXTS["ACTIVATION_HARDMAX"] = EXTRA_TEXTS["ACTIVATION_SOFTMAX"]
-# How functions differ that have the name of one of NumPy's.
+# How functions differ from the NumPy functions of the same name.
 DIFFERENCES = {
-    "ELEMENT_WISE_DIVIDE": "Unlike ``numpy.divide``, integers give integers: the quotient is truncated, and a divisor "
-                           "of 0 gives 0.",
-    "ELEMENT_WISE_SIGN": "Unlike ``numpy.sign``, it gives 0 for NaN.",
-    "ELEMENT_WISE_CLIP": "Unlike ``numpy.clip``, bounds are numbers alone; they are converted to the type of the "
-                         "input, which stays the result's.",
-    "ELEMENT_WISE_ABS": "As ``numpy.abs``; integers that have no absolute value in their type stay as they are.",
-    "ELEMENT_WISE_CEIL": "Unlike ``numpy.ceil``, it takes floats alone.",
-    "ELEMENT_WISE_FLOOR": "Unlike ``numpy.floor``, it takes floats alone.",
-    "ELEMENT_WISE_SQRT": "Unlike ``numpy.sqrt``, it takes floats alone, and gives no warning for a negative number.",
+    "ELEMENT_WISE_DIVIDE": "Unlike ``numpy.divide``, it returns integers for integers: the quotient is truncated, and "
+                           "a divisor of 0 gives 0.",
+    "ELEMENT_WISE_SIGN": "Unlike ``numpy.sign``, it returns 0 for NaN.",
+    "ELEMENT_WISE_CLIP": "Unlike ``numpy.clip``, it accepts only numbers as bounds, and converts them to the type of "
+                         "the input, which is also the type of the result.",
+    "ELEMENT_WISE_ABS": "Like ``numpy.abs``, it returns the least integer of a type unchanged, because the type cannot "
+                        "hold its absolute value.",
+    "ELEMENT_WISE_CEIL": "Unlike ``numpy.ceil``, it accepts only floats.",
+    "ELEMENT_WISE_FLOOR": "Unlike ``numpy.floor``, it accepts only floats.",
+    "ELEMENT_WISE_SQRT": "Unlike ``numpy.sqrt``, it accepts only floats, and does not warn about negative numbers.",
     **dict.fromkeys(("ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_OR", "ELEMENT_WISE_LOGICAL_XOR",
-                     "ELEMENT_WISE_LOGICAL_NOT"), "Arrays of bool give an array of bool, as from NumPy."),
+                     "ELEMENT_WISE_LOGICAL_NOT"), "For arrays of bool it returns an array of bool, as NumPy does."),
     **dict.fromkeys(("ELEMENT_WISE_ADD", "ELEMENT_WISE_SUBTRACT", "ELEMENT_WISE_MULTIPLY"),
                     "Unlike NumPy's function, it does not promote arrays of two types to a common one."),
-    "SPLIT": "Unlike ``numpy.split``, the parts are given by their shapes, and are new arrays.",
-    "TILE": "``repeats`` may be one number or fewer numbers than dimensions, as for ``numpy.tile``.",
-    **dict.fromkeys(("ARGMIN", "ARGMAX"), "Over several axes the index counts their elements in row-major order, as "
-                                          "``numpy.argmax`` does over all of them."),
+    "SPLIT": "Unlike ``numpy.split``, it gets the shapes of the parts, and returns new arrays.",
+    "TILE": "``repeats`` may be one number, or fewer numbers than dimensions, as for ``numpy.tile``.",
+    **dict.fromkeys(("ARGMIN", "ARGMAX"), "For several axes, the index counts their elements in row-major order, as "
+                                          "``numpy.argmax`` does for all axes."),
 }
 OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
@@ -96,11 +97,11 @@ TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32",
 
 # An input or output: field is DirectML's name, name Python's.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")
-# like: the inputs whose type it has, by number. dtype: its type where there is none of them; "" where nothing says it.
-# sizes: the inputs that are broadcast to its shape; None where it follows from them in another way, or not at all.
+# like: the inputs whose type it has, by number. dtype: its type if there are none; "" if nothing determines the type.
+# sizes: the inputs that are broadcast to its shape; None if the shape follows in another way, or not at all.
 # shaped: whether its shape follows from the inputs and attributes: yes, sometimes or no (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
-# default: a value that Python has for it and DirectML does not, as text; None where there is none.
+# default: a default value that only Python has, as text, or None.
 Attribute = collections.namedtuple("Attribute", "field name kind optional values default", defaults=(None,))
 Operator = collections.namedtuple("Operator", "name python formula inputs outputs attributes same")
 
@@ -132,8 +133,8 @@ def is_free(name):
 
 
 def python_names(names):
-    """Of all operators together, since two may have one short name. If NumPy has it too, and for the same, it belongs
-    to the element-wise one."""
+    """Names all operators together, because two may have the same short name. If NumPy uses that name with the same
+    meaning, the element-wise operator gets it."""
     short = collections.Counter(map(short_name, names))
     result = {}
     for name in names:
@@ -150,7 +151,7 @@ def python_names(names):
 
 
 def newest_types(operator, field):
-    """What DirectML's newest level admits; empty where its documents leave it blank."""
+    """Returns the types that DirectML's newest level accepts; empty if its documentation does not list them."""
     rows = [row for row in operator["support"] if row["tensor"] == field]
     newest = max((tuple(map(int, row["feature_level"].split("_"))) for row in rows), default=None)
     types = {kind for row in rows if tuple(map(int, row["feature_level"].split("_"))) == newest
@@ -159,7 +160,7 @@ def newest_types(operator, field):
 
 
 def groups(operator, what):
-    """Fields that agree, and whether they always do."""
+    """Yields groups of fields that agree, and whether they always do."""
     for constraint in operator["constraints"]:
         kind, _, rest = constraint.partition(": ")
         if kind == what:
@@ -247,7 +248,7 @@ def read_operators():
 
 
 def exported_names(operators):
-    """What import * brings, and what it does not, since Python itself has these names."""
+    """Returns the names in import *, and the names that it leaves out because they are Python builtins."""
     names = sorted(op.python for op in operators)
     return ([name for name in names if not hasattr(builtins, name)], [name for name in names if hasattr(builtins, name)])
 
@@ -259,7 +260,7 @@ def built_names():
 # ---- Signatures -----------------------------------------------------------------------------------------------------
 
 def ufunc_inputs(op):
-    """What the parameters of a ufunc are called, which have no names for callers."""
+    """Returns the names of a ufunc's parameters, which are positional only."""
     return ("x",) if len(op.inputs) == 1 else ("a", "b")
 
 
@@ -268,14 +269,14 @@ def ufunc_signature(op):
 
 
 def options(op):
-    """Whichever of the options the operator has."""
+    """Returns the options that the operator has."""
     has_choice = any(output.chosen for output in op.outputs)
     has_shape = any(output.sizes is None or all(op.inputs[i].optional for i in output.sizes) for output in op.outputs)
     return [name for name in OPTIONS if (name != "dtype" or has_choice) and (name != "shape" or has_shape)]
 
 
 def last_required(op):
-    """How many inputs have to be given; an optional one before a required one is given as None."""
+    """Returns how many inputs a call must pass; an optional input before a required one is passed as None."""
     return max((i + 1 for i, one in enumerate(op.inputs) if not one.optional), default=0)
 
 
@@ -304,7 +305,7 @@ def signature(op, of_input=lambda one, default: f"{one.name}{default}", of_attri
 
 
 def wrapped(head, parts, tail, indent):
-    """The parts between head and tail, in lines of 120 columns that are broken between parts alone."""
+    """Joins the parts between head and tail, in lines of 120 columns that break only between parts."""
     text = head + ", ".join(parts)
     if len(text) + len(tail.splitlines()[0]) > 120:
         lines = [head]
@@ -328,7 +329,7 @@ def english(words, last="and"):
 
 
 def types_text(types):
-    """float16 to float64, int8 to int64: runs of three or more in short."""
+    """Abbreviates runs of three or more types: float16 to float64, int8 to int64."""
     parts = []
     for kind in ("FLOAT", "INT", "UINT"):
         found = [one.lower() for one in types if re.match(rf"{kind}\d", one)]
@@ -353,27 +354,27 @@ def attribute_text(one):
         return english([repr(value) for value in one.values], "or")
     if one.field in ("Axis", "Axes"):
         which = "an axis" if one.field == "Axis" else "one axis or several"
-        return f"{which}; negative ones are counted from the end"
+        return f"{which}; negative numbers count from the end"
     if one.default == "None" and one.kind == "naturals":
         number = 1 if one.field in ("Strides", "Dilations") else 0
-        return f"{KINDS[one.kind]}, or one for all dimensions; {number} without it"
+        return f"{KINDS[one.kind]}, or one for all dimensions (default: {number})"
     return KINDS[one.kind] + (", or None" if one.optional or one.default == "None" else "")
 
 
 def notes(op):
-    """What a docstring says below its first line."""
+    """Yields the sentences of a docstring below its first line."""
     if op.inputs:
         by_types = {}
         for one in op.inputs:
             by_types.setdefault(types_text(one.types), []).append(f"``{one.name}``")
         yield "Types in DirectML: " + "; ".join(f"{english(names)} {kinds}" for kinds, names in by_types.items()) + "."
     for group in op.same:
-        yield f"{english(f'``{op.inputs[i].name}``' for i in group).capitalize()} must have one type."
+        yield f"{english(f'``{op.inputs[i].name}``' for i in group).capitalize()} must have the same type."
     if op.inputs and all(output.sizes is not None and len(output.sizes) == len(op.inputs) for output in op.outputs):
         if len(op.inputs) > 1:
             yield "Shapes are broadcast by NumPy's rule."
     if {"Scale", "Bias"} <= {one.field for one in op.attributes if one.optional}:
-        yield "With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``."
+        yield "With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``."
     for one in op.attributes:
         is_said = one.name == "axes" and op.name in EXTRA_TEXTS
         if (one.field not in ("Scale", "Bias") or not one.optional) and not is_said:
@@ -400,5 +401,5 @@ def result_text(op, output):
     else:
         text += f" the type ``dtype``: {types_text(output.tensor.types)}"
     if output.shaped != "yes":
-        text += " and the shape ``shape``" + (", where the inputs do not determine it" if output.shaped != "no" else "")
+        text += " and the shape ``shape``" + (", if the inputs do not determine it" if output.shaped != "no" else "")
     return text + ("; it is optional." if output.tensor.optional else ".")

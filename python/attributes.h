@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an operator takes besides tensors, from Python to the C API. The facts say in which form a field is given, a
-// number, a sequence, a name or an operator; everything else about it is the library's to check.
+// Converts an operator's attributes from Python to the C API. The facts say whether a field is a number, a sequence, a
+// name or an operator; the library checks everything else about it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace anydml::python {
 class Attributes {
  public:
   Attributes() = default;
-  // op: null for a name that is no operator's, which the library refuses.
+  // op is null for the name of an unknown operator, which the library refuses.
   Attributes(const facts::Operator* op, const nb::dict& given) {
     for (const auto& [name, value] : given) {
       const std::string& text = texts_.emplace_back(name_of(name, "an attribute's name", "a str"));
@@ -29,13 +29,13 @@ class Attributes {
       all_.push_back(make(text, value, field == nullptr ? form_of(value) : form_of(*field)));
     }
   }
-  Attributes(const Attributes&) = delete;  // what is in all_ points into the others
+  Attributes(const Attributes&) = delete;  // all_ points into the other members
   Attributes& operator=(const Attributes&) = delete;
 
   [[nodiscard]] const anydml_attribute* data() const { return all_.data(); }
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
-  // Appends all that they say, so that two calls with the same text are the same call.
+  // Appends all names and values to the key, so that two calls with the same key are the same call.
   void add_to(std::string& key) const {
     for (const anydml_attribute& one : all_) {
       add_attribute(key, one);
@@ -81,7 +81,7 @@ class Attributes {
     }
   }
 
-  // Of a field that nobody knows, so that the library can say so.
+  // The form of an unknown field, so that the library can report the field.
   static Form form_of(nb::handle value) {
     return PyUnicode_Check(value.ptr()) != 0 ? Form::name_or_number : Form::number;
   }
@@ -137,7 +137,7 @@ class Attributes {
     }
   }
 
-  // Integers where all are, so that each is exact.
+  // Stores integers if all numbers are integers, so that each is exact.
   void set_numbers(anydml_attribute& attribute, const std::string& name, nb::handle value) {
     std::vector<Number> all;
     for (const nb::object& one : items_of(name, value, "a sequence of numbers")) {
@@ -186,7 +186,7 @@ class Attributes {
     return {op.c_str(), nested_.back()->data(), nested_.back()->size()};
   }
 
-  // A number is what Python takes for one: an integer by __index__, any other by __float__.
+  // Reads a number as Python does: an integer through __index__, any other number through __float__.
   static Number read_number(const std::string& name, nb::handle value, const char* expected) {
     Number number;
     if (const nb::object integer = as_integer(value); integer.is_valid()) {
@@ -222,12 +222,12 @@ class Attributes {
     }
     nb::object integer = nb::steal(in_python([&] { return PyNumber_Index(value.ptr()); }));
     if (!integer.is_valid()) {
-      leave_type_errors_aside();  // arrays and tensors of floats have an __index__ that gives none
+      leave_type_errors_aside();  // arrays and tensors of floats have an __index__ that raises
     }
     return integer;
   }
 
-  // NumPy's complex numbers have a __float__, which drops a part.
+  // NumPy's complex numbers have a __float__ that drops the imaginary part.
   static bool is_complex(nb::handle value) {
     return PyArray_Check(value.ptr()) != 0 ? PyArray_ISCOMPLEX(reinterpret_cast<PyArrayObject*>(value.ptr()))
                                            : PyArray_IsScalar(value.ptr(), ComplexFloating);
@@ -261,14 +261,14 @@ class Attributes {
         }
       }
     } else if ((one.type & ANYDML_ARRAY) != 0) {
-      add_bytes(key, one.value.f64s, one.count * sizeof(double));  // all kinds of numbers have eight bytes
+      add_bytes(key, one.value.f64s, one.count * sizeof(double));  // every kind of number has eight bytes
     } else {
       add_bytes(key, &one.value, sizeof(one.value));
     }
   }
 
   std::vector<anydml_attribute> all_;
-  std::deque<std::string> texts_;  // deques, since what is pointed to must not move
+  std::deque<std::string> texts_;  // deques, because all_ points to elements, which must not move
   std::deque<std::vector<double>> reals_;
   std::deque<std::vector<std::int64_t>> integers_;
   std::deque<std::vector<anydml_operator>> operators_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What calls of the C API have in common, whatever the arrays are: operators and devices by name, errors as exceptions.
+// Helpers for all calls of the C API, for any kind of array: operators and devices by name, errors as exceptions.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,7 +19,7 @@ namespace anydml::python {
 
 namespace nb = nanobind;
 
-// The message may quote what was given, cut anywhere.
+// The message may quote an argument that was cut in the middle of a character.
 [[noreturn]] inline void raise(PyObject* kind, const std::string& message) {
   const nb::object text =
       nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));
@@ -41,7 +41,7 @@ namespace nb = nanobind;
   raise(code == ANYDML_UNSUPPORTED ? PyExc_NotImplementedError : PyExc_RuntimeError, message);
 }
 
-// Its str(), whatever characters are in it.
+// Returns str() of an object, whatever characters it contains.
 inline std::string plain_text(nb::handle of) {
   const nb::object text = nb::steal(in_python([&] { return PyObject_Str(of.ptr()); }));
   const nb::object bytes =
@@ -52,7 +52,7 @@ inline std::string plain_text(nb::handle of) {
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-// What was given, for a message: "5 (int)".
+// Describes an argument for a message: "5 (int)".
 inline std::string text_of(nb::handle given) {
   constexpr std::size_t kMost = 80;
   const nb::object shown = nb::steal(in_python([&] { return PyObject_ASCII(given.ptr()); }));
@@ -64,7 +64,7 @@ inline std::string text_of(nb::handle given) {
   return text.empty() || text.size() > kMost ? "of type " + kind : text + " (" + kind + ")";
 }
 
-// A NumPy array that the C API does not take, for a message.
+// Describes a NumPy array that the C API does not accept, for a message.
 inline std::string array_text(nb::handle array) {
   const int rank = PyArray_NDIM(reinterpret_cast<PyArrayObject*>(array.ptr()));
   return "an array of " + plain_text(array.attr("dtype")) + " with " + std::to_string(rank) +
@@ -75,7 +75,7 @@ inline constexpr const char* kExpectedArray =
     "; expected a NumPy array of native byte order, of float16/32/64, int8 to int64 or uint8 to uint64, with at most "
     "eight dimensions and strides of whole elements";
 
-// A name as the C API takes it. argument and expected are for the message.
+// Converts a name for the C API. `argument` and `expected` are used in the error message.
 inline std::string name_of(nb::handle given, const std::string& argument, const char* expected) {
   if (PyUnicode_Check(given.ptr()) == 0) {
     raise(PyExc_TypeError, argument + " is " + text_of(given) + "; expected " + expected);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The arrays of one call in the CPU's memory, and operators and graphs that are compiled for arrays like them.
+// The arrays of one call in CPU memory, and operators and graphs that are compiled for arrays like them.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -38,7 +38,7 @@ inline std::vector<std::int64_t> numbers_in(nb::handle shape) {
   return all;
 }
 
-// Of a str "int4" or "uint4"; unknown of anything else.
+// The type named by the str "int4" or "uint4"; unknown for any other object.
 inline DataType four_bits_named(nb::handle name) {
   return PyUnicode_Check(name.ptr()) == 0                             ? DataType::unknown
          : PyUnicode_CompareWithASCIIString(name.ptr(), "int4") == 0  ? DataType::INT4
@@ -46,7 +46,7 @@ inline DataType four_bits_named(nb::handle name) {
                                                                       : DataType::unknown;
 }
 
-// Whether it is an array of four-bit elements as _four_bits.py packs it.
+// Whether the object is an array of four-bit elements as packed by _four_bits.py.
 inline bool is_packed(nb::handle array) {
   if (PyArray_Check(array.ptr()) != 0) {
     return false;
@@ -56,7 +56,7 @@ inline bool is_packed(nb::handle array) {
 }
 
 struct Call {
-  std::vector<nb::object> arrays;  // the inputs, then the outputs; None is absent
+  std::vector<nb::object> arrays;  // the inputs, then the outputs; None means absent
   std::size_t inputs;
   std::vector<Operand> operands;
   std::vector<anydml_tensor> tensors;
@@ -79,7 +79,7 @@ struct Call {
     }
   }
 
-  // Of an array, for messages.
+  // The name of an array, for messages.
   [[nodiscard]] std::string name(std::size_t i) const {
     return i < inputs       ? "inputs[" + std::to_string(i) + "]"
            : outputs() == 1 ? "out"
@@ -106,7 +106,7 @@ struct Call {
   }
 };
 
-// Whether all tensors have one shape, so that a call may be made in parts.
+// Whether all tensors have the same shape, so that a call can be split into parts.
 inline bool has_one_shape(const facts::Operator* op) {
   if (op == nullptr) {
     return false;
@@ -139,7 +139,7 @@ class Compiled {
     }
     forget_arrays();
   }
-  // Of a graph: arrays like its inputs and outputs.
+  // Compiles a graph. `inputs` and `outs` are arrays like the graph's inputs and outputs.
   Compiled(const Graph& graph, nb::handle inputs, nb::handle outs, nb::handle device)
       : call_(inputs, outs), shared_(graph.shared()), compiled_(graph.compile(device)) {
     forget_arrays();
@@ -151,7 +151,7 @@ class Compiled {
   [[nodiscard]] const anydml_compiled* get() const { return compiled_; }
   [[nodiscard]] std::size_t inputs() const { return call_.inputs; }
   [[nodiscard]] std::size_t outputs() const { return call_.outputs(); }
-  // An array as it was compiled for, the inputs before the outputs.
+  // The form of the array that the operator was compiled for; inputs come before outputs.
   [[nodiscard]] const Operand& expected(std::size_t which) const { return call_.operands[which]; }
   [[nodiscard]] bool takes(std::size_t which, const Operand& operand) const {
     const Operand& like = expected(which);
@@ -180,7 +180,7 @@ class Compiled {
     }
   }
 
-  // Over arrays on a GPU; None among the outs is a new one, of bool where `truths` says so.
+  // Runs over arrays on a GPU. None among `outs` asks for a new array, of bool if `truths` says so.
   [[nodiscard]] nb::list run_on_device(nb::handle inputs, nb::handle outs, const nb::list& truths,
                                        nb::handle device) const {
     const std::vector<nb::object> given = list_of(inputs);
@@ -206,7 +206,7 @@ class Compiled {
   }
 
  private:
-  // Their memory is not needed, but which of them are absent.
+  // Releases the arrays, whose memory is not needed, but remembers which of them are absent.
   void forget_arrays() {
     for (nb::object& array : call_.arrays) {
       array = array.is_none() ? nb::none() : nb::borrow(Py_True);
@@ -220,7 +220,7 @@ class Compiled {
     }
   }
 
-  // An array's memory, if it is laid out as the one that was compiled for.
+  // Returns an array's memory if the array has the layout that the operator was compiled for.
   [[nodiscard]] void* data_of(nb::handle array, std::size_t which) const {
     const bool absent = call_.arrays[which].is_none();
     if (absent && array.is_none()) {
@@ -238,7 +238,7 @@ class Compiled {
   }
 
   Call call_;
-  std::vector<nb::object> shared_;  // arrays that runs read
+  std::vector<nb::object> shared_;  // constant arrays that each run reads
   anydml_compiled* compiled_ = nullptr;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NumPy arrays to the C API and back. Two ways lead through here: ufuncs, which NumPy itself drives with all it knows
-// of types, casting, masks and errors; and a short way for arrays that need none of that, which gives the core whole
-// arrays at once instead of a row at a time. Arrays on GPUs have a way of their own: device_call.h.
+// Passes NumPy arrays to the C API and returns its results. There are two ways: ufuncs, which NumPy itself drives with
+// its rules for types, casting, masks and errors; and a short way for arrays that need none of these, which passes the
+// core whole arrays instead of one row at a time. device_call.h handles arrays on GPUs.
 #include <nanobind/nanobind.h>
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
@@ -38,7 +38,7 @@ namespace {
 
 // ---- Any operator --------------------------------------------------------------------------------------------------
 
-// Before a call in parts: none must be written where another is still to be read, or written.
+// Prepares a call in parts: no part may overwrite memory that another part still has to read or write.
 void separate(Call& call) {
   const Operand& output = call.operands.back();
   if (!has_nested_places(output)) {
@@ -102,7 +102,7 @@ nb::tuple shape_and_type(const OutputToMake& output) {
   return nb::make_tuple(shape, nb::none());  // the caller's own type
 }
 
-// What was inferred last, since small calls are repeated. Used with the GIL held.
+// The last inferred outputs, kept because small calls are often repeated. Used with the GIL held.
 class InferredCalls {
  public:
   static constexpr std::size_t kMost = 256;
@@ -129,8 +129,8 @@ class InferredCalls {
   std::unordered_map<std::string, nb::tuple> by_key_;
 };
 
-// Of each output that is True its shape and type, as far as the entries of dtypes (dtype objects) and shapes (tuples)
-// do not say them; None of the others, which are arrays, or None if they are absent.
+// For each output that is True, returns its shape and type, unless its entry in `dtypes` (dtype objects) or `shapes`
+// (tuples) gives them. For all other outputs, which are arrays, or None if absent, returns None.
 nb::tuple infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::handle dtypes, nb::handle shapes,
                         const nb::dict& attributes) {
   const std::string name = operator_name(op);
@@ -173,7 +173,7 @@ nb::tuple infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::h
   });
 }
 
-// The results, in a list. same: inputs that have one type. rules: what is known of each output.
+// Returns the results in a list. same: inputs that share a type. rules: the known type and shape of each output.
 nb::list run_on_device(nb::handle op, nb::handle inputs, nb::handle outs, const nb::dict& attributes, nb::handle device,
                        nb::handle same, nb::handle rules) {
   const std::string name = operator_name(op);
@@ -196,7 +196,7 @@ nb::list run_on_device(nb::handle op, nb::handle inputs, nb::handle outs, const 
 
 enum Place { kOfNumpy, kOfLibrary, kOnGpu };
 
-// Whose the arrays are: NumPy's alone, another library's in the CPU's memory among them, or one on a GPU.
+// Whether all arrays are NumPy's, some belong to another library in CPU memory, or one is on a GPU.
 int place_of(const nb::args& arrays) {
   Place place = kOfNumpy;
   for (const nb::handle array : arrays) {
@@ -207,7 +207,7 @@ int place_of(const nb::args& arrays) {
   return place;
 }
 
-// Of arrays on a GPU: see DeviceCall::layouts.
+// The layouts of arrays on a GPU: see DeviceCall::layouts.
 nb::tuple device_layouts(nb::handle arrays) {
   const std::vector<nb::object> given = list_of(arrays);
   const std::vector<nb::handle> sources(given.begin(), given.end());
@@ -274,7 +274,7 @@ NB_MODULE(_core, module) {
     throw nb::python_error();
   }
   numpy_two = PyArray_GetNDArrayCFeatureVersion() >= 0x12;
-  // What a daemon thread held when Python ended is still there afterwards, and nobody's mistake.
+  // Objects that a daemon thread held when Python ended still exist afterwards, and are not a leak to report.
   nb::set_leak_warnings(false);
   module.attr("__version__") = anydml_version();
   nb::class_<Ufunc>(module, "Ufunc")

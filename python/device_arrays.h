@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arrays on GPUs, of whichever library: where they lie, and as tensors of the C API.
+// Arrays of any library on GPUs: finds the device of an array, and converts arrays to tensors of the C API.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@
 
 namespace anydml::python {
 
-inline constexpr std::int64_t kNoOrder = -1;  // of streams, as DLPack numbers them
+inline constexpr std::int64_t kNoOrder = -1;  // stream numbers as defined by DLPack
 inline constexpr std::int64_t kDefaultOrder = 1;
 
-// ---- The libraries that arrays are of ------------------------------------------------------------------------------
+// ---- Array libraries -----------------------------------------------------------------------------------------------
 
-// Names as Python looks them up. Never released: Python may be gone before the module is.
+// Interned attribute names. They are never released, because Python may end before the module is unloaded.
 struct Names {
   PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
@@ -36,21 +36,21 @@ inline const Names& names() {
   return all;
 }
 
-// Arrays of one type. The functions are those of _libraries.py.
+// One array type and its library. The functions are defined in _libraries.py.
 struct Library {
   PyTypeObject* type;
   nb::object self;  // the same for all types of one library
   std::string name;
   bool immutable;
   bool is_torch;
-  bool is_subclass;  // of PyTorch's tensors, which may have its own say in what functions do with it
+  bool is_subclass;  // a subclass of PyTorch's tensors, which may override functions
   bool tells_stream;
   nb::object capsule, empty_like, empty, number, stream, adopt;
-  const dlpack::Exchange* exchange = nullptr;  // null: by capsules
-  nb::object modes;    // of PyTorch: the dict of the module that says whether a mode sees every operator
-  nb::object forward;  // likewise of the one that carries derivatives along
+  const dlpack::Exchange* exchange = nullptr;  // null: use capsules
+  nb::object modes;    // PyTorch's module dict that says whether a mode intercepts every operator
+  nb::object forward;  // PyTorch's module dict for forward-mode derivatives
 
-  // Whether PyTorch wants to see what is done with its tensors, whatever they are.
+  // Whether PyTorch currently intercepts operations on all of its tensors.
   [[nodiscard]] bool is_watched() const {
     PyObject* const is_mode = modes.is_valid() ? PyDict_GetItem(modes.ptr(), names().is_mode) : nullptr;
     PyObject* const level = forward.is_valid() ? PyDict_GetItem(forward.ptr(), names().current_level) : nullptr;
@@ -101,7 +101,7 @@ inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   return made;
 }
 
-// Null for what is no array of another library: numbers, lists, NumPy's arrays.
+// Returns null for objects that are not arrays of another library: numbers, lists, NumPy arrays.
 inline const Library* library_of(PyObject* object) {
   static auto* const known = new std::vector<std::unique_ptr<Library>>;
   PyTypeObject* const type = Py_TYPE(object);
@@ -124,27 +124,27 @@ inline const Library* library_of(PyObject* object) {
 
 // ---- Operands ------------------------------------------------------------------------------------------------------
 
-// An operand as it was given, and as a tensor once it is read.
+// An operand of a call: the caller's object and, after read(), its tensor.
 struct DeviceOperand {
   nb::handle given;
   const Library* library = nullptr;
-  dlpack::Device device{};  // {0, 0}: not an array of a library
+  dlpack::Device device{};  // {0, 0}: not a library's array
   bool viewed = false;
-  bool fresh = false;         // made for this call
-  bool takes_truths = false;  // an array of bool is one of bytes
+  bool fresh = false;         // created for this call
+  bool takes_truths = false;  // an array of bool counts as an array of bytes
   dlpack::Tensor view{};
-  nb::object kept;  // what the memory belongs to, beside what was given
+  nb::object kept;  // owns the memory, in addition to the caller's object
   Operand operand;
 
   [[nodiscard]] bool on_gpu() const { return device.type == dlpack::kCuda || device.type == dlpack::kCudaManaged; }
-  // Or in the CPU's memory, and pinned: that is the GPU's beside an array there, and the CPU's by itself.
+  // Also true for pinned CPU memory, which counts as GPU memory beside an array on a GPU, and otherwise as CPU memory.
   [[nodiscard]] bool reached() const { return on_gpu() || device.type == dlpack::kCudaHost; }
   [[nodiscard]] bool may_be_number() const {
     return (library != nullptr && device.type == dlpack::kCpu) || PyLong_Check(given.ptr()) != 0 ||
            PyFloat_Check(given.ptr()) != 0 || PyArray_CheckScalar(given.ptr()) != 0;
   }
 
-  // Where it is. An array that cannot say so is left to the CPU's way, which says what is wrong with it.
+  // Finds the array's device. If the array cannot tell, the CPU path handles it and reports the error.
   void locate(nb::handle array) {
     given = array;
     library = library_of(array.ptr());
@@ -155,7 +155,7 @@ struct DeviceOperand {
       viewed = in_python([&] { return library->exchange->view(array.ptr(), &view); }) == 0;
       if (viewed) {
         device = view.device;
-        copy_layout();  // before anyone changes the array
+        copy_layout();  // before another thread changes the array
       }
     } else {
       ask();
@@ -166,7 +166,7 @@ struct DeviceOperand {
     }
   }
 
-  // A tensor of PyTorch's own type that PyTorch shows as it lies in the CPU's memory is viewed then, and nothing else.
+  // Views only tensors of PyTorch's own type whose elements lie in CPU memory exactly as PyTorch shows them.
   void locate_plain(nb::handle array) {
     given = array;
     library = library_of(array.ptr());
@@ -187,7 +187,7 @@ struct DeviceOperand {
     return view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset;
   }
 
-  // A view says of pinned memory that it is the CPU's, and the array itself more.
+  // A view reports pinned memory as CPU memory; only the array itself tells them apart.
   void locate_pinned() {
     if (library != nullptr && library->exchange != nullptr && device.type == dlpack::kCpu) {
       ask();
@@ -195,7 +195,7 @@ struct DeviceOperand {
     }
   }
 
-  // Its tensor. order: the stream that is to wait for what the array waits for.
+  // Reads the tensor. `order` is the stream that must wait for the array's pending work.
   void read(std::int64_t order, bool writes) {
     if (!fresh) {
       check_torch();
@@ -216,7 +216,7 @@ struct DeviceOperand {
     read_plain();
   }
 
-  // As the view shows it.
+  // Reads the tensor exactly as the view shows it.
   void read_plain() {
     operand.tensor = {static_cast<anydml_type>(element_type()), view.rank, operand.sizes, operand.strides, memory()};
   }
@@ -225,7 +225,7 @@ struct DeviceOperand {
     return view.type.code == dlpack::kBool && view.type.bits == 8 && view.type.lanes == 1;
   }
 
-  // PyTorch's tensors may be other than the view says: those that need a gradient, and negated ones.
+  // A PyTorch tensor may differ from its view if it requires a gradient or is lazily negated.
   [[nodiscard]] bool is_plain_torch() const {
     const auto is_false = [](PyObject* answer) {
       const nb::object held = nb::steal(answer);
@@ -268,13 +268,13 @@ struct DeviceOperand {
     }
   }
 
-  // CuPy 14 gets strides from bytes by an unsigned division: of a negative one the upper bits are missing.
+  // CuPy 14 computes strides from bytes by an unsigned division, so a negative stride lacks its upper bits.
   [[nodiscard]] std::int64_t signed_stride(std::int64_t stride) const {
     const int missing = view.type.bits >= 64 ? 3 : view.type.bits >= 32 ? 2 : view.type.bits >= 16 ? 1 : 0;
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) << missing) >> missing;
   }
 
-  // What PyTorch's views by DLPack do not say.
+  // Checks properties that PyTorch's DLPack views do not report.
   void check_torch() const {
     if (!library->is_torch) {
       return;
@@ -332,7 +332,7 @@ inline std::string type_text(DataType type) {
 
 inline std::string type_of_object(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
-// The bits of a number beside arrays of a type, as an integer of as many bits; none where it is no number.
+// The bits of a number beside arrays of a type, as an integer of the same width; nothing if it is not a number.
 inline std::optional<std::int64_t> number_bits(DeviceOperand& number, DataType type) {
   char bytes[8] = {};
   const std::size_t size = element_size(type);
@@ -353,7 +353,7 @@ inline std::optional<std::int64_t> number_bits(DeviceOperand& number, DataType t
       throw nb::python_error();
     }
     Operand taken;
-    if (taken.take_number(plain.ptr(), type) || is_float_type(type)) {  // a float too large is infinite
+    if (taken.take_number(plain.ptr(), type) || is_float_type(type)) {  // a float that is too large becomes infinite
       std::memcpy(bytes, taken.scalar, size);
     } else {
       const unsigned long long large = type == DataType::UINT64 ? PyLong_AsUnsignedLongLong(plain.ptr()) : 0;
@@ -363,7 +363,7 @@ inline std::optional<std::int64_t> number_bits(DeviceOperand& number, DataType t
       }
       std::memcpy(bytes, &large, sizeof(large));
     }
-  } else if (PyArray_CheckScalar(object)) {  // of NumPy, or an array without dimensions
+  } else if (PyArray_CheckScalar(object)) {  // a NumPy scalar, or an array without dimensions
     const nb::object array = nb::steal(PyArray_FROM_O(object));
     Operand taken;
     if (!array.is_valid()) {

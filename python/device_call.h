@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Calls over arrays on a GPU: what is made beside them, and the work on their own device.
+// Calls over arrays on a GPU: creates the missing arrays beside them, and runs the work on their device.
 //
-// Where all arrays of a call are of one library that tells its stream (PyTorch, CuPy), the work goes onto that stream
-// and the call returns before it is done: what the library does next on the stream comes after it, and its allocator
-// gives memory to others in the stream's order too. Otherwise nothing is known of what comes next. Then every array is
-// asked, by DLPack, to be ready for CUDA's default stream, and the call waits until its work there is done.
+// If all arrays of a call belong to one library that reports its stream (PyTorch, CuPy), the work goes onto that stream
+// and the call returns before the work is done. The library's later work on the stream follows it, and the library's
+// allocator reuses memory in the stream's order too. Otherwise the later work is unknown. DLPack then makes every array
+// ready on CUDA's default stream, and the call waits until its work there is done.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ namespace anydml::python {
 
 class DeviceCall {
  public:
-  // same: lists of inputs that have one type; rules: (wanted, name of a type or "", shape or None) for each output.
-  // Without them all arrays have one type and are broadcast to one shape.
+  // same: lists of inputs that share a type; rules: (wanted, name of a type or "", shape or None) for each output.
+  // Without rules, all arrays have one type and are broadcast to one shape.
   void set_rules(nb::handle same, nb::handle rules, bool one_shape) {
     const auto numbers = [](nb::handle list) {
       std::vector<std::size_t> all;
@@ -61,7 +61,7 @@ class DeviceCall {
     one_shape_ = one_shape;
   }
 
-  // outs: None for a new array. False where no array is on a GPU.
+  // None among `outs` asks for a new array. Returns false if no array is on a GPU.
   bool locate(const nb::handle* inputs, std::size_t count, const nb::handle* outs, std::size_t out_count) {
     count_ = count;
     operands_.resize(count + out_count);
@@ -76,7 +76,7 @@ class DeviceCall {
 
   [[nodiscard]] DeviceOperand& operand(std::size_t i) { return operands_[i]; }
 
-  // A new array beside another, in C's order.
+  // Creates an array in C order on the device of another array.
   [[nodiscard]] static nb::object new_array(const DeviceOperand& like, DataType type, int rank,
                                             const std::int64_t* sizes, bool is_of_truths = false) {
     const nb::object shape = nb::steal(PyTuple_New(rank));
@@ -107,7 +107,7 @@ class DeviceCall {
     return results;
   }
 
-  // The number of the GPU that all arrays are on, and of each its type, shape and strides, in elements.
+  // Returns the number of the GPU, and for each array its type, shape and strides in elements.
   nb::tuple layouts() {
     choose_library_of_arrays();
     nb::list all;
@@ -122,11 +122,11 @@ class DeviceCall {
       all.append(
           nb::make_tuple(one.is_of_truths() ? "bool" : type_text(type_of(one)), nb::tuple(shape), nb::tuple(strides)));
     }
-    device_with_id(id_);  // which explains where there is no such device
+    device_with_id(id_);  // raises an error if the device is missing
     return nb::make_tuple(id_, all);
   }
 
-  // What was compiled for arrays like `expected`, inputs and then outputs. truths: the outputs that are arrays of bool.
+  // Runs `compiled`, which expects arrays like `expected`: inputs, then outputs. truths: which outputs are bool.
   std::vector<nb::object> run(const anydml_compiled* compiled, const std::vector<Operand>& expected,
                               const std::vector<bool>& truths, nb::handle device_name) {
     packs_ = true;
@@ -159,7 +159,7 @@ class DeviceCall {
   }
 
  private:
-  // Steps that are never taken may be any.
+  // Strides of dimensions with one element do not matter.
   static bool is_laid_out(const Operand& array, const Operand& expected) {
     const int rank = expected.tensor.rank;
     if (array.tensor.type != expected.tensor.type || array.tensor.rank != rank ||
@@ -175,7 +175,7 @@ class DeviceCall {
     return true;
   }
 
-  // Results in memory of ours become the library's arrays.
+  // Turns results in our own memory into arrays of the library.
   void adopt(std::vector<nb::object>& results, std::vector<std::optional<DeviceMemory>>& made) {
     for (std::size_t i = 0; i < made.size(); ++i) {
       if (made[i]) {
@@ -198,7 +198,7 @@ class DeviceCall {
     return DataType::unknown;
   }
 
-  // Only where rules are known an input may be absent.
+  // Inputs may be absent only if the call has rules.
   [[nodiscard]] bool is_absent(std::size_t i) const {
     return operands_[i].given.is_none() && (i >= count_ || !rules_.empty());
   }
@@ -206,7 +206,7 @@ class DeviceCall {
     return static_cast<DataType>(one.operand.tensor.type);
   }
 
-  // All arrays on one GPU; whose library and stream.
+  // Checks that all arrays are on one GPU, and chooses the library and the stream.
   void choose_library() {
     const auto first = std::find_if(operands_.begin(), operands_.end(), is_on_gpu);
     id_ = first->device.id;
@@ -226,7 +226,7 @@ class DeviceCall {
       if (!one.reached() && (i >= count_ || !one.may_be_number())) {
         refuse_mixture(one);
       }
-      // Pinned memory is ordered by nobody's stream.
+      // No stream orders accesses to pinned memory.
       waits_ = waits_ || one.device.type == dlpack::kCudaHost || (one.reached() && !one.library->self.is(home_->self));
     }
     if (like_ >= count_ && count_ > 0) {
@@ -237,7 +237,7 @@ class DeviceCall {
     }
   }
 
-  // Where there are no numbers, and bool is taken.
+  // Does the same for calls without numbers, in which arrays of bool are allowed.
   void choose_library_of_arrays() {
     for (DeviceOperand& one : operands_) {
       one.takes_truths = true;
@@ -306,7 +306,7 @@ class DeviceCall {
     }
   }
 
-  // Of the arrays that a number stands beside.
+  // The type of the arrays beside a number.
   [[nodiscard]] DataType type_beside(std::size_t number) const {
     for (const std::vector<std::size_t>& group : same_) {
       if (std::ranges::find(group, number) != group.end()) {
@@ -322,7 +322,7 @@ class DeviceCall {
 
   void read(DeviceOperand& one, bool writes) const { one.read(waits_ ? kDefaultOrder : kNoOrder, writes); }
 
-  // A number is an array without dimensions, with the number's bits, made by the library.
+  // Replaces each number by an array without dimensions that the library creates from the number's bits.
   void read_numbers() {
     for (std::size_t i = 0; i < count_; ++i) {
       DeviceOperand& one = operands_[i];
@@ -345,8 +345,8 @@ class DeviceCall {
     }
   }
 
-  // Made anew each time, but on the default stream, which is always there: what it did for the number before comes
-  // before this call. Another stream may be gone, and its address be another's.
+  // Creates a new array in each call, except on the default stream, which always exists: its earlier work on the kept
+  // array precedes this call. Another stream may have been destroyed and its address reused.
   nb::object number_on_device(std::int64_t bits, DataType type) {
     const std::size_t size = element_size(type);
     const auto make = [&] { return in_python([&] { return home_->number(operands_[like_].given, bits, size); }); };
@@ -362,7 +362,7 @@ class DeviceCall {
       return known->second;
     }
     nb::object made = make();
-    std::map<Key, nb::object> gone;  // aside first: who releases an array may let other threads in here
+    std::map<Key, nb::object> gone;  // moved first: releasing an array may let other threads in here
     if (kept->size() >= kMost) {
       gone.swap(*kept);
     }
@@ -370,7 +370,7 @@ class DeviceCall {
     return made;
   }
 
-  // The shape of the results by NumPy's rule, where it is that.
+  // Broadcasts the shapes by NumPy's rule if the operator has one shape.
   void broadcast() {
     if (!one_shape_) {
       return;
@@ -391,7 +391,7 @@ class DeviceCall {
     }
   }
 
-  // The types and shapes of the results that are to be made.
+  // Infers the types and shapes of the results that the call must create.
   void infer_outputs(const char* op, const Attributes& attributes) {
     bool any = false;
     for (std::size_t i = 0; i < rules_.size(); ++i) {
@@ -429,7 +429,7 @@ class DeviceCall {
     return text;
   }
 
-  // Null where there is memory of ours for it; None where it is absent.
+  // Returns null if `made` holds our own memory for the output, and None if the output is absent.
   nb::object make_out(std::size_t i, std::optional<DeviceMemory>& made, bool is_of_truths = false) {
     DeviceOperand& out = operands_[i];
     if (!out.given.is_none()) {
@@ -465,7 +465,7 @@ class DeviceCall {
     return result;
   }
 
-  // In the order of an operand of the same shape, in C's otherwise.
+  // Creates an array in the order of an operand of the same shape, or else in C order.
   nb::object new_array(DataType type, int rank, const std::int64_t* sizes) const {
     for (std::size_t i = 0; i < count_; ++i) {
       const DeviceOperand& one = operands_[i];
@@ -481,7 +481,7 @@ class DeviceCall {
     std::vector<anydml_tensor> tensors;
     for (const DeviceOperand& one : operands_) {
       tensors.push_back(one.operand.tensor);
-      tensors.back().sizes = one.operand.sizes;  // those of this copy of it
+      tensors.back().sizes = one.operand.sizes;  // point into this copy of the operand
       tensors.back().strides = one.operand.strides;
     }
     if (!one_shape_ || !is_too_large(element_count(tensors[count_]))) {
@@ -540,7 +540,7 @@ class DeviceCall {
   void launch_compiled(const anydml_compiled* compiled, const std::vector<void*>& memory) const {
     int code = ANYDML_OK;
     {
-      const GilReleased released;  // a launch waits where many are under way
+      const GilReleased released;  // a launch waits if many are in flight
       void* const* outs = memory.data() + count_;
       const std::size_t outputs = memory.size() - count_;
       code = waits_ ? anydml_compiled_run(compiled, memory.data(), count_, outs, outputs)
@@ -562,11 +562,11 @@ class DeviceCall {
   }
 
   std::vector<DeviceOperand> operands_;  // the inputs, then the outputs
-  std::vector<nb::object> numbers_;      // arrays made for numbers
+  std::vector<nb::object> numbers_;      // arrays created for numbers
   std::vector<std::vector<std::size_t>> same_;
-  std::vector<OutputToMake> rules_;  // none: all arrays have one type
+  std::vector<OutputToMake> rules_;  // empty: all arrays have one type
   bool one_shape_ = true;
-  bool packs_ = false;  // new arrays are in C's order, whatever that of the operands is
+  bool packs_ = false;  // new arrays are in C order, whatever the order of the operands
   std::size_t count_ = 0;
   std::size_t like_ = 0;  // the first array on the GPU
   const Library* home_ = nullptr;

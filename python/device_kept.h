@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What calls over arrays on a GPU keep for the next ones: the devices, and what was compiled.
+// State that calls over arrays on a GPU keep for later calls: the devices and the compiled operators.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -15,7 +15,7 @@
 
 namespace anydml::python {
 
-// What was compiled last, by all that a call says but its addresses. Used with the GIL held.
+// The last compiled operators, keyed by everything in a call except its addresses. Used with the GIL held.
 class CompiledCalls {
  public:
   static constexpr std::size_t kMost = 256;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory of a GPU for the arrays of libraries that give none.
+// GPU memory for new arrays of libraries that do not provide writable memory.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,8 +17,8 @@
 
 namespace anydml::python {
 
-// Memory of a device for a new array, which a library takes over by DLPack: one whose arrays are never written, such as
-// JAX, has no function to make one that somebody else may write to.
+// Device memory for a new array, which a library takes over through DLPack. A library with immutable arrays, such as
+// JAX, has no function that creates an array for others to write to.
 class DeviceMemory {
  public:
   DeviceMemory(const anydml_device* device, std::int32_t id, DataType type, int rank, const std::int64_t* sizes,
@@ -38,7 +38,7 @@ class DeviceMemory {
   [[nodiscard]] void* address() const { return memory_->address; }
   [[nodiscard]] nb::tuple device() const { return nb::make_tuple(dlpack::kCuda, id_); }
 
-  // The work that wrote it is done, so that no stream has to wait.
+  // The work that wrote the memory is done, so no stream has to wait.
   [[nodiscard]] nb::object capsule() const {
     struct Export {
       dlpack::Managed managed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of DLPack's ABI that is read and written here, versions 0.8 to 1.x: https://dmlc.github.io/dlpack
+// The part of DLPack's ABI that this package reads and writes, versions 0.8 to 1.x: https://dmlc.github.io/dlpack
 #pragma once
 
 #include <cstdint>
@@ -57,15 +57,15 @@ struct ManagedVersioned {
   Tensor tensor;
 };
 
-// What a type offers under __dlpack_c_exchange_api__: its arrays without capsules, and the stream it works on. The
-// functions give 0, or -1 with a Python error.
+// The function table that a type offers as __dlpack_c_exchange_api__: access to its arrays without capsules, and its
+// current stream. The functions return 0, or -1 with a Python error.
 struct Exchange {
   Version version;
   Exchange* older;
   void* allocate;
   void* managed_from_object;
   void* managed_to_object;
-  int (*view)(void* object, Tensor* tensor);  // may be null; good while the object lives and is left alone
+  int (*view)(void* object, Tensor* tensor);  // may be null; valid while the object lives and is not changed
   int (*current_stream)(std::int32_t device_type, std::int32_t device_id, void** stream);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What NumPy warns of, told from operands and results, and how it is looked for in long rows.
+// Finds the faults that NumPy warns about, from operands and results, and searches long rows for them.
 #pragma once
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
@@ -52,13 +52,13 @@ constexpr bool is_zero(T value) {
   }
 }
 
-// Whether an element of a row passes a test.
+// Whether any element of a row passes a test.
 template <class T, class Test>
 bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
   constexpr npy_intp kBlock = 4096;
   for (npy_intp start = 0; start < count; start += kBlock) {
     const npy_intp end = std::min(count, start + kBlock);
-    Unsigned<T> any = 0;  // as wide as the elements: compilers make vectors of that
+    Unsigned<T> any = 0;  // as wide as the elements, so that compilers vectorise the loop
     if (step == sizeof(T)) {
       for (npy_intp i = start; i < end; ++i) {
         any |= test(load<T>(row + i * static_cast<npy_intp>(sizeof(T)))) ? Unsigned<T>{1} : Unsigned<T>{0};
@@ -75,17 +75,17 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
   return false;
 }
 
-// The threads that the core computes with; they look through long rows too.
+// The threads of the core; they also search long rows.
 inline ThreadPool& pool() {
   static ThreadPool& all = [&]() -> ThreadPool& {
-    anydml_device_count();  // which makes them, as many as the environment says
+    anydml_device_count();  // starts the threads, as many as the environment says
     const std::lock_guard lock(process_mutex());
     return ThreadPool::of_process(0);
   }();
   return all;
 }
 
-inline constexpr npy_intp kChunk = 65536;  // elements of a long row that a thread looks through at a time
+inline constexpr npy_intp kChunk = 65536;  // elements of a long row that a thread searches at a time
 
 template <class T, class Test>
 bool any_of_long_row(const char* row, npy_intp step, npy_intp count, Test test) {
@@ -115,10 +115,10 @@ bool any_of_long_row(const char* row, npy_intp step, npy_intp count, Test test) 
 
 // ---- Faults --------------------------------------------------------------------------------------------------------
 
-// Which of an operator's results are faults, by what NumPy says of its own functions. A NaN is an invalid operation
-// wherever no operand is one; of the modulus nothing else counts. An infinite result of finite operands is a division
-// by zero at a pole, and an overflow elsewhere. One that is 0 or subnormal is an underflow, unless the first operand is
-// 0 or 1, where a 0 is exact: that a subnormal is exact now and then is not looked into.
+// Which of an operator's results are faults, as NumPy defines them for its own functions. A NaN is an invalid operation
+// if no operand is NaN; the modulus has no other faults. An infinite result of finite operands is a division by zero at
+// a pole, and an overflow elsewhere. A result that is 0 or subnormal is an underflow, unless the first operand is 0 or
+// 1, where a 0 is exact. A subnormal result may happen to be exact, but the code does not check this.
 enum class Faults { modulus, function, function_with_poles, pow };
 
 template <class T>
@@ -126,25 +126,25 @@ constexpr Unsigned<T> one_bits() {
   return static_cast<Unsigned<T>>(Unsigned<T>{FloatParts<T>::kBias} << FloatParts<T>::kFractionBits);
 }
 
-// Whether a result may be one.
+// Whether a result may be a fault.
 template <class T>
 bool may_be_fault(Faults of, T result) {
   if (of == Faults::modulus) {
     return is_nan(result);
   }
-  constexpr Unsigned<T> kNormal = FloatParts<T>::kHidden;  // the least
+  constexpr Unsigned<T> kNormal = FloatParts<T>::kHidden;  // the least normal number
   return static_cast<Unsigned<T>>(magnitude(result) - kNormal) >=
          static_cast<Unsigned<T>>(FloatParts<T>::kInfinity - kNormal);
 }
 
-// Whether a fault cannot be told from the result alone where it is an operand.
+// Whether this operand is needed, besides the result, to recognise a fault.
 template <class T>
 bool has_a_say(T operand) {
   const Unsigned<T> of = magnitude(operand);
   return of == 0 || of == one_bits<T>() || of >= FloatParts<T>::kInfinity;
 }
 
-// A row of operands, one or two, and of results.
+// A row of one or two operands and of the results.
 struct Row {
   const char* data[3];
   npy_intp steps[3];
@@ -161,7 +161,7 @@ struct Row {
   }
 };
 
-// Faults as a mask of the machine's flags. Without branches, so that compilers make vectors of it.
+// Returns faults as a mask of the machine's flags. It has no branches, so that compilers vectorise it.
 template <class T, bool kTwo>
 int faults_of_part(Faults of, const Row& row) {
   using Bits = Unsigned<T>;
@@ -198,7 +198,7 @@ int faults_of_part(Faults of, const Row& row) {
   return invalids | (pole != 0 ? at_zero : 0) | (infinite != 0 ? elsewhere : 0) | (tiny != 0 ? FE_UNDERFLOW : 0);
 }
 
-// The faults of a row, long or short. Operands are looked at where a result is suspicious alone.
+// Returns the faults of a row, long or short. It reads the operands only if a result is suspicious.
 template <class T>
 int faults_of_row(Faults of, const Row& row) {
   const auto faults_of_chunk = [](Faults of, const Row& part) {

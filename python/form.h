@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls whose form was there before: nothing is inferred, checked or compiled again. What has no form, and a form that
-// is not known, goes the long way.
+// Calls that repeat a known form: nothing is inferred, checked or compiled again. Calls without a form, or with an
+// unknown form, go the long way.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -25,7 +25,7 @@
 
 namespace anydml::python {
 
-// A call as it is given: its form, and where its operands lie.
+// The arguments of a call: its form, and the memory of its operands.
 struct SeenCall {
   static constexpr std::size_t kMost = 24;  // operands
 
@@ -34,12 +34,12 @@ struct SeenCall {
   std::size_t inputs = 0;
   void* memory[kMost];
   PyObject* given[kMost];
-  std::uint16_t at[kMost];           // its place in the key
-  const Library* library = nullptr;  // where they are PyTorch's tensors
-  bool has_arrays = false;           // where they are NumPy's
+  std::uint16_t at[kMost];           // each operand's place in the key
+  const Library* library = nullptr;  // set if the operands are PyTorch tensors
+  bool has_arrays = false;           // whether operands are NumPy arrays
   nb::object held[2];                // copies of lists
 
-  // An operand of an operator. Numbers take the type of the arrays beside them; None is absent.
+  // Adds an operand of an operator. Numbers take the type of the arrays beside them; None means absent.
   [[nodiscard]] bool take_input(PyObject* one) {
     if (PyArray_CheckExact(one)) {
       return take_array(one);
@@ -53,7 +53,7 @@ struct SeenCall {
     return take_tensor(one);
   }
 
-  // An argument of a graph: an array, or a constant, which is part of the form.
+  // Adds an argument of a graph: an array, or a constant, which is part of the form.
   [[nodiscard]] bool take_argument(PyObject* one) {
     if (PyArray_CheckExact(one)) {
       return take_array(one);
@@ -65,7 +65,7 @@ struct SeenCall {
     return take_tensor(one);
   }
 
-  // None and True may stand for a new array, and None for none.
+  // None and True may ask for a new array; None may also leave the output out.
   [[nodiscard]] bool take_out(PyObject* one) {
     if (one == Py_None || one == Py_True) {
       return take_other(one, one == Py_None ? Tag::nothing : Tag::yes);
@@ -73,7 +73,7 @@ struct SeenCall {
     return PyArray_CheckExact(one) ? PyArray_ISWRITEABLE(as_array(one)) && take_array(one) : take_tensor(one);
   }
 
-  // One, or a list of them.
+  // Adds one output, or a list of outputs.
   [[nodiscard]] bool take_outs(PyObject* out) {
     inputs = count;
     if (!PyList_CheckExact(out) && !PyTuple_CheckExact(out)) {
@@ -82,7 +82,7 @@ struct SeenCall {
     return take_each(out, [&](PyObject* one) { return take_out(one); });
   }
 
-  // The items of a list or tuple. A list may change while others run Python: its items are held.
+  // Adds the items of a list or tuple. Other threads may change a list meanwhile, so its items are held.
   template <class Take>
   [[nodiscard]] bool take_each(PyObject* all, Take take) {
     if (PyList_CheckExact(all)) {
@@ -119,7 +119,7 @@ struct SeenCall {
     has_arrays = true;
     return library == nullptr && add(one, PyArray_DATA(as_array(one))) && key.add_array(as_array(one));
   }
-  // Of PyTorch's own type, in the CPU's memory, and as its memory shows it.
+  // Adds a tensor of PyTorch's own type in CPU memory, whose values are exactly the elements in memory.
   [[nodiscard]] bool take_tensor(PyObject* one) {
     if (has_arrays) {
       return false;
@@ -135,35 +135,35 @@ struct SeenCall {
   }
 };
 
-inline constexpr std::int64_t kFewElements = 4096;      // from these on others may run Python meanwhile
-inline constexpr std::int64_t kFewOfOtherShapes = 512;  // where an element of the result may depend on many
+inline constexpr std::int64_t kFewElements = 4096;      // calls with this many elements or more release the GIL
+inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the same if a result depends on many elements
 
-// What is known of a form: what was compiled for it, and what it returns.
+// A known form: its compiled operator, and a description of its results.
 struct Form {
   enum class Kind { absent, given, made };
   struct Output {
     Kind kind = Kind::absent;
-    int number = NPY_VOID;  // of its type: NumPy's, or ours where it is a tensor
+    int number = NPY_VOID;  // of its type: NumPy's, or ours if it is a tensor
     int rank = 0;
     npy_intp sizes[kMostDimensions] = {};
-    nb::object like;  // its dtype; a tensor, where the output is one
+    nb::object like;  // its dtype, or a similar tensor if the output is a tensor
   };
-  static constexpr std::int64_t kMostKept = 1 << 16;  // bytes of a tensor that is kept to make others like it
+  static constexpr std::int64_t kMostKept = 1 << 16;  // bytes of a tensor kept as a template
 
   std::vector<std::uint64_t> key;
   std::uint64_t hash = 0;
   std::shared_ptr<const anydml_compiled> compiled;
-  nb::object owner;               // of what was compiled, if it is somebody else's
-  std::vector<DataType> numbers;  // of the inputs: the types that numbers take. Empty where there are none
+  nb::object owner;               // owns `compiled` if the form does not
+  std::vector<DataType> numbers;  // for each input, the type of a number; empty without numbers
   std::size_t inputs = 0;
   std::vector<Output> outputs;
-  std::vector<Operand> operands;  // of an operator: the inputs, then the outputs, without their memory
+  std::vector<Operand> operands;  // an operator's inputs, then outputs, without their memory
   bool several = false;           // it returns a tuple
-  bool releases = false;          // others may run Python meanwhile
+  bool releases = false;          // the call releases the GIL
   const Library* library = nullptr;
 
-  // Compiles the operator for calls like one that gave a result. type_beside(input): the type that a number takes.
-  // False where such calls have to go the long way.
+  // Compiles the operator for calls like one that succeeded. type_beside(input) is the type that a number takes.
+  // Returns false if such calls must go the long way.
   template <class TypeBeside>
   [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const SeenCall& seen, nb::handle result,
                              TypeBeside type_beside) {
@@ -191,7 +191,7 @@ struct Form {
     return true;
   }
 
-  // Says of each output where it comes from. False where another call may not do it again.
+  // Records the origin of each output. Returns false if another call may not repeat it.
   [[nodiscard]] bool take_result(const SeenCall& seen, nb::handle result) {
     library = seen.library;
     inputs = seen.inputs;
@@ -220,7 +220,7 @@ struct Form {
     return true;
   }
 
-  // The result; none where the long way has to say what is wrong.
+  // Returns the result, or nothing if the long way must report an error.
   [[nodiscard]] nb::object run(const SeenCall& seen) const {
     return run_by(seen, [this](void* const* memory) {
       if (releases) {
@@ -231,12 +231,12 @@ struct Form {
     });
   }
 
-  // The addresses are those of the inputs, then of the outputs.
+  // `memory` holds the addresses of the inputs, then of the outputs.
   [[nodiscard]] int execute(void* const* memory) const {
     return anydml_compiled_run(compiled.get(), memory, inputs, memory + inputs, outputs.size());
   }
 
-  // The same, where run(addresses) gives the code.
+  // Does the same with a function run(addresses), which returns the status code.
   template <class Run>
   [[nodiscard]] nb::object run_by(const SeenCall& seen, Run run) const {
     void* memory[2 * SeenCall::kMost];
@@ -279,7 +279,7 @@ struct Form {
       }
     }
     const int code = run(static_cast<void* const*>(memory));
-    if (code == ANYDML_INVALID_ARGUMENT) {  // which is found out before anything is written
+    if (code == ANYDML_INVALID_ARGUMENT) {  // found before anything is written
       return {};
     }
     if (code != ANYDML_OK) {
@@ -330,7 +330,7 @@ struct Form {
       seen.key.read(seen.at[i], operands[i]);
     } else if (output.kind == Kind::made) {
       const DataType type = library != nullptr          ? static_cast<DataType>(output.number)
-                            : output.number == NPY_BOOL ? DataType::UINT8  // which holds 0 and 1
+                            : output.number == NPY_BOOL ? DataType::UINT8  // holds 0 and 1
                                                         : type_of(output.number);
       std::int64_t packed = 1;
       for (int j = output.rank - 1; j >= 0; --j) {
@@ -345,7 +345,7 @@ struct Form {
     return true;
   }
 
-  // A new array is packed; a tensor is remembered by another one.
+  // A new array is packed; for a tensor, a similar tensor is kept as a template.
   [[nodiscard]] bool take_made(Output& output, PyObject* one) const {
     output.kind = Kind::made;
     if (PyArray_CheckExact(one)) {
@@ -383,7 +383,7 @@ struct Form {
   }
 };
 
-// The forms that are known to one function, the last ones. Used with the GIL held.
+// The last forms of one function. Used with the GIL held.
 class Forms {
  public:
   static constexpr std::size_t kMost = 32;
@@ -403,8 +403,8 @@ class Forms {
     return nullptr;
   }
 
-  // Whether it was asked once before, lately: a form that comes once is not worth compiling, and what could not be kept
-  // is not tried again.
+  // Whether the form occurred exactly once before, recently. A form that occurs only once is not worth compiling, and a
+  // form that could not be kept is not tried again.
   [[nodiscard]] bool is_second(const FormKey& key) {
     const std::uint64_t hash = hash_of(key);
     for (Asked& one : asked_) {
@@ -419,13 +419,13 @@ class Forms {
   void add(const FormKey& key, std::shared_ptr<Form> form) {
     form->key.assign(key.words(), key.words() + key.size());
     form->hash = hash_of(key);
-    Known gone = std::move(form);  // the oldest then, which may run Python as it goes
+    Known gone = std::move(form);  // later the oldest form, whose destructor may run Python
     if (all_.size() < kMost) {
       all_.push_back(std::move(gone));
     } else {
       all_[oldest_++ % kMost].swap(gone);
       for (Asked& one : asked_) {
-        one.times = one.hash == gone->hash ? 1 : one.times;  // it may come back
+        one.times = one.hash == gone->hash ? 1 : one.times;  // the form may return
       }
     }
   }

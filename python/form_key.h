@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The form of a call as words: all that decides how it runs and what it returns, but for the elements. Of arrays these
-// are types, sizes and strides, of everything else types and values. Two calls of one form are the same call over
-// other memory. Objects that can be anything, or change unseen, have no form.
+// The form of a call as words: everything except the elements that decides how the call runs and what it returns. For
+// arrays these are types, sizes and strides; for all other arguments, types and values. Two calls with the same form
+// are the same call over other memory. Objects of unknown classes, or that may change unnoticed, have no form.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -52,7 +52,7 @@ class FormKey {
     return add_word(static_cast<std::uint64_t>(tag) | more << 8);
   }
 
-  // A NumPy array, of its own type and in the machine's order of bytes.
+  // Adds an array of NumPy's own class in the machine's byte order.
   [[nodiscard]] bool add_array(PyArrayObject* array) {
     const auto type = static_cast<unsigned>(PyArray_TYPE(array));
     const int rank = PyArray_NDIM(array);
@@ -67,7 +67,7 @@ class FormKey {
     return true;
   }
 
-  // A tensor of another library; its strides are in elements.
+  // Adds a tensor of another library, with strides in elements.
   [[nodiscard]] bool add_tensor(DataType type, int rank, const std::int64_t* sizes, const std::int64_t* strides) {
     if (type == DataType::unknown || rank < 0 || rank > kMostDimensions ||
         !has_room(1 + 2 * static_cast<std::size_t>(rank))) {
@@ -80,7 +80,7 @@ class FormKey {
     return true;
   }
 
-  // Anything else, by its type and value. False for what may be another thing next time.
+  // Adds any other object by its type and value. Returns false for an object that may change before the next call.
   [[nodiscard]] bool add_value(PyObject* value, int depth = 0) {
     if (value == Py_None) {
       return add(Tag::nothing);
@@ -111,7 +111,7 @@ class FormKey {
     return add_other(value, depth);
   }
 
-  // An operand of an array's form, or of a tensor's, as the words at a place say. A truth is a byte.
+  // Reads the form of an array or a tensor from the words at a place into an operand. A bool counts as a byte.
   void read(std::size_t at, Operand& operand) const {
     const std::uint64_t word = words_[at];
     const bool is_array = static_cast<Tag>(word & 0xff) == Tag::array;
@@ -183,7 +183,7 @@ class FormKey {
 
   [[nodiscard]] bool add_other(PyObject* value, int depth) {
     PyTypeObject* const kind = Py_TYPE(value);
-    if (PyType_Check(value)) {  // NumPy's and Python's own stay as they are
+    if (PyType_Check(value)) {  // built-in types of Python and NumPy never change
       return (reinterpret_cast<PyTypeObject*>(value)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 && add(Tag::type) &&
              add_word(reinterpret_cast<std::uint64_t>(value));
     }
@@ -209,7 +209,7 @@ class FormKey {
     return depth < kDepth && add_operator(value, depth);
   }
 
-  // anydml.Operator: its name and what it says by name.
+  // Adds an anydml.Operator: its name and its attributes.
   [[nodiscard]] bool add_operator(PyObject* value, int depth) {
     const OperatorType& type = operator_type();
     if (Py_TYPE(value) != type.type) {
@@ -232,14 +232,14 @@ class FormKey {
     return taken;
   }
 
-  // Its objects have two slots, which are read where they lie.
+  // Objects of this class have two slots, which are read directly from memory.
   struct OperatorType {
     PyTypeObject* type = nullptr;
     Py_ssize_t name = 0;
     Py_ssize_t attributes = 0;
   };
 
-  // Kept for ever. Without a type before the package has made it.
+  // Kept forever. The type is null until the package has defined the class.
   static const OperatorType& operator_type() {
     static OperatorType known;
     if (known.type == nullptr) {
@@ -261,7 +261,7 @@ class FormKey {
   }
 
   std::size_t count_ = 0;
-  std::uint64_t words_[kCapacity];  // those from count_ on are not written
+  std::uint64_t words_[kCapacity];  // words from count_ on are not initialised
 };
 
 }  // namespace anydml::python

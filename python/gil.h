@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The way out of the GIL and back. Python may end while daemon threads are in the midst of a call. Before 3.14 it ends
-// a thread that asks for the GIL then by pthread_exit, which unwinds the stack: nanobind's functions let nothing out,
-// so that the process would abort, and on the way there destructors would touch Python's objects without the GIL. Such
-// a thread waits here for the end of the process instead, as it does in Python itself from 3.14 on.
+// Releases and reacquires the GIL. Python may end while daemon threads are inside a call. Before 3.14, Python ends a
+// thread that then requests the GIL with pthread_exit, which unwinds the stack. nanobind's functions are noexcept, so
+// the process would abort, and before that destructors would touch Python objects without the GIL. Such a thread waits
+// here for the end of the process instead, as it does in Python itself since 3.14.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,26 +14,26 @@ namespace anydml::python {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void wait_for_end_of_process() {
   for (;;) {
-    pause();  // signals wake it
+    pause();  // signals wake the thread
   }
 }
 
-// Whatever may let other threads have the GIL, and ask for it again: Python code above all. Apart, since calls of a few
-// elements get slower where the functions around it grow.
+// Runs code that may release the GIL and request it again, above all Python code. It is not inlined, because calls on
+// few elements get slower when the functions around it grow.
 template <class Function>
 [[gnu::noinline]] decltype(auto) in_python(Function function) {
-#ifdef __GLIBCXX__  // other libraries have no name for it
+#ifdef __GLIBCXX__  // other standard libraries have no name for this exception
   try {
     return function();
   } catch (abi::__forced_unwind&) {
-    wait_for_end_of_process();  // inside of the handler: glibc ends the process when one is left
+    wait_for_end_of_process();  // inside the handler, because glibc ends the process if it returns
   }
 #else
   return function();
 #endif
 }
 
-// Others have the GIL while it lives.
+// Releases the GIL for other threads during its lifetime.
 class GilReleased {
  public:
   GilReleased() : state_(PyEval_SaveThread()) {}
@@ -47,11 +47,11 @@ class GilReleased {
   PyThreadState* state_;
 };
 
-// Holds the GIL while it lives, whether it was held before or not.
+// Holds the GIL during its lifetime, whether or not the thread held it before.
 class GilHeld {
  public:
   GilHeld() {
-    if (Py_IsInitialized() == 0) {  // 0 from when Python begins to end. What the next call needs may be gone by now
+    if (Py_IsInitialized() == 0) {  // Python is shutting down, and objects that the next call needs may be gone
       wait_for_end_of_process();
     }
     state_ = in_python([] { return PyGILState_Ensure(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A graph of the C API, built from Python: _graphs.py says of what. Arrays stand for types, shapes and strides.
+// A graph of the C API, which _graphs.py builds. Arrays represent types, shapes and strides.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class Graph {
     check(anydml_graph_add_input(graph_, &operand.tensor, &value));
     return value;
   }
-  // The array lives as long as the graph.
+  // Keeps the array alive as long as the graph.
   anydml_value constant(nb::handle array) {
     Operand operand;
     take(operand, array, "a constant");
@@ -52,8 +52,8 @@ class Graph {
     check(anydml_graph_add_constant(graph_, &operand.tensor, &value));
     return value;
   }
-  // The array lives as long as what is compiled from the graph, too, and nothing changes it as long as `constants`
-  // lives.
+  // Keeps the array alive as long as the graph and everything compiled from it. The array must not change during the
+  // lifetime of `constants`.
   anydml_value shared_constant(const Constants& constants, nb::handle array) {
     Operand operand;
     take(operand, array, "a constant");
@@ -63,7 +63,7 @@ class Graph {
     return value;
   }
   [[nodiscard]] const std::vector<nb::object>& shared() const { return shared_; }
-  // offset: of the view's first element, in elements of the view from the first element of the value.
+  // offset: the distance from the value's first element to the view's first element, in elements of the view.
   anydml_value view(anydml_value of, nb::handle like, std::int64_t offset) {
     Operand operand;
     take(operand, like, "a view");
@@ -71,7 +71,7 @@ class Graph {
     check(anydml_graph_add_view_at(graph_, of, &operand.tensor, offset, &value));
     return value;
   }
-  // inputs: values, 0 for one that is absent. outs: arrays, None likewise. The outputs' values.
+  // inputs: values, or 0 if absent. outs: arrays, or None if absent. Returns the values of the outputs.
   nb::list add(nb::handle op, const nb::list& inputs, const nb::list& outs, const nb::dict& given) {
     const std::string name = operator_name(op);
     const Attributes attributes(facts::find_operator(name), given);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The types and shapes of outputs for which there is no array yet: capi/infer.h, and what is said where they do not
-// follow from the inputs.
+// Infers the types and shapes of outputs that do not have an array yet, with capi/infer.h, and reports an error if they
+// do not follow from the inputs.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -18,17 +18,17 @@
 
 namespace anydml::python {
 
-// One output. What the caller gave for a new array stays, whatever it is.
+// One output. A type or a shape that the caller gave for a new array is kept.
 struct OutputToMake {
   bool present = true;
-  bool fresh = true;  // there is no array
+  bool fresh = true;  // the output does not have an array yet
   bool has_type = false;
   DataType type = DataType::unknown;
   bool has_shape = false;
   std::vector<std::int64_t> shape;
 };
 
-// All that the outputs of a call depend on.
+// A key of everything that the outputs of a call depend on.
 inline std::string inference_key(const std::string& op, std::span<const anydml_tensor> inputs,
                                  const Attributes& attributes, const std::vector<OutputToMake>& outputs) {
   std::string key;
@@ -57,12 +57,12 @@ inline std::string inference_key(const std::string& op, std::span<const anydml_t
   return key;
 }
 
-// Gives every output the type and the shape that it lacks.
+// Sets the missing type and shape of every output.
 inline void infer(const std::string& op, std::span<const anydml_tensor> inputs, const Attributes& attributes,
                   std::vector<OutputToMake>& outputs) {
   const facts::Operator* known = facts::find_operator(op);
   if (known == nullptr) {
-    return;  // the call itself refuses it
+    return;  // the call itself reports the error
   }
   std::vector<WantedOutput> wanted;
   for (const OutputToMake& one : outputs) {

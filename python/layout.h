@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the layout of arrays says: their elements as rows, the memory that they share, and parts of them that one call
-// of the C API takes.
+// The layout of arrays: splits arrays into rows, finds shared memory, and cuts arrays into parts that one call of the C
+// API accepts.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -18,9 +18,9 @@ namespace anydml::python {
 
 // ---- Rows ----------------------------------------------------------------------------------------------------------
 
-// Whether a row passes a test: of operands of one type, of which the last has the shape that the others are broadcast
-// to. Neither order nor repetition matters, so the memory of the last is walked upwards, in as few rows as there are.
-// test(data, steps, count): where each operand's row begins, its step in bytes, and the number of elements.
+// Whether any row passes a test. The operands have one type, and the others are broadcast to the shape of the last one.
+// Order and repetition do not matter, so the last operand's memory is walked upwards in as few rows as possible.
+// test(data, steps, count) gets the start and the step in bytes of each operand's row, and the number of elements.
 template <class Test>
 bool any_row(const Operand* const* operands, int count, Test test) {
   constexpr int kMost = 3;
@@ -48,7 +48,7 @@ bool any_row(const Operand* const* operands, int count, Test test) {
       moves |= loop.strides[k] != 0;
     }
     if (loop.size == 1 || !moves) {
-      continue;  // a single place, or the same one again
+      continue;  // one element, or the same elements again
     }
     if (loop.strides[count - 1] < 0) {
       for (int k = 0; k < count; ++k) {
@@ -62,7 +62,7 @@ bool any_row(const Operand* const* operands, int count, Test test) {
     }
     loops[at] = loop;
   }
-  // Loops that follow each other in the memory of all are one. The last is the row.
+  // Merges loops that are contiguous in the memory of all operands. The last loop is the row.
   int outer = 0;
   for (int i = 0; i < depth; ++i) {
     const auto follows = [&](std::int64_t before, std::int64_t stride) { return before == stride * loops[i].size; };
@@ -150,7 +150,7 @@ inline bool share_memory(const Operand& a, const Operand& b) {
   return range(a, a_low, a_high) && range(b, b_low, b_high) && a_low < b_high && b_low < a_high;
 }
 
-// Whether an input's elements lie where the results at the same index go.
+// Whether each element of an input has the same address as the result with the same index.
 inline bool is_in_place(const Operand& input, const Operand& output) {
   if (input.tensor.data != output.tensor.data || input.tensor.type != output.tensor.type ||
       input.tensor.rank != output.tensor.rank) {
@@ -166,7 +166,7 @@ inline bool is_in_place(const Operand& input, const Operand& output) {
 
 // ---- Parts ---------------------------------------------------------------------------------------------------------
 
-// Elements that a call of the C API takes at most; fewer in tests.
+// The most elements that one call of the C API accepts; tests use fewer.
 inline constexpr std::int64_t kMostElements = 0xffff'ffff;
 inline std::atomic<std::int64_t> most_elements = kMostElements;
 
@@ -180,8 +180,9 @@ inline std::int64_t element_count(const anydml_tensor& tensor) {
 
 inline bool is_too_large(std::int64_t count) { return count > most_elements.load(std::memory_order_relaxed); }
 
-// Whether each dimension of an output steps over all that lies in those with smaller steps: then no two elements share
-// a place, in all parts together. The core decides that for any tensor, but sees one part at a time.
+// Whether each dimension of an output steps over all elements of the dimensions with smaller steps. Then no two
+// elements share a place, even in different parts. The core checks this for any tensor, but sees only one part at a
+// time.
 inline bool has_nested_places(const Operand& output) {
   std::int64_t reach = 1;
   bool passed[kMostDimensions] = {};
@@ -203,10 +204,10 @@ inline bool has_nested_places(const Operand& output) {
   return true;
 }
 
-// A call's tensors, the output last, each with the output's shape: inputs repeat by stride 0.
+// The tensors of a call, the output last. All have the output's shape; broadcast inputs have strides of 0.
 class Part {
  public:
-  // False where an input does not go with the output, and for more of them than any operator takes.
+  // Returns false if an input does not match the output, or if there are more inputs than any operator accepts.
   bool take(const anydml_tensor* tensors, std::size_t count) {
     const anydml_tensor& output = tensors[count - 1];
     count_ = count;
@@ -229,8 +230,8 @@ class Part {
     return true;
   }
 
-  // Calls run_one(tensors) for parts that are small enough and together the whole, halves of halves; gives the first
-  // code that is not OK. It is cut along the largest step of the output, so that a part lies together in memory.
+  // Halves the tensors until each part is small enough, calls run_one(tensors) for each part, and returns the first
+  // code that is not OK. The cuts go along the output's largest step, so that each part is contiguous in memory.
   template <class Run>
   int run(const Run& run_one) const {
     const std::size_t output = count_ - 1;

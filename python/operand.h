@@ -21,9 +21,9 @@
 namespace anydml::python {
 
 inline constexpr int kMostDimensions = 8;
-inline constexpr std::size_t kMostInputs = 4;  // more than any operator takes: the C API says how many it wants
+inline constexpr std::size_t kMostInputs = 4;  // more than any operator accepts; the C API reports the right number
 
-// NumPy's numbers of types; LONG and LONGLONG are the same to us.
+// NumPy's type numbers; LONG and LONGLONG are equivalent here.
 struct TypePair {
   int numpy;
   DataType type;
@@ -48,14 +48,14 @@ inline DataType type_of(int numpy) {
 
 inline PyArrayObject* as_array(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
 
-// A tensor of an array; its strides in elements.
+// The tensor of an array, with strides in elements.
 struct Operand {
   anydml_tensor tensor{};
   std::int64_t sizes[kMostDimensions] = {};
   std::int64_t strides[kMostDimensions] = {};
   alignas(8) char scalar[8] = {};
 
-  // False where the core could not see it as one.
+  // Returns false if the core cannot represent the array as a tensor.
   bool take(PyArrayObject* array) {
     const DataType type = type_of(PyArray_TYPE(array));
     const int rank = PyArray_NDIM(array);
@@ -67,14 +67,14 @@ struct Operand {
     bool empty = false;
     for (int i = 0; i < rank; ++i) {
       sizes[i] = PyArray_DIM(array, i);
-      // Along a dimension with one place no step is ever taken, and NumPy's stride is any number.
+      // A dimension of size 1 is never stepped along, so NumPy's stride may be any number there.
       const npy_intp step = sizes[i] == 1 ? 0 : PyArray_STRIDE(array, i);
       odd |= step % size != 0;
       empty |= sizes[i] == 0;
       strides[i] = step / size;
     }
     if (empty) {
-      std::fill_n(strides, rank, 0);  // nor is any in an empty array
+      std::fill_n(strides, rank, 0);  // an empty array is never stepped along either
     } else if (odd) {
       return false;
     }
@@ -82,14 +82,14 @@ struct Operand {
     return true;
   }
 
-  // Packed bytes of elements of four bits, which has as many bytes as the shape asks for: _four_bits.py saw to it.
+  // Takes packed four-bit elements. _four_bits.py has checked that there are as many bytes as the shape requires.
   void take_four_bits(DataType type, const std::vector<std::int64_t>& shape, PyArrayObject* bytes) {
     const std::size_t rank = std::min<std::size_t>(shape.size(), kMostDimensions);
     std::copy_n(shape.begin(), rank, sizes);
     tensor = {static_cast<anydml_type>(type), static_cast<int>(shape.size()), sizes, nullptr, PyArray_DATA(bytes)};
   }
 
-  // A Python number beside an array takes the array's type, where it fits.
+  // Converts a Python number to the type of the array beside it, if the number fits.
   bool take_number(PyObject* number, DataType type) {
     tensor = {static_cast<anydml_type>(type), 0, nullptr, nullptr, scalar};
     if (is_float_type(type)) {
@@ -114,7 +114,7 @@ struct Operand {
             element = round_to<T>(value);
           }
           std::memcpy(scalar, &element, sizeof(element));
-          return !is_infinite(element) || std::isinf(value);  // NumPy has something to say of the others
+          return !is_infinite(element) || std::isinf(value);  // NumPy warns about the others
         } else {
           return false;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A function of one operator, and a graph, as Python calls them: known forms run at once, the others go the long way,
-// which is Python's.
+// The callable objects for operators and graphs: calls with a known form run immediately; all others go the long way,
+// through Python code.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -27,7 +27,7 @@
 
 namespace anydml::python {
 
-// What a function of Python's hands its arguments to, in one order and without names.
+// Receives the arguments of a Python function, in a fixed order and without names.
 class ShortFunction {
  public:
   explicit ShortFunction(nb::object long_way) : long_way_(std::move(long_way)) {}
@@ -37,7 +37,7 @@ class ShortFunction {
 
   virtual nb::object call(PyObject* const* values, std::size_t count) = 0;
 
-  // For Python's search for circles: the long way may lead back here.
+  // For Python's garbage collector: the long way may refer back to this object.
   int visit(visitproc visit, void* arg) const {
     Py_VISIT(long_way_.ptr());
     return 0;
@@ -69,8 +69,8 @@ class ShortFunction {
 
 // ---- Ufuncs ---------------------------------------------------------------------------------------------------------
 
-// The inputs, out, and the options of a ufunc: where, casting, order, dtype, subok, signature, device. Those that are
-// left as they are leave NumPy nothing to see to.
+// The inputs, out, and the options of a ufunc: where, casting, order, dtype, subok, signature, device. If all options
+// have their defaults, the call does not need NumPy.
 class ShortUfunc final : public ShortFunction {
  public:
   ShortUfunc(const Ufunc& of, nb::object casting, nb::object order, nb::object long_way)
@@ -102,10 +102,10 @@ class ShortUfunc final : public ShortFunction {
 // All arguments of a function come in one order: the inputs, the attributes, the options.
 class ShortCall final : public ShortFunction {
  public:
-  // array: which input is a sequence of tensors, or None. fields: DirectML's names of the attributes, those that are
-  // optional last. options: of out, dtype, shape and device those that the function has, out first and device last;
-  // others among them are the long way's. same: groups of inputs that have one type. fixed: attributes
-  // that are the same in every call. long_way takes the same arguments.
+  // array: which input is a sequence of tensors, or None. fields: DirectML's names of the attributes, with the optional
+  // ones last. options: the function's options, out first and device last; only out, dtype, shape and device are
+  // handled here, and any other option goes the long way. same: groups of inputs that share a type. fixed: attributes
+  // that are the same in every call. long_way accepts the same arguments.
   ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
             nb::handle options, nb::handle same, nb::dict fixed, nb::object long_way)
       : ShortFunction(std::move(long_way)),
@@ -146,7 +146,7 @@ class ShortCall final : public ShortFunction {
     if (has_form && forms_.is_second(seen.key)) {
       try {
         keep(values, seen.key, result);
-      } catch (nb::python_error&) {  // the call itself went well
+      } catch (nb::python_error&) {  // the call itself succeeded
       } catch (const std::bad_alloc&) {
       }
     }
@@ -194,7 +194,7 @@ class ShortCall final : public ShortFunction {
     return seen.take_each(all, [&](PyObject* one) { return seen.take_input(one); });
   }
 
-  // Compiles the call that just went the long way, for the next one. The arrays may have changed meanwhile.
+  // Compiles a call that just went the long way, for the next such call. The arrays may have changed meanwhile.
   [[gnu::noinline]] void keep(PyObject* const* values, const FormKey& key, nb::handle result) {
     SeenCall seen;
     if (!see(values, seen) || !is_same(seen.key, key)) {
@@ -222,7 +222,7 @@ class ShortCall final : public ShortFunction {
     return a.size() == b.size() && std::equal(a.words(), a.words() + a.size(), b.words());
   }
 
-  // Of the arrays that a number stands beside.
+  // The type of the arrays beside a number.
   [[nodiscard]] DataType type_beside(const SeenCall& seen, std::size_t number) const {
     for (const std::vector<std::size_t>& group : same_) {
       if (array_ == inputs_ && std::ranges::find(group, number) != group.end()) {
@@ -241,9 +241,9 @@ class ShortCall final : public ShortFunction {
   std::string name_;
   const facts::Operator* known_;
   std::size_t inputs_;
-  std::size_t array_;  // inputs_ where there is none
+  std::size_t array_;  // inputs_ if no input is a sequence
   std::size_t required_;
-  std::vector<bool> is_ours_;  // of each option: whether it is part of the form
+  std::vector<bool> is_ours_;  // whether each option is part of the form
   std::vector<nb::object> fields_;
   std::vector<std::vector<std::size_t>> same_;
   nb::dict fixed_;
@@ -254,7 +254,7 @@ class ShortCall final : public ShortFunction {
 
 class ShortGraph {
  public:
-  // The result; NotImplemented where the form is not known.
+  // Returns the result, or NotImplemented if the form is unknown.
   nb::object call(const nb::tuple& arguments, nb::handle out) {
     SeenCall seen;
     if (see(arguments, out, seen)) {
@@ -267,7 +267,7 @@ class ShortGraph {
     return nb::borrow(Py_NotImplemented);
   }
 
-  // After a call that went the long way, over arrays as they are.
+  // Keeps the form of a call that went the long way, with its arrays as they are now.
   void keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result) {
     SeenCall seen;
     const auto& graph = nb::cast<const Compiled&>(compiled);
@@ -312,7 +312,7 @@ class ShortGraph {
 
 // ---- The type -------------------------------------------------------------------------------------------------------
 
-// A type of Python's own making, since only that can be called without a tuple of its arguments.
+// A type made with Python's C API, because only such a type can be called without a tuple of arguments.
 struct ShortFunctionObject {
   PyObject base;
   vectorcallfunc entry;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The short way of the functions that are ufuncs: whole arrays are given to the core at once, where NumPy has nothing
-// to see to. NumPy's arrays, and PyTorch's tensors in the CPU's memory, of one type, or one of them beside a Python
-// number.
+// The short way for functions that are ufuncs: passes whole arrays to the core if a call does not need NumPy. It
+// handles NumPy arrays, and PyTorch tensors in CPU memory, if all have one type or one stands beside a Python number.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -18,11 +17,11 @@
 
 namespace anydml::python {
 
-inline constexpr npy_intp kWorthReleasing = 4096;  // elements from which others may run Python meanwhile
+inline constexpr npy_intp kWorthReleasing = 4096;  // calls with this many elements or more release the GIL
 
-inline bool numpy_two = false;  // before it, the value of a number took part in choosing the type
+inline bool numpy_two = false;  // older versions also use a number's value to choose the type
 
-// The shape that inputs are broadcast to.
+// Computes the shape that the inputs are broadcast to.
 inline bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
   rank = 0;
   for (int k = 0; k < count; ++k) {
@@ -43,8 +42,8 @@ inline bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* siz
 
 inline nb::object not_here() { return nb::borrow(Py_NotImplemented); }
 
-// Runs over the inputs and the result's array, which was given or made. NotImplemented where the ufunc has to see to
-// it.
+// Runs over the inputs and the result's array, which may be the caller's or new. Returns NotImplemented if the ufunc
+// must handle the call.
 inline nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, const nb::object& result,
                             bool given) {
   const Operand& output = operands[of.inputs];
@@ -54,9 +53,9 @@ inline nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp c
     for (int i = 0; i < of.inputs; ++i) {
       const bool over = share_memory(output, operands[i]);
       if (over && is_float_type(type)) {
-        return not_here();  // which of the NaNs were there before could not be told
+        return not_here();  // the output would overwrite the operands' NaNs
       }
-      // A part must not be written where another is still to be read, or written. NumPy sees to it.
+      // A part must not overwrite memory that another part still has to read or write. NumPy handles this.
       if (large && over && !is_in_place(operands[i], output)) {
         return not_here();
       }
@@ -75,7 +74,7 @@ inline nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp c
     std::transform(operands, operands + of.inputs + 1, tensors, [](const Operand& one) { return one.tensor; });
     if (large) {
       Part whole;
-      whole.take(tensors, static_cast<std::size_t>(of.inputs) + 1);  // they were broadcast
+      whole.take(tensors, static_cast<std::size_t>(of.inputs) + 1);  // succeeds, because the inputs were broadcast
       code = whole.run([&](const anydml_tensor* part) { return of.run(part); });
     } else {
       code = of.run(tensors);
@@ -92,15 +91,15 @@ inline nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp c
   }
   if (code != ANYDML_OK) {
     if (large) {
-      raise_last(code);  // a part may be written already, over an operand
+      raise_last(code);  // an operand may be partly overwritten already
     }
-    return not_here();  // the ufunc says what NumPy would
+    return not_here();  // the ufunc reports the error as NumPy would
   }
   of.warn(faults);
   return result;
 }
 
-// At least one is an array of NumPy's own type.
+// Handles a call in which at least one input is an array of NumPy's own type.
 inline nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   Operand operands[kMostOperands + 1];
   PyArrayObject* first = nullptr;
@@ -130,7 +129,7 @@ inline nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handl
   }
   nb::object result;
   if (out.is_none()) {
-    // Packed as the first operand of so many dimensions is, C order otherwise.
+    // The result is packed in the order of the first operand with as many dimensions, or else in C order.
     int like = 0;
     while (like < of.inputs - 1 && operands[like].tensor.rank != rank) {
       ++like;
@@ -156,8 +155,8 @@ inline nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handl
   return run_whole(of, operands, PyArray_SIZE(as_array(result.ptr())), result, !out.is_none());
 }
 
-// A tensor of PyTorch's own type that PyTorch shows as it lies in the CPU's memory. Others go the long way, which says
-// what is wrong with them.
+// Accepts a tensor of PyTorch's own type whose elements lie in CPU memory exactly as PyTorch shows them. Other tensors
+// go the long way, which reports errors.
 inline bool take_tensor(DeviceOperand& one) {
   if (one.library == nullptr || !one.library->is_torch || one.library->is_subclass || !one.viewed ||
       one.device.type != dlpack::kCpu || dlpack::type_of(one.view.type) == DataType::unknown ||
@@ -168,7 +167,7 @@ inline bool take_tensor(DeviceOperand& one) {
   return true;
 }
 
-// No array is NumPy's. The operands are located: the inputs, then out.
+// Handles a call without NumPy arrays. The operands are located: the inputs, then out.
 inline nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   bool is_tensor[kMostOperands] = {};
   const DeviceOperand* first = nullptr;
@@ -226,7 +225,7 @@ inline nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   for (int i = 0; i < rank; ++i) {
     count *= sizes[i];
   }
-  for (int i = 0; i <= of.inputs; ++i) {  // those of this copy of it
+  for (int i = 0; i <= of.inputs; ++i) {  // point into this copy
     Operand& one = operands[i];
     one.tensor.sizes = one.sizes;
     one.tensor.strides = one.strides;
@@ -235,7 +234,7 @@ inline nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   return run_whole(of, operands, count, result, given);
 }
 
-// The result of a call whose form is known; none where the way below has to see to it.
+// Returns the result of a call with a known form, or nothing if try_unknown must handle it.
 inline nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& seen) {
   int faults = 0;
   const nb::object result = form.run_by(seen, [&](void* const* memory) -> int {
@@ -249,7 +248,7 @@ inline nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& s
     const bool is_float = is_float_type(static_cast<DataType>(operands[of.inputs].tensor.type));
     const auto over = [&](const Operand& one) { return share_memory(operands[of.inputs], one); };
     if (is_float && form.outputs[0].kind == Form::Kind::given && std::any_of(operands, operands + of.inputs, over)) {
-      return ANYDML_INVALID_ARGUMENT;  // which of the NaNs were there before could not be told
+      return ANYDML_INVALID_ARGUMENT;  // the output would overwrite the operands' NaNs
     }
     const auto run = [&] {
       if (of.faults == Faults::modulus && !is_float && any_zero(operands[1])) {
@@ -273,7 +272,7 @@ inline nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& s
   return result;
 }
 
-// Compiles for calls like one that gave a result.
+// Compiles the operator for calls like one that succeeded.
 [[gnu::noinline]] inline void keep_form(const Ufunc& of, const SeenCall& seen, nb::handle result) {
   const auto type_beside = [&](std::size_t) {
     for (std::size_t i = 0; i < seen.inputs; ++i) {
@@ -296,7 +295,7 @@ inline nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& s
 
 inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out);
 
-// The result; NotImplemented where the ufunc has to see to it.
+// Returns the result, or NotImplemented if the ufunc must handle the call.
 inline nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   SeenCall seen;
   const bool has_form =
@@ -315,7 +314,7 @@ inline nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handl
   if (has_form && result.ptr() != Py_NotImplemented && of.forms.is_second(seen.key)) {
     try {
       keep_form(of, seen, result);
-    } catch (nb::python_error&) {  // the call itself went well
+    } catch (nb::python_error&) {  // the call itself succeeded
     } catch (const std::bad_alloc&) {
     }
   }
@@ -330,13 +329,13 @@ inline bool requires_gradient(nb::handle tensor) {
   return answer.ptr() == Py_True;
 }
 
-// Where the form is not known.
+// Handles a call with an unknown form.
 inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   const nb::handle* const end = inputs + of.inputs;
   if (std::any_of(inputs, end, [](nb::handle one) { return PyArray_CheckExact(one.ptr()); })) {
     return try_numpy(of, inputs, out);
   }
-  const auto is_for_torch = [](nb::handle array) {  // PyTorch has to be asked first
+  const auto is_for_torch = [](nb::handle array) {  // PyTorch must handle it first
     const Library* library = library_of(array.ptr());
     return library != nullptr && library->is_torch &&
            (library->is_subclass || library->is_watched() || requires_gradient(array));

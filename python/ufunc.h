@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An operator of one or two inputs and one output as a ufunc, which NumPy itself drives with all it knows of types,
-// casting, masks and errors. NumPy hands over a row at a time; short_way.h has the way for whole arrays.
+// An operator with one or two inputs and one output as a ufunc. NumPy itself drives it, with its rules for types,
+// casting, masks and errors, and passes one row at a time; short_way.h handles whole arrays.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -39,19 +39,19 @@ struct Ufunc {
     DataType type;
   };
 
-  std::string name;  // Python's
-  std::string op;    // DirectML's
+  std::string name;  // in Python
+  std::string op;    // in DirectML
   int inputs;
   Faults faults;
-  // An entry of the C API for this operator alone, which need not look for its name.
+  // A C API function for this operator alone, which avoids the lookup by name.
   int (*direct)(const anydml_tensor*, const anydml_tensor*, const anydml_tensor*) = nullptr;
-  std::vector<Loop> loops;  // one for each of NumPy's types that the operator takes
+  std::vector<Loop> loops;  // one for each NumPy type that the operator accepts
   std::vector<PyUFuncGenericFunction> functions;
   std::vector<void*> data;
   std::vector<char> types;
   nb::object ufunc;
-  mutable Forms forms;  // of whole arrays
-  nb::object warner;    // a ufunc of the same name over masks of faults, which it raises: NumPy says the rest
+  mutable Forms forms;  // for whole arrays
+  nb::object warner;    // a ufunc of the same name that raises the faults in a mask; NumPy writes the message
 
   Ufunc(std::string python, std::string directml, int input_count);
   Ufunc(const Ufunc&) = delete;
@@ -61,14 +61,14 @@ struct Ufunc {
     return std::ranges::any_of(loops, [&](const Loop& loop) { return loop.type == type; });
   }
 
-  // The inputs, then the output.
+  // `tensors` holds the inputs, then the output.
   int run(const anydml_tensor* tensors) const {
     return direct != nullptr ? direct(&tensors[0], &tensors[1], &tensors[2])
                              : anydml_run(nullptr, op.c_str(), tensors, static_cast<std::size_t>(inputs),
                                           &tensors[inputs], 1, nullptr, 0);
   }
 
-  // NumPy warns, raises or keeps quiet, as np.errstate says.
+  // Lets NumPy warn, raise or stay silent, according to np.errstate.
   void warn(int found) const {
     if (found == 0) {
       return;
@@ -85,7 +85,7 @@ struct Ufunc {
   }
 };
 
-// ---- Rows that NumPy hands over -------------------------------------------------------------------------------------
+// ---- Rows from NumPy ------------------------------------------------------------------------------------------------
 
 // Rows of the operands and, last, of the results.
 struct LoopRow {
@@ -99,7 +99,7 @@ struct LoopRow {
     }
     return rest;
   }
-  // Whether two of them reach into the same memory.
+  // Whether two of the rows share memory.
   [[nodiscard]] bool share(int one, int other, npy_intp count, npy_intp size) const {
     const auto low = [&](int i) { return data[i] + std::min<npy_intp>(0, (count - 1) * steps[i]); };
     const auto high = [&](int i) { return data[i] + std::max<npy_intp>(0, (count - 1) * steps[i]) + size; };
@@ -126,8 +126,8 @@ inline int faults_of_loop(const Ufunc::Loop& loop, const LoopRow& row, npy_intp 
   return faults_of_row(loop.of->faults, loop.type, seen);
 }
 
-// Runs a row of floats whose results lie over operands, of which faults are then no longer told: where an operand has a
-// say in it, parts are run over copies.
+// Runs a row of floats whose results overwrite operands, which would hide faults: if an operand is needed to recognise
+// them, the row is run in parts over copies.
 template <class T>
 int run_over_operands(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count, const bool* is_over, int& faults) {
   constexpr npy_intp kPart = 1 << 18;
@@ -191,7 +191,7 @@ inline int run_watched(const Ufunc::Loop& loop, const LoopRow& row, npy_intp cou
   }
   bool is_over[kMostOperands] = {};
   bool any = false;
-  for (int i = 0; i < inputs; ++i) {  // results lie in an operand's own places, or in none
+  for (int i = 0; i < inputs; ++i) {  // results overwrite an operand element by element, or not at all
     is_over[i] = row.share(i, inputs, count, static_cast<npy_intp>(element_size(loop.type)));
     any |= is_over[i];
   }
@@ -219,8 +219,8 @@ inline void run_loop(char** data, const npy_intp* dimensions, const npy_intp* st
   LoopRow all{};
   std::copy_n(data, inputs + 1, all.data);
   std::copy_n(steps, inputs + 1, all.steps);
-  // Reductions and accumulations read a result as the next operand: NumPy lets results lie over operands in no other
-  // case, but for the same places. Odd steps are no strides of ours.
+  // Reductions and accumulations read a result as the next operand. In all other cases, NumPy lets results overwrite
+  // operands only element by element. A step that is not a multiple of the element size is not a valid stride here.
   bool whole = steps[inputs] != 0 && steps[inputs] % size == 0;
   for (int i = 0; i < inputs; ++i) {
     const bool in_place = data[i] == data[inputs] && steps[i] == steps[inputs];
@@ -236,15 +236,15 @@ inline void run_loop(char** data, const npy_intp* dimensions, const npy_intp* st
     const GilHeld held;
     PyErr_SetString(code == ANYDML_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, anydml_last_error());
   }
-  // NumPy reads the machine's flags when the last loop of a call is done, so those of the loops and casts before this
-  // one stay. Ours to add are the faults, whatever was raised meanwhile.
+  // NumPy reads the machine's flags after the last loop of a call, so the flags of earlier loops and casts must stay.
+  // This loop adds only its faults, whatever flags were raised meanwhile.
   std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
   if (faults != 0) {
     std::feraiseexcept(faults);
   }
 }
 
-// The loop of a warner: masks of faults come in.
+// The loop of a warner, whose input is a mask of faults.
 inline void raise_faults(char** data, const npy_intp* dimensions, const npy_intp* steps, void*) {
   for (npy_intp i = 0; i < dimensions[0]; ++i) {
     const auto mask = static_cast<npy_uint8>(data[0][i * steps[0]]);

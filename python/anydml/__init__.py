@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exact modulus over NumPy arrays, and a function for each of DirectML's operators that is built.
+"""An exact modulus for NumPy arrays, and a function for each of DirectML's operators.
 
 >>> import numpy as np, anydml
 >>> anydml.modulus_floor(np.array([7, -7]), 3)         # Python's %: the divisor's sign
@@ -18,21 +18,21 @@ from ._tensors import inlined as _inlined
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __version__ = _core.__version__
-# Without the names that Python itself has, abs among them: those are attributes of this module alone.
+# Names of Python builtins, such as abs, are left out: they are only attributes of this module.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
            "matmul", "operators", *_numpy.NAMES, "__version__", *_operators.__all__]
 for _public in (run, compile, graph, matmul, Compiled, Graph, Operator, Symbol,
                 *(getattr(_numpy, _name) for _name in (*_numpy.NAMES, *_numpy.SHADOWING)),
                 *(getattr(_operators, _name) for _name in (*_operators.__all__, *_operators.SHADOWING))):
     globals()[_public.__name__] = _public
-    _public.__module__ = "anydml"  # as help and pickle show it
+    _public.__module__ = "anydml"  # so that help and pickle show it
     if _public not in (run, compile, graph) and not isinstance(_public, type):
         _public._torchdynamo_inline = _inlined(_public.__name__)
 del _public
 
 
 def __getattr__(name):
-    """A name that is not there: which one is meant."""
+    """Raises an error for an unknown name, with a suggestion."""
     if name.startswith("_"):
         raise AttributeError(f"module 'anydml' has no attribute {name!r}")
     raise AttributeError(_suggest.message(name, [one for one in globals() if not one.startswith("_")]))
@@ -41,13 +41,13 @@ def __getattr__(name):
 @_ufunc("ELEMENT_WISE_MODULUS_FLOOR")
 def modulus_floor(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True,
                   signature=None, device=None):
-    """a mod b, element by element; a result that is not 0 has the sign of b, as Python's ``%`` and ``numpy.remainder``.
+    """a mod b, element by element; a nonzero result has the sign of b, as with Python's ``%`` and ``numpy.remainder``.
 
-    Exact for every input: float16, float32, float64, int8 to int64 and uint8 to uint64. Arguments, broadcasting, types,
-    masks, warnings and errors are those of a NumPy ufunc. Zero divisors give 0 for integers and NaN for floats, with
-    NumPy's warnings. PyTorch's tensors and others' arrays that speak DLPack come and go; those on a GPU stay there, and
-    the operator runs on it, on the library's stream, without NumPy's warnings, masks and conversions. ``device`` is the
-    name of one of `adapters`.
+    The result is exact for every input: float16, float32, float64, int8 to int64 and uint8 to uint64. Arguments,
+    broadcasting, types, masks, warnings and errors are those of a NumPy ufunc. Zero divisors give 0 for integers and
+    NaN for floats, with NumPy's warnings. PyTorch tensors, and other libraries' arrays that support DLPack, are accepted
+    and returned. Arrays on a GPU stay there: the operator runs on the GPU, on the library's stream, without NumPy's
+    warnings, masks and conversions. ``device`` is the name of one of the `adapters`.
 
     >>> import numpy as np, anydml
     >>> anydml.modulus_floor(np.float32([5, -5.5]), np.float32(0.1)).tolist()
@@ -64,9 +64,9 @@ def modulus_floor(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORD
 @_ufunc("ELEMENT_WISE_MODULUS_TRUNCATE")
 def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=None, subok=True,
                      signature=None, device=None):
-    """a mod b, element by element; a result that is not 0 has the sign of a, as C's ``%`` and ``numpy.fmod``.
+    """a mod b, element by element; a nonzero result has the sign of a, as with C's ``%`` and ``numpy.fmod``.
 
-    In all else as `modulus_floor`.
+    Everything else is as in `modulus_floor`.
 
     >>> import numpy as np, anydml
     >>> anydml.modulus_truncate(np.int8([7, -7, -128]), np.int8(-3))
@@ -75,7 +75,7 @@ def modulus_truncate(a, b, /, out=None, *, where=True, casting=_CASTING, order=_
 
 
 def adapters():
-    """The devices that operators run on, the default first.
+    """Returns the devices that operators can run on, the default first.
 
     >>> import anydml
     >>> anydml.adapters()[0]["name"]
@@ -85,7 +85,7 @@ def adapters():
 
 
 def operators(built=None):
-    """DirectML's 177 operators: names, feature levels, formulas, and which are built here.
+    """Returns DirectML's 177 operators: their names, feature levels and formulas, and whether they are built here.
 
     >>> import anydml
     >>> [op["name"] for op in anydml.operators(built=True)][:3]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python -m anydml: version, adapters, and a word on whether it works here."""
+"""python -m anydml: prints the version and the adapters, and runs a self-check."""
 import argparse
 import sys
 
@@ -10,7 +10,7 @@ from anydml._pipes import exit_with
 
 
 def self_check():
-    """Both operators over every pair of int8, against Python's own arithmetic."""
+    """Compares both operators with Python's own arithmetic, for every pair of int8 values."""
     a = np.repeat(np.arange(-128, 128, dtype=np.int8), 255)
     b = np.tile(np.concatenate([np.arange(-128, 0), np.arange(1, 128)]).astype(np.int8), 256)
     wrong = np.count_nonzero(anydml.modulus_floor(a, b) != a.astype(int) % b.astype(int))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arguments that DirectML does not take as they are: one number where it has a sequence, negative axes, defaults that
+"""Converts arguments that DirectML does not accept directly: one number for a sequence, negative axes, defaults that
 depend on a shape, and arrays of bool."""
 import operator
 import sys
@@ -9,10 +9,10 @@ import numpy as _np
 
 from ._messages import function_of as _function_of
 
-# Operators that put elements elsewhere and do nothing to them.
+# Operators that only move elements.
 MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE",
           "DEPTH_TO_SPACE1"}
-# Operators that take an array of bool as one of UINT8, and those of them whose results are bool again.
+# Operators that accept an array of bool as UINT8, and the ones among them whose results are bool again.
 _LOGICAL = {f"ELEMENT_WISE_LOGICAL_{name}" for name in ("AND", "OR", "XOR", "NOT")}
 CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *MOVERS, *_LOGICAL,
             *(f"ELEMENT_WISE_BIT_{name}" for name in ("AND", "OR", "XOR"))}
@@ -42,7 +42,7 @@ def axes_of(op, axes, rank):
 
 
 def converted(op, inputs, attributes):
-    """The attributes as DirectML takes them: sequences, and axes from 0 on. The same object if none is another."""
+    """Returns the attributes in DirectML's form: sequences, and axes from 0 on; the same object if none changed."""
     first = next((one for one in inputs if one is not None), None)
     if first is None:
         return attributes
@@ -73,7 +73,7 @@ def converted(op, inputs, attributes):
 
 
 def _is_truth(one):
-    """Whether it is an array of bool, or NumPy makes one of it."""
+    """Whether an object is an array of bool, or NumPy converts it to one."""
     if not hasattr(one, "dtype") and isinstance(one, (bool, list, tuple)):
         try:
             one = _np.asarray(one)
@@ -83,19 +83,19 @@ def _is_truth(one):
 
 
 def _seen_as(one, name):
-    """An array of bool as one of uint8, or the other way round: the same memory."""
+    """Views an array of bool as uint8, or the other way round, without a copy."""
     one = one if hasattr(one, "view") else _np.asarray(one)
     kind = getattr(sys.modules["torch"], name) if str(one.dtype).startswith("torch.") else _np.dtype(name)
     return one.view(kind)
 
 
 def is_numpys(one):
-    """Whether it is an array of NumPy's, or an object of Python's that NumPy makes one of."""
+    """Whether an object is a NumPy array, or a Python object that NumPy converts to one."""
     return isinstance(one, (_np.ndarray, _np.generic, int, float, list, tuple, range, memoryview, array))
 
 
 def _native(one):
-    """An array as the library reads it: in the machine's byte order, with strides of whole elements."""
+    """Returns an array that the library can read: in the machine's byte order, with strides of whole elements."""
     if not isinstance(one, _np.ndarray) or not one.itemsize or one.dtype.kind not in "biuf":
         return one
     if one.dtype.isnative and all(step % one.itemsize == 0 for step in one.strides):
@@ -104,10 +104,10 @@ def _native(one):
 
 
 def taken(op, inputs):
-    """The inputs as the library takes them; the same object if they are that.
+    """Returns the inputs in a form that the library accepts, or the same object if none changed.
 
-    Arrays of bool are bytes where elements are chosen or compared, numbers are tested by logical operators, and True
-    and False are numbers beside other arrays.
+    Arrays of bool become bytes if elements are chosen or compared. For logical operators, numbers become truth values.
+    Beside other arrays, True and False become numbers.
     """
     made = [_native(one) for one in inputs]
     if {int, float} == set(map(type, inputs)):
@@ -128,12 +128,12 @@ def _is_tested(one):
 
 
 def _is_byte(one):
-    """Whether logical operators take it as it is."""
+    """Whether logical operators accept an input unchanged."""
     return str(getattr(one, "dtype", "")) in ("uint8", "uint32")
 
 
 def as_truths(op, inputs, result):
-    """The result as bool where all arrays that it is chosen from are. Logical operators make bytes of bytes alone."""
+    """Returns the result as bool if all its source arrays are bool. Logical operators return bytes only for bytes."""
     is_truth = (not any(map(_is_byte, inputs)) if op in _LOGICAL and all(map(is_numpys, inputs)) else
                 op in CHOOSING and all(map(_is_truth, inputs[op == "ELEMENT_WISE_IF":])))
     if not is_truth:

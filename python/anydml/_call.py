@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""One call of an operator: which arrays it takes, and which arrays hold its results.
+"""One call of an operator: its input arrays, and the arrays for its results.
 
-The types and shapes of results are inferred by the library from the inputs and attributes. It also reports wrong
-arguments, so that every interface gives the same messages.
+The library infers the types and shapes of results from the inputs and attributes. It also reports wrong arguments, so
+that every interface has the same messages.
 """
 import numpy as _np
 
 from . import _core, _four_bits
 from ._specs import SPECS
 
-OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the answers of _core.place_of
+OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the results of _core.place_of
 
 
 class Call:
-    """One call. `outs` has an entry for each result, None or True where it is to be made."""
+    """One call. `outs` has an entry for each result; None or True asks for a new array."""
 
     def __init__(self, name, inputs, out, dtype, shape):
         self.name = name.removeprefix("DML_OPERATOR_")
         if self.name not in SPECS:
-            _core.run(name, (), (), {}, None)  # which raises: there is no such operator, or it is not built
+            _core.run(name, (), (), {}, None)  # raises an error: the operator does not exist or is not built
         self.spec = SPECS[self.name]
         self.is_array = self.spec.outputs[0].array
         self.several = self.is_array or len(self.spec.outputs) > 1
@@ -31,7 +31,7 @@ class Call:
             self._each(value, what, count) for value, what in ((out, "out"), (dtype, "dtype"), (shape, "shape")))
         self.dtypes = [dtype_of(one) for one in self.dtypes]
         if out is None and all(one.optional for one in self.spec.outputs):
-            self.outs = [True] * count  # nobody calls an operator for no result at all
+            self.outs = [True] * count  # a call without any result would be useless
         for i, one in enumerate(self.outs):
             if one is not None and one is not True and not (self.dtypes[i] is None and self.shapes[i] is None):
                 raise TypeError(f"{self.name}: dtype and shape are for a new array, and out is given")
@@ -45,7 +45,7 @@ class Call:
         return values
 
     def positions(self, count):
-        """For each input of the row, its places among those that were given: an array has what the others leave."""
+        """Returns each input's positions among the arguments; an array of tensors gets the remaining ones."""
         array, more = self.spec.array, max(0, count - self.spec.inputs + 1)
         if array is None:
             return [[i] for i in range(self.spec.inputs)]
@@ -59,7 +59,7 @@ class Call:
         return [place for i in which for place in positions[i] if place < count]
 
     def arrays(self, inputs):
-        """NumPy's arrays of what was given; None is absent."""
+        """Returns NumPy arrays of the arguments; None means absent."""
         arrays = []
         try:
             for one in inputs:
@@ -81,7 +81,7 @@ class Call:
         return self.spec.outputs[0 if self.is_array else i]
 
     def new_outs(self, arrays, outs, attributes, make=_np.empty):
-        """An array for each output that is there."""
+        """Returns an array for each output that is present."""
         if self.spec.inputs and not arrays:
             raise TypeError(f"{self.name}: no input is given")
         made, new, is_known = list(outs), [], True
@@ -101,7 +101,7 @@ class Call:
         return made
 
     def run(self, inputs, outs, attributes, device):
-        """Over what NumPy takes: the results, None for those that are absent."""
+        """Runs over objects that NumPy accepts, and returns the results, with None for absent ones."""
         arrays = self.arrays(inputs)
         if self.name in _four_bits.OPERATORS:
             return self._run_four_bits([_four_bits.pack(one) for one in arrays], outs, attributes, device)
@@ -110,7 +110,7 @@ class Call:
         return outs
 
     def _run_four_bits(self, arrays, outs, attributes, device):
-        if not all(isinstance(one, _np.ndarray) for one in outs):  # otherwise there is nothing to infer
+        if not all(isinstance(one, _np.ndarray) for one in outs):  # otherwise nothing needs to be inferred
             outs = self.new_outs(arrays, outs, attributes)
         packed = [_four_bits.room_for(one) for one in outs]
         _core.run(self.name, arrays, packed, attributes, device)
@@ -133,7 +133,7 @@ class Call:
 
 
 def dtype_of(given):
-    """A type, or a tuple of them for several outputs; PyTorch's are taken by their names."""
+    """Returns a dtype, or a tuple of dtypes for several outputs. PyTorch dtypes are recognised by their names."""
     if isinstance(given, (tuple, list)):
         return type(given)(map(dtype_of, given))
     if type(given).__module__ != "torch":
@@ -142,7 +142,7 @@ def dtype_of(given):
         kind = _np.dtype(str(given).removeprefix("torch."))
     except TypeError:
         kind = None
-    if kind is None or kind.isbuiltin != 1:  # other packages add types to NumPy's, bfloat16 among them
+    if kind is None or kind.isbuiltin != 1:  # other packages add types to NumPy, such as bfloat16
         raise TypeError(f"dtype is {given}; expected a type that NumPy has too")
     return kind
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Arrays that decide for themselves what an operator makes of them, by NumPy's protocols.
+"""Lets arrays handle operators themselves, through NumPy's protocols.
 
-An element-wise operator is shown as a ufunc: arrays with an __array_ufunc__ of their own, such as Dask's, pandas' and
-xarray's, are asked in NumPy's order, and subclasses of NumPy's arrays, such as masked arrays, wrap the result. Other
-operators go by __array_function__, with a rule of their own for masked arrays and for Dask's, which has functions of
-many axes as generalised ufuncs.
+An element-wise operator appears as a ufunc: arrays that define __array_ufunc__, such as those of Dask, pandas and
+xarray, are called in NumPy's order, and subclasses of NumPy arrays, such as masked arrays, wrap the result. Other
+operators use __array_function__. Masked arrays have a separate rule, and so do Dask's arrays, for which an operator
+along axes is a generalised ufunc.
 """
 import numpy as _np
 
@@ -23,7 +23,7 @@ _EACH = {"CAST", *(name for name in _SPECS if name.startswith(("ELEMENT_WISE_", 
 
 
 def has_a_say(array):
-    """Whether an operand is of a type that takes part by NumPy's protocols. Those that speak DLPack are taken by it."""
+    """Whether an operand's type handles calls through NumPy's protocols. Arrays that support DLPack use that instead."""
     kind = type(array)
     if kind is _np.ndarray or isinstance(array, (_np.generic, _Symbol)):
         return False
@@ -31,9 +31,9 @@ def has_a_say(array):
 
 
 class Operation:
-    """An operator with its attributes, as a function of the arrays alone. Others take it for a ufunc.
+    """An operator with its attributes, as a function of the arrays alone. Other libraries treat it as a ufunc.
 
-    Its name is not the function's: pandas and Dask would take their own function of that name.
+    Its name differs from the function's, because pandas and Dask would call their own function of that name.
     """
 
     nout, identity, signature, types, ntypes = 1, None, None, [], 0
@@ -57,7 +57,7 @@ class Operation:
 
 
 class Wrapping:
-    """A ufunc of an array and a number that gives a result which is known already."""
+    """A ufunc of an array and a number that returns a precomputed result."""
 
     nin, nout, nargs, signature, identity, __name__ = 2, 1, 3, None, None, "anydml_result"
 
@@ -68,17 +68,17 @@ class Wrapping:
         return self.result
 
 
-# Types that have no say, which nearly all operands are of.
+# Types that do not handle calls; nearly all operands have such a type.
 USUAL = frozenset((_np.ndarray, int, float, list, tuple, bool, type(None), _Symbol, *_np.sctypeDict.values()))
 
 
 def answer(function, op, inputs, out, options, attributes):
-    """NotImplemented if no operand has a say. `function` runs an operator over arrays that have none."""
+    """Returns NotImplemented if no operand handles the call. `function` runs an operator over plain arrays."""
     outs = out if isinstance(out, tuple) else (out,)
     asked = [one for one in (*inputs, *outs) if has_a_say(one)]
     if not asked or any(isinstance(one, _Symbol) for one in inputs):
         return NotImplemented
-    numbers = (int, float, _np.generic) if any(map(has_a_say, inputs)) else ()  # which take the arrays' type
+    numbers = (int, float, _np.generic) if any(map(has_a_say, inputs)) else ()  # numbers take the arrays' type
     fixed = {i: one for i, one in enumerate(inputs) if one is None or isinstance(one, numbers)}
     arrays = tuple(one for i, one in enumerate(inputs) if i not in fixed)
     if op in _EACH:
@@ -107,7 +107,7 @@ def _plain(one):
 
 
 def _wrapped(result, asked):
-    """The result as what the operand is, if it is the only one and has the result's shape."""
+    """Wraps the result in the operand's type, if there is only one such operand and it has the result's shape."""
     if len(asked) == 1 and isinstance(result, _np.ndarray) and result.shape == getattr(asked[0], "shape", None):
         ufunc = getattr(type(asked[0]), "__array_ufunc__", None)
         made = NotImplemented if ufunc is None else ufunc(asked[0], Wrapping(result), "__call__", asked[0], 0)
@@ -116,7 +116,7 @@ def _wrapped(result, asked):
 
 
 def _in_order(asked):
-    """NumPy's order: from the left to the right, but a subclass before the class that it is derived from."""
+    """NumPy's order: from left to right, but a subclass comes before its base class."""
     ordered = []
     for one in asked:
         if type(one) not in map(type, ordered):
@@ -147,7 +147,7 @@ def _by_ufunc(operation, inputs, out, asked):
 
 # ---- Masked arrays --------------------------------------------------------------------------------------------------
 
-# What masked elements are for a reduction, so that they do not count.
+# The values that replace masked elements in a reduction, so that they do not count.
 _FILLS = {"SUM": 0, "SUM_SQUARE": 0, "L1": 0, "L2": 0, "LOG_SUM": 0, "AVERAGE": 0, "MULTIPLY": 1,
           "LOG_SUM_EXP": "least", "MAX": "least", "ARGMAX": "least", "MIN": "greatest", "ARGMIN": "greatest"}
 
@@ -159,7 +159,7 @@ def _extreme(kind, fill):
 
 
 def _masked(function, op, inputs, out, options, attributes):
-    """Reductions, rows and running sums go without the elements that are masked; a move moves masks too."""
+    """Reductions, row operators and running sums skip masked elements; operators that move elements move masks too."""
     one = inputs[0]
     name = str(attributes.get("Function", op)).upper().removeprefix("DML_REDUCE_FUNCTION_")
     if out is None and op in _MOVERS:
@@ -200,7 +200,7 @@ def refuse_masks(function, *arrays):
 # ---- Dask -----------------------------------------------------------------------------------------------------------
 
 def _in_blocks(function, op, inputs, out, options, attributes):
-    """A lazy result. Dask makes one block of each operand; the shape and the type are inferred from theirs."""
+    """Returns a lazy result. Dask merges each operand into one block; shape and type are inferred from the operands."""
     attributes = _converted(op, inputs, attributes)
     if out is not None:
         raise TypeError(f"{_function_of(op)}: out is not taken with Dask's arrays, whose results are lazy")
@@ -217,7 +217,7 @@ def _in_blocks(function, op, inputs, out, options, attributes):
     arrays, more = [inputs[i] for i in lazy], {}
     shapes = [[f"i{i}_{k}" for k in range(one.ndim)] for i, one in enumerate(arrays)]
     made = [[f"o{i}_{k}" for k in range(len(shape))] for i, (shape, _) in enumerate(results)]
-    if op in _ALONG_AXES:  # blocks along other axes stay
+    if op in _ALONG_AXES:  # blocks along other axes are kept
         rank = arrays[0].ndim
         axes = sorted(attributes.get("Axes", [attributes.get("Axis", rank - 1)]))
         last = range(rank - len(axes), rank)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of four-bit elements. ml_dtypes has them as int4 and uint4, with a byte for each element, and the library packs two
-elements into a byte. QUANTIZE and DEQUANTIZE take such arrays."""
+"""Arrays of four-bit elements. The int4 and uint4 of ml_dtypes use one byte for each element; the library packs two
+elements into a byte. QUANTIZE and DEQUANTIZE accept such arrays."""
 import numpy as _np
 
 from . import _core
@@ -10,7 +10,7 @@ NAMES = ("int4", "uint4")
 
 
 class Packed:
-    """An array as `_core` takes it: the name of its type, its shape, and its bytes."""
+    """An array in the form that `_core` accepts: the name of its type, its shape, and its bytes."""
 
     __slots__ = ("name", "shape", "bytes")
 
@@ -22,13 +22,13 @@ _core.Packed = Packed  # the type that _core expects
 
 
 def name_of(kind):
-    """"int4" or "uint4" of a dtype, a class of ml_dtypes or a name; None of any other type."""
+    """Returns "int4" or "uint4" for a dtype, a class of ml_dtypes or a name, and None for any other type."""
     name = kind if isinstance(kind, str) else getattr(kind, "name", None) or getattr(kind, "__name__", None)
     return name if name in NAMES else None
 
 
 def dtype_of(kind):
-    """The dtype of a type; of four bits one of ml_dtypes."""
+    """Returns the dtype of a type; four-bit types come from ml_dtypes."""
     if name_of(kind) is None:
         return kind
     try:
@@ -43,7 +43,7 @@ def _is_array(one):
 
 
 def pack(array):
-    """A Packed; other arrays as they are."""
+    """Packs an array of four-bit elements into a Packed; returns other arrays unchanged."""
     if not _is_array(array):
         return array
     halves = _np.ascontiguousarray(array).reshape(-1).view(_np.uint8) & 15
@@ -52,12 +52,12 @@ def pack(array):
 
 
 def room_for(array):
-    """The same with bytes that are to be written."""
+    """Returns the same with new bytes for results."""
     return Packed(array, _np.empty((array.size + 1) // 2, _np.uint8)) if _is_array(array) else array
 
 
 def unpack(packed, array):
-    """Writes the elements into the array for which room_for made room."""
+    """Writes the elements into the array that was passed to room_for."""
     if packed is not array:
         values = _np.stack([packed.bytes & 15, packed.bytes >> 4], -1).reshape(-1)[:array.size].view(_np.int8)
         if packed.name == "int4":

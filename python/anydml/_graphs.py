@@ -15,20 +15,20 @@ from types import (BuiltinMethodType as _BuiltinMethodType, GenericAlias as _Gen
 
 import numpy as _np
 
-from . import _core, _libraries, _recorded  # noqa: F401, which Symbols need
+from . import _core, _libraries, _recorded  # noqa: F401, needed by Symbols
 from ._call import ON_GPU as _ON_GPU
 from ._dispatch import refuse_masks as _refuse_masks
 from ._symbols import Recorder, Symbol, plain as _plain
 from ._trees import put_together as _put_together, taken_apart as _taken_apart
 
-_MOST_KEPT = 32  # forms of arguments that a graph stays compiled for
+_MOST_KEPT = 32  # forms of arguments for which a graph stays compiled
 
 
 class Recording:
-    """A function that was recorded for arrays of certain types, shapes and strides, compiled."""
+    """A function that was recorded and compiled for arrays of certain types, shapes and strides."""
 
     def __init__(self, function, arguments, device):
-        """function: of a list with a Symbol in place of each array."""
+        """`function` accepts a list with a Symbol in place of each array."""
         recorder = Recorder()
         likes, symbols = [], []
         for one in arguments:
@@ -40,7 +40,7 @@ class Recording:
 
     @classmethod
     def of(cls, recorder, likes, results, device=None):
-        """What a recorder holds already: the arrays that its inputs are like, and the results."""
+        """Compiles a recorder's content. `likes`: arrays like its inputs."""
         made = cls.__new__(cls)
         made._compile(recorder, likes, results, device)
         return made
@@ -52,12 +52,12 @@ class Recording:
         outputs = [recorder.output(one) for one in leaves]
         self._outs = [(like.shape, kind) for like, kind in outputs]
         self.no_outs, self._guard = (None,) * len(outputs), None
-        outs = [_np.empty(like.shape, like.dtype) for like, _ in outputs]  # which can be written
+        outs = [_np.empty(like.shape, like.dtype) for like, _ in outputs]  # writable
         self.compiled = _core.Compiled(recorder.graph, likes, outs, device)
 
     def run(self, arrays, outs):
-        """Over arrays as it was recorded for; None among the outs is a new one. Compiled graphs write packed results:
-        an out that is strided gets its elements from a packed one."""
+        """Runs over arrays of the recorded form; None among the outs asks for a new array. Compiled graphs write packed
+        results, so a strided out is copied from a packed array."""
         if len(outs) != len(self._outs):
             raise ValueError(f"out has {len(outs)} entries; expected {len(self._outs)}, one for each result")
         packed, copies = [], []
@@ -66,7 +66,7 @@ class Recording:
                 _check_out(one, "out" if len(outs) == 1 else f"out[{i}]", shape, kind)
             packed.append(one if one is not None and one.flags.c_contiguous else _np.empty(shape, kind))
             if one is not None and one is not packed[-1]:
-                # Compiled before anything is written: that refuses an out that overlaps itself.
+                # Compile before anything is written: compiling reports an out that overlaps itself.
                 made, strided = _plain(packed[-1]), _plain(one)
                 copies.append((_core.Compiled("ELEMENT_WISE_IDENTITY", [made], [strided], {}, None), made, strided))
         if copies:
@@ -77,10 +77,10 @@ class Recording:
         return [made if one is None else one for one, made in zip(outs, packed)]
 
     def run_on_device(self, arrays, outs, device):
-        """The same over arrays of other libraries on a GPU, which it was compiled for."""
+        """Runs over arrays of other libraries on the GPU that it was compiled for."""
         if len(outs) != len(self._outs):
             raise ValueError(f"out has {len(outs)} entries; expected {len(self._outs)}, one for each result")
-        if self._guard is None:  # runs go on after the call, and read what was compiled
+        if self._guard is None:  # the work continues after the call and reads the compiled graph
             library = _libraries.library_of(type(arrays[0]))[0]
             self._guard = weakref.finalize(self, _release_later, library, _core.device_layouts(arrays[:1])[0],
                                            self.compiled)
@@ -100,7 +100,7 @@ class Recording:
 
 
 def _release_later(library, device, compiled):
-    """Waits for work that may still read what was compiled; that goes with the arguments of this call."""
+    """Waits for work that may still read the compiled graph, which is released together with this call's arguments."""
     library.finish(device)
 
 
@@ -126,7 +126,7 @@ def _check_out(array, name, shape, kind):
 
 
 def _check_apart(outs):
-    """Packed outs are compared by the compiled graph; those that are strided it does not see."""
+    """Checks that strided outs do not overlap; the compiled graph checks only packed ones."""
     for i, one in enumerate(outs):
         for j in range(i):
             if one is not None and outs[j] is not None and _share_memory(one, outs[j]):
@@ -136,12 +136,12 @@ def _check_apart(outs):
 def _share_memory(a, b):
     try:
         return _np.shares_memory(a, b, max_work=1 << 20)
-    except getattr(_np, "exceptions", _np).TooHardError:  # it could not be shown that they do not
+    except getattr(_np, "exceptions", _np).TooHardError:  # it is unproven that they do not overlap
         return True
 
 
 def regular(array):
-    """As an array that a graph can be compiled for as it lies."""
+    """Returns an array for whose layout a graph can be compiled."""
     array = _np.asarray(array)
     if not array.dtype.isnative or any(step < 0 or step % array.dtype.itemsize for step in array.strides):
         return _np.array(array, array.dtype.newbyteorder("="), order="C")
@@ -151,7 +151,7 @@ def regular(array):
 # ---- Graphs ---------------------------------------------------------------------------------------------------------
 
 class _Identity:
-    """A key for one object: equal to no other, and without keeping it alive where weak references are possible."""
+    """A key for one object, equal to no other key. It does not keep the object alive if weak references are possible."""
 
     __slots__ = ("_id", "_get")
 
@@ -171,7 +171,7 @@ class _Identity:
 
 
 def _key_of(constant):
-    """The type and the bits of a constant. By equality 0.0 would be -0.0, and 1 would be 1.0 and True."""
+    """Returns the type and the bits of a constant. With ==, 0.0 would equal -0.0, and 1 would equal 1.0 and True."""
     kind = type(constant)
     if kind in (bool, int, str, bytes, type(None), type(Ellipsis)):
         return kind, constant
@@ -191,7 +191,7 @@ def _key_of(constant):
         return kind, tuple(map(_key_of, (constant.start, constant.stop, constant.step)))
     if dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen:
         return kind, tuple(_key_of(getattr(constant, field.name)) for field in dataclasses.fields(kind))
-    if kind is _MethodType:  # a new object each time that it is looked up
+    if kind is _MethodType:  # each lookup creates a new object
         return kind, (_Identity(constant.__func__), _Identity(constant.__self__))
     if kind is _BuiltinMethodType and not isinstance(constant.__self__, (_ModuleType, type(None))):
         return kind, (constant.__name__, _Identity(constant.__self__))
@@ -199,26 +199,26 @@ def _key_of(constant):
         return kind, (constant.numerator, constant.denominator)
     if kind is _Decimal:
         return kind, constant.as_tuple()
-    hash(constant)  # raises for containers that can change, such as lists
+    hash(constant)  # raises an error for mutable containers, such as lists
     return kind, _Identity(constant)
 
 
 def _checksum(argument):
-    """For arrays: a function that is recorded can still reach them by another name, and change them only this once."""
+    """A checksum of arrays: while a function is recorded, it can reach them by another name and change them only once."""
     if not isinstance(argument, _np.ndarray):
         return None
     return zlib.crc32(_np.ascontiguousarray(argument).reshape(-1).view(_np.uint8))
 
 
 def _holds_array(container):
-    """Whether a tuple, a list or a dict of an argument is more than a constant."""
+    """Whether a tuple, a list or a dict among the arguments holds an array."""
     leaves = []
     _taken_apart(container, leaves)
     return any(isinstance(one, (_np.ndarray, Symbol)) or _libraries._is_foreign(one) for one in leaves)
 
 
 def _like(kind, shape, strides):
-    """An array without memory of its own, like one on a GPU."""
+    """Returns an array without memory of its own, with the form of an array on a GPU."""
     dtype = _np.dtype(kind)
     is_empty = 0 in shape
     return _np.lib.stride_tricks.as_strided(_np.empty(1, dtype), shape, None if is_empty else
@@ -232,9 +232,9 @@ def _without_reversal(array, strides):
 
 
 class Graph:
-    """A function of arrays that runs as one piece; `graph` makes it.
+    """A function of arrays that runs as one unit; `graph` creates it.
 
-    It is recorded and compiled when it is first called with arrays of these types, shapes and strides.
+    The function is recorded and compiled when it is first called with arrays of certain types, shapes and strides.
 
     >>> import numpy as np, anydml
     >>> double = anydml.graph(lambda x: x + x)
@@ -251,8 +251,8 @@ class Graph:
         self._function, self._device = function, device
         self._kept = _OrderedDict()
         self._short = _core.ShortGraph()
-        self._owner = None  # the class that it is a method of
-        self._signature = None  # of the function, once it is needed
+        self._owner = None  # the class of which it is a method
+        self._signature = None  # the function's, once it is needed
 
     def __set_name__(self, owner, name):
         self._owner = owner
@@ -261,8 +261,8 @@ class Graph:
         return self if instance is None else _MethodType(self, instance)
 
     def __call__(self, *arguments, out=None, **named):
-        """Runs it. Arguments that are not arrays (numbers, strings, None) are constants of the recorded graph."""
-        result = NotImplemented if named else self._short.call(arguments, out)  # of a form that was there before
+        """Runs the graph. Arguments that are not arrays (numbers, strings, None) are constants of the recorded graph."""
+        result = NotImplemented if named else self._short.call(arguments, out)  # a known form
         if result is not NotImplemented:
             return result
         outs = list(out) if isinstance(out, (tuple, list)) else None if out is None else [out]
@@ -270,7 +270,7 @@ class Graph:
         leaves = []
         form = (tuple([_taken_apart(one, leaves, _holds_array) for one in arguments]),
                 tuple([(name, _taken_apart(one, leaves, _holds_array)) for name, one in named.items()]))
-        if any(type(one) is Symbol for one in (*leaves, *(outs or ()))):  # within another graph
+        if any(type(one) is Symbol for one in (*leaves, *(outs or ()))):  # inside another graph
             if outs is not None:
                 raise TypeError("out is given within another graph; expected none, since that graph makes its results")
             results = []
@@ -293,17 +293,17 @@ class Graph:
         return result
 
     def _by_place(self, arguments, named):
-        """Arguments that are given by name, at their places where they have one: f(x, k=2) is f(x, 2)."""
+        """Moves named arguments to their positions, if they have one: f(x, k=2) becomes f(x, 2)."""
         if self._signature is None:
             try:
                 self._signature = inspect.signature(self._function)
-            except (TypeError, ValueError):  # it does not tell
+            except (TypeError, ValueError):  # the function has no signature
                 return arguments, named
         bound = self._signature.bind(*arguments, **named)
         return bound.args, bound.kwargs
 
     def _on_gpu(self, leaves, form, outs):
-        """Over arrays on a GPU: it is compiled for that GPU, and runs on the library's stream."""
+        """Compiles the function for the GPU that holds the arrays, and runs it on the library's stream."""
         is_array = [isinstance(one, _np.ndarray) or _libraries._is_foreign(one) for one in leaves]
         arrays = [one for one, is_one in zip(leaves, is_array) if is_one]
         index, layouts = _core.device_layouts(arrays)
@@ -315,7 +315,7 @@ class Graph:
         return recording.result(recording.run_on_device(arrays, recording.no_outs if outs is None else outs, self._device))
 
     def _recording(self, given, form, gpu=None):
-        """gpu: the number of the GPU that the arrays are on; `given` then has arrays like them."""
+        """`gpu` is the number of the GPU that holds the arrays; `given` then contains similar arrays."""
         key = []
         for i, one in enumerate(given):
             try:
@@ -323,7 +323,7 @@ class Graph:
                            (type(one), _Identity(one)) if i == 0 and self._is_receiver(one) else _key_of(one))
             except TypeError as error:
                 raise TypeError(f"an argument is neither an array nor a constant: {error}") from error
-        if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number says it all
+        if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number suffices
             key.append((gpu, form))
         key = tuple(key)
         found = self._kept.get(key)
@@ -345,7 +345,7 @@ class Graph:
         return self._function(*arguments, **{name: _put_together(one, values) for name, one in form[1]})
 
     def _is_receiver(self, one):
-        """Whether it is the object that a method is called on, which may be of a class without a hash."""
+        """Whether an argument is the object of a method call, whose class need not be hashable."""
         return self._owner is not None and isinstance(one, self._owner)
 
     __class_getitem__ = classmethod(_GenericAlias)  # Graph[...] in annotations, as in the stubs
@@ -355,14 +355,15 @@ class Graph:
 
 
 def graph(function=None, *, device=None):
-    """Compiles a function of arrays into a graph: it is recorded once, compiled, and from then on runs as one unit.
+    """Compiles a function of arrays into a graph: it is recorded once, compiled, and then runs as one unit.
 
-    Element-wise operators in a row are one pass over memory, and intermediate results are not materialised unless they
-    are needed. The results are those of the function itself, bit for bit. It is a decorator too, of functions and of
-    methods. The function is called once for each form of its arguments, with a `Symbol` in place of each array. Symbols
-    go into operators, into NumPy's functions and into Python's arithmetic. Other arrays that the function reads are
-    constants with the elements that they have at that moment, and so are arguments that are not arrays: another type or
-    another bit is another graph. It returns an array, or a tuple or a dict of arrays. Arrays on a GPU stay there.
+    A chain of element-wise operators runs in one pass over memory, and intermediate results are materialised only if
+    they are needed. The results equal those of the function itself, bit for bit. `graph` also works as a decorator of
+    functions and methods. The function is called once for each form of its arguments, with a `Symbol` in place of each
+    array. Operators, NumPy's functions and Python's arithmetic accept symbols. Other arrays that the function reads
+    become constants with their current elements, and so do arguments that are not arrays: a different type or a
+    different bit leads to a different graph. The function returns an array, or a tuple or a dict of arrays. Arrays on a
+    GPU stay there.
 
     >>> import numpy as np, anydml
     >>> @anydml.graph

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The way from a function to its operator: NumPy's habits, and messages in Python's names.
+"""Connects a function with its operator: NumPy's habits, and messages with Python's names.
 
-The operator runs first. Only if that fails, arguments are looked at again: one number where DirectML has a sequence,
-negative axes, defaults that depend on a shape, arrays of bool. So usual calls do not pay for the unusual ones.
+The operator runs first. Only if it fails are the arguments converted: one number for a sequence, negative axes, defaults
+that depend on a shape, arrays of bool. Ordinary calls therefore do not pay for these conversions.
 """
 import numpy as _np
 
@@ -31,7 +31,7 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     is_truth = isinstance(out, _np.ndarray) and out.dtype == bool and op in _CHOOSING | _TESTING
     if dtype is None and out is None and op == "REDUCE" and str(attributes.get("Function")).upper().endswith(
             ("ARGMAX", "ARGMIN")):
-        dtype = _np.int64  # NumPy's choice, where DirectML has none
+        dtype = _np.int64  # NumPy's choice; DirectML has none
     elif arrays is inputs and attributes is given and not is_truth:
         raise _said(failed, op, inputs, attributes) from None
     try:
@@ -47,22 +47,22 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
 
 
 def function_of(op, required, optional, options):
-    """The body of a function, which goes the short way or by `run`."""
+    """Returns the body of a function, which goes the short way or calls `run`."""
     return _body_of(run, op, required, optional, options)
 
 
 def over_axes(body, op, input, *, axis=None, keepdims=None, out=None, dtype=None, shape=None, device=None, **attributes):
-    """An operator that works along axes. NumPy's `axis` drops them, and DirectML's `axes` gives them the size 1.
+    """Returns the function of an operator along axes. NumPy's `axis` removes them; DirectML's `axes` keeps them with size 1.
 
-    `body`: its own function, of the input, the attributes and the options.
+    `body` is the operator's plain function, which accepts the input, the attributes and the options.
     """
-    if "Axes" not in attributes:  # softmax and its relatives, which keep the shape
+    if "Axes" not in attributes:  # softmax and related operators keep the shape
         return body(input, out, device) if axis is None else run(op + "1", input, Axes=axis, out=out, device=device)
     axes = attributes["Axes"]
     if axes is not None and axis is not None:
         raise TypeError(f"{_function_of(op)}: axes and axis are both given; they mean the same")
     if dtype is None and out is None and op != "REDUCE":
-        dtype = _np.int64  # NumPy's choice, where DirectML has none
+        dtype = _np.int64  # NumPy's choice; DirectML has none
     if keepdims or (keepdims is None and axes is not None):
         attributes["Axes"] = axis if axes is None else axes
         return body(input, *attributes.values(), out, dtype, shape, device)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Elements of Symbols by arrays of indices.
+"""Indexing of Symbols with arrays of indices.
 
-Indices that are known while a graph is recorded are checked as NumPy checks them. Others have their elements when the graph
-runs: one that is out of range then reads the nearest element, as docs/numerics.md says of GATHER.
+Indices that are known while a graph is recorded are checked as in NumPy. Other indices get their elements only when the
+graph runs: an index out of range then reads the nearest element, as docs/numerics.md defines for GATHER.
 """
 import math
 import operator
@@ -16,7 +16,7 @@ _NO_MASK = ("a mask selects a number of elements that is not known before the gr
 
 
 def _indices(part, size):
-    """As integers that GATHER takes; those that are known are counted from the start."""
+    """Returns integers that GATHER accepts; known negative indices are converted to count from the start."""
     if isinstance(part, (bool, np.bool_)):
         raise TypeError(f"an index is of type bool; {_NO_MASK}")
     array = part if type(part) is Symbol else np.asarray(part)
@@ -36,7 +36,7 @@ def _indices(part, size):
 
 
 def gather(x, indices, axis):
-    """Along an axis; the dimensions of the indices take its place."""
+    """Gathers along an axis, which the dimensions of the indices replace."""
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1:])
     if math.prod(shape) == 0 or math.prod(x.shape) == 0:
         if math.prod(shape):
@@ -85,7 +85,7 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def select(x, where):
-    """x[where], where a part of the index is an array: as NumPy's advanced indexing."""
+    """x[where] if a part of the index is an array, like NumPy's advanced indexing."""
     parts = []
     for part in where:
         if part is Ellipsis:
@@ -98,10 +98,10 @@ def select(x, where):
     is_advanced = [part is not None and not isinstance(part, slice) for part in parts]
     places = [i for i, one in enumerate(is_advanced) if one]
     are_together = places[-1] - places[0] == len(places) - 1
-    # First what gives views, with whole dimensions in place of the arrays.
+    # First the parts that return views, with whole dimensions in place of the arrays.
     x = x[tuple(slice(None) if advanced else part for part, advanced in zip(parts, is_advanced))]
     indices = [_indices(parts[i], x.shape[i]) for i in places]
-    if not are_together:  # the dimensions of the indices come first then
+    if not are_together:  # then the dimensions of the indices come first
         x = np.moveaxis(x, places, range(len(places)))
         places = list(range(len(places)))
     axis, sizes = places[0], [x.shape[i] for i in places]
@@ -111,7 +111,7 @@ def select(x, where):
 
 
 def _joined(indices, sizes):
-    """One index into the elements of several dimensions for one into each."""
+    """Combines one index for each of several dimensions into one index into all of their elements."""
     total = None
     for index, size in zip(indices, sizes):
         if type(index) is Symbol:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The libraries that arrays are of: how arrays in the CPU's memory come and go, and, for those on a GPU, memory for
-another one and the stream it works on.
+"""Array libraries: conversion of arrays in CPU memory and, for arrays on a GPU, memory for new arrays and the current
+stream.
 
-The latter is read by _core (device_arrays.h), which asks once for each type of arrays and calls the functions it gets.
+_core (device_arrays.h) looks up the GPU functions once for each array type, and then calls them.
 """
 import importlib
 import sys
@@ -11,34 +11,34 @@ import numpy as np
 
 
 class Library:
-    """For libraries of which nothing is known but DLPack and, for numbers and new arrays, Python's array standard."""
+    """A library that supports DLPack and, for numbers and new arrays, Python's array API standard."""
 
     immutable = False
-    stream = None      # stream(device): its current stream there, an address as an int. None: it does not tell
-    empty_like = None  # empty_like(array): a new one like it
-    empty = None       # empty(array, shape, kind): beside it, of its type or that of this name. None: adopt() has to do
+    stream = None      # stream(device): the library's current stream there, an address as an int. None: it does not report it
+    empty_like = None  # empty_like(array): a new, similar array
+    empty = None       # empty(array, shape, kind): on its device, of its type or the named one. None: use adopt()
 
     def __init__(self, name):
         self.name = name
 
     @staticmethod
     def capsule(array, stream):
-        """The array by DLPack, ready on the stream: 1 is the default one, -1 asks for no order, None is the CPU's."""
+        """Returns the array's DLPack capsule, ready on a stream: 1 is the default one, -1 means unordered, None the CPU."""
         try:
             return array.__dlpack__(stream=stream, max_version=(1, 0))
-        except TypeError:  # libraries from before DLPack 1.0 do not know max_version
+        except TypeError:  # libraries older than DLPack 1.0 do not know max_version
             return array.__dlpack__(stream=stream)
 
     def number(self, array, bits, size):
-        """An array without dimensions of integers of `size` bytes, beside the array."""
+        """Returns an integer array of `size` bytes without dimensions, on the array's device."""
         space = self._space(array)
         return space.full((), bits, dtype=getattr(space, f"int{8 * size}"), device=array.device)
 
     def finish(self, device):
-        """Waits until all work on the device is done. Only libraries that tell their stream have work there later."""
+        """Waits until all work on the device is done. Only libraries that report their stream leave work there."""
 
     def adopt(self, array, memory):
-        """A new array over memory of ours."""
+        """Returns a new array over our own memory."""
         return self._space(array).from_dlpack(memory)
 
     def _space(self, array):
@@ -76,7 +76,7 @@ class Torch(Library):
 
 
 class Cupy(Library):
-    """Its functions work on the current device, which need not be the array's."""
+    """CuPy. Its functions use the current device, which may differ from the array's."""
 
     def __init__(self, name):
         import cupy
@@ -112,9 +112,9 @@ _made = {}
 
 
 def library_of(kind):
-    """The library that arrays of this type are of, and its table of C functions for them, or None.
+    """Returns the library of an array type, and the type's table of C functions, or None.
 
-    The table is the type's own alone: what a subclass has changed is known to its __dlpack__.
+    A subclass does not inherit the table, because only its __dlpack__ knows about overridden behaviour.
     """
     name = next((name for name in names_of(kind) if name in _KNOWN), None) or next(names_of(kind))
     if name not in _made:
@@ -123,31 +123,31 @@ def library_of(kind):
 
 
 def names_of(kind):
-    """The names of libraries that this type may be of, the nearest first: a subclass may be anyone's."""
+    """Returns the names of libraries that a type may belong to, the nearest first; any package may define subclasses."""
     for base in kind.__mro__:
         name = base.__module__.partition(".")[0]
         yield "jax" if name == "jaxlib" else name
 
 
-# ---- Arrays in the CPU's memory -------------------------------------------------------------------------------------
+# ---- Arrays in CPU memory -------------------------------------------------------------------------------------------
 
 def borrow(inputs, outs):
-    """NumPy's arrays over the memory of other libraries', and the function that makes of results what is returned."""
+    """Returns NumPy arrays over other libraries' memory, and a function that converts the results for the caller."""
     home = next((array for array in inputs if _is_foreign(array)), None)
 
     def give(results):
         return [out if _is_foreign(out) else
                 result if home is None or result is None or (out is not None and out is not True) else
-                _to_library(home, np.asarray(result))  # NumPy may have made a scalar of it
+                _to_library(home, np.asarray(result))  # NumPy may have converted it to a scalar
                 for out, result in zip(outs, results)]
 
     return [_to_numpy(array) for array in inputs], [_to_numpy(out, writes=True) for out in outs], give
 
 
 def by_torch_function(function, arrays, arguments, options):
-    """What a subclass of PyTorch's tensors makes of a call, by __torch_function__; NotImplemented where none has a say.
+    """Lets a subclass of PyTorch's tensors handle a call through __torch_function__; NotImplemented if there is none.
 
-    A subclass that has none of its own gets a result of its type, as from PyTorch's functions.
+    A subclass that does not override it gets a result of its own type, as from PyTorch's functions.
     """
     torch = sys.modules.get("torch")
     if torch is None or not any(isinstance(array, torch.Tensor) and type(array) is not torch.Tensor
@@ -160,7 +160,7 @@ def by_torch_function(function, arrays, arguments, options):
 
 
 def _is_foreign(array):
-    """Whether an operand belongs to another library, and has to come by DLPack."""
+    """Whether an operand belongs to another library and must be converted through DLPack."""
     return not isinstance(array, (np.ndarray, np.generic, int, float, list, tuple)) and hasattr(array, "__dlpack__")
 
 
@@ -170,10 +170,10 @@ def _to_numpy(array, writes=False):
     names = list(names_of(type(array)))
     try:
         if "torch" in names:
-            return array.numpy()  # the same memory, for a tenth of what DLPack takes
+            return array.numpy()  # the same memory, in a tenth of DLPack's time
         view = np.from_dlpack(array)
         if writes and not view.flags.writeable and hasattr(array, "__array__"):
-            # By DLPack from before 1.0 all is read-only; by this it need not be, if it is no copy.
+            # Before DLPack 1.0, every array is read-only; this way it may be writable, if it is not a copy.
             other = np.asarray(array)
             if other.__array_interface__["data"][0] == view.__array_interface__["data"][0]:
                 return other
@@ -184,7 +184,7 @@ def _to_numpy(array, writes=False):
 
 
 def _to_library(home, result):
-    """The result as an array of the library that home is of; NumPy's where that library offers no way."""
+    """Converts the result to an array of home's library, or returns a NumPy array if that library cannot."""
     for name in names_of(type(home)):
         if name == "torch":
             return importlib.import_module(name).from_numpy(result)

@@ -10,11 +10,11 @@ from ._messages import named as _named
 
 
 def matmul(a, b, /, out=None, *, device=None):
-    """The matrix product of ``a`` and ``b``, with the shapes of ``numpy.matmul``, by DirectML's GEMM.
+    """The matrix product of ``a`` and ``b``, with the shapes of ``numpy.matmul``, computed by DirectML's GEMM.
 
-    Operands of one dimension are vectors; dimensions before the last two are broadcast. Types: float16, which is
-    computed in float32 and rounded once, and float32. The sums have a fixed order, which docs/numerics.md defines, so
-    the bits are the same on every machine. Inside `graph`, ``x @ y`` and ``numpy.matmul`` are recorded as this.
+    Operands of one dimension are vectors; dimensions before the last two are broadcast. The types are float32 and
+    float16, which is computed in float32 and rounded once. The sums have a fixed order, which docs/numerics.md defines,
+    so the bits are the same on every machine. `graph` records ``x @ y`` and ``numpy.matmul`` as this function.
 
     >>> import numpy as np, anydml
     >>> a = np.float32([[1, 2], [3, 4]])
@@ -37,7 +37,7 @@ def _long_way(a, b, out, device):
     if out is None:
         made = _multiplied(a, b, lambda left, right, shape: _run("GEMM", left, right, None, shape=shape, device=device,
                                                                  **_PLAIN))
-        return made[()] if isinstance(made, _np.ndarray) and made.ndim == 0 else made  # NumPy's scalars
+        return made[()] if isinstance(made, _np.ndarray) and made.ndim == 0 else made  # NumPy scalars
     seen = out[..., None, :] if a.ndim == 1 and b.ndim > 1 else out[None, None] if a.ndim == 1 else out
     seen = seen[..., None] if b.ndim == 1 and a.ndim > 1 else seen
 
@@ -50,5 +50,5 @@ def _long_way(a, b, out, device):
     return out
 
 
-# Products of two matrices are GEMM itself: those that were there before run at once.
+# The product of two matrices is GEMM itself, and known forms run immediately.
 _matmul = _core.make_short_call("GEMM", 2, None, (), 0, ("out", "device"), [], _long_way, _PLAIN)

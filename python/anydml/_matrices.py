@@ -2,21 +2,21 @@
 """Matrix products with the shapes of numpy.matmul, over arrays, symbols and other libraries' arrays alike."""
 import numpy as _np
 
-PLAIN = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0}  # of GEMM
+PLAIN = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0}  # the attributes of a plain product
 
 
 def _repeated(array, shape):
     if tuple(array.shape) == shape:
         return array
     if shape[:len(shape) - array.ndim] == (1,) * (len(shape) - array.ndim) and tuple(array.shape) == shape[-array.ndim:]:
-        return array.reshape(shape)  # which is much shorter than to broadcast it
-    own = getattr(array, "broadcast_to", None)  # PyTorch's tensors have it
+        return array.reshape(shape)  # much faster than broadcasting it
+    own = getattr(array, "broadcast_to", None)  # PyTorch tensors have this method
     return own(shape) if own else _np.broadcast_to(array, shape)
 
 
 def multiplied(a, b, multiply):
-    """Matrices are in the last two dimensions. A vector is a row of A or a column of B, and its dimension is not one of
-    the result. multiply: a function of the matrices, with the same dimensions before, and of the shape."""
+    """Matrices are in the last two dimensions. A vector is a row of A or a column of B, and the result lacks its
+    dimension. `multiply` accepts the matrices, whose leading dimensions are equal, and the shape."""
     if a.ndim == b.ndim > 1 and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]:
         return multiply(a, b, (*a.shape[:-1], b.shape[-1]))
     if a.ndim == 0 or b.ndim == 0:
@@ -36,7 +36,7 @@ def multiplied(a, b, multiply):
 
 
 def check_floats(*arrays):
-    """GEMM multiplies floats alone; say what there is for others."""
+    """GEMM multiplies only floats; for other types, the error suggests an alternative."""
     for name, array in zip("ab", arrays):
         kind = str(array.dtype).removeprefix("torch.")
         if kind not in ("float16", "float32"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Messages of the library in Python's names: parameters in place of fields, functions in place of operators."""
+"""Translates the library's messages to Python's names: parameters instead of fields, functions instead of operators."""
 import functools
 import re
 
@@ -11,12 +11,12 @@ _NAMES = {_words.FUNCTIONS.get(op, op.lower()) for op in _words.INPUTS}
 
 
 def function_of(op):
-    """The name of an operator's function."""
+    """Returns the name of an operator's function."""
     return _words.FUNCTIONS.get(op, op.lower())
 
 
 def named(function, own=None):
-    """A function whose messages have its own name, and not that of the operator's function that it calls."""
+    """Decorates a function so that messages have its own name, and not that of the operator's function that it calls."""
     if isinstance(function, str):
         return functools.partial(named, own=function)
 
@@ -35,7 +35,7 @@ def named(function, own=None):
 
 
 def said(error, op, inputs, attributes):
-    """The error with Python's names in place of the fields' and the operator's."""
+    """Returns the error with Python's names instead of the names of the fields and the operator."""
     function, names = function_of(op), _words.INPUTS.get(op, "").split()
     if len(names) == 1 and names[0] == "inputs":
         names = [f"inputs[{i}]" for i in range(len(inputs))]
@@ -53,7 +53,7 @@ def said(error, op, inputs, attributes):
 
     def choices(match):
         values = _words.CHOICES.get(f"{op}.{match[1]}", "").split()
-        if not values or match[1] not in attributes:  # of an operator that is an attribute
+        if not values or match[1] not in attributes:  # the fields of an operator that is an attribute
             return match[0]
         other = {"'MEAN'": "; NumPy's mean is 'AVERAGE'", "'PROD'": "; NumPy's prod is 'MULTIPLY'"}.get(match[2], "")
         known = " or ".join((", ".join(map(repr, values[:-1])), repr(values[-1])) if values[1:] else map(repr, values))
@@ -77,6 +77,6 @@ def said(error, op, inputs, attributes):
 
 
 def conversion(array, types):
-    """The way to one of these types, of which float32 is the likeliest."""
+    """Suggests a conversion to one of these types, preferably float32."""
     kind = "float32" if "float32" in types else types[0]
     return f"astype({kind!r})" if hasattr(array, "astype") else f"numpy.{kind}(...)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's functions over DirectML's operators, with NumPy's names, parameters, types and shapes."""
+"""NumPy's functions, implemented with DirectML's operators, with NumPy's names, parameters, types and shapes."""
 import numpy as _np
 
 from . import _operators as _ops
@@ -10,7 +10,7 @@ from ._symbols import Symbol as _Symbol
 
 NAMES = ["concat", "concatenate", "cumprod", "cumsum", "equal", "greater", "greater_equal", "isinf", "isnan", "less",
          "less_equal", "maximum", "mean", "minimum", "not_equal", "prod", "where"]
-SHADOWING = ["max", "min", "sum"]  # Python's own names: never by import *
+SHADOWING = ["max", "min", "sum"]  # names of Python builtins: never imported by import *
 
 
 # In a graph, NumPy's own functions of Symbols record them, so that there is one meaning of each.
@@ -18,12 +18,12 @@ _OF_SYMBOLS = {"SUM": _np.sum, "MULTIPLY": _np.prod, "AVERAGE": _np.mean, "MAX":
 
 
 def _number(result):
-    """A result without dimensions is a scalar, as NumPy's are."""
+    """Returns a scalar for a result without dimensions, as NumPy does."""
     return result[()] if isinstance(result, _np.ndarray) and result.ndim == 0 else result
 
 
 def _promoted(*operands):
-    """NumPy's common type. Arrays of other libraries are taken as they are."""
+    """Promotes arrays to NumPy's common type. Arrays of other libraries stay unchanged."""
     if not all(map(_is_numpys, operands)):
         return operands
     arrays = [one if type(one) in (int, float) else _np.asanyarray(one) for one in operands]
@@ -32,7 +32,7 @@ def _promoted(*operands):
 
 
 def _truths(result):
-    """Comparisons give UINT8 in DirectML, and bool in NumPy."""
+    """Converts to bool: comparisons return UINT8 in DirectML, and bool in NumPy."""
     if isinstance(result, _np.ndarray):
         return _number(result.view(bool))
     if isinstance(result, _Symbol):
@@ -45,7 +45,8 @@ def _reduced(a, function, axis, kind, out, keepdims):
         return _OF_SYMBOLS[function](a, axis=axis, keepdims=keepdims, **({} if kind is None else {"dtype": kind}))
     a = _np.asanyarray(a) if _is_numpys(a) or isinstance(a, str) else a
     if isinstance(a, _np.ndarray) and a.size == 0 and function in ("SUM", "MULTIPLY", "AVERAGE"):
-        return _OF_SYMBOLS[function](a, axis=axis, dtype=kind, out=out, keepdims=keepdims)  # REDUCE takes no empty axis
+        # REDUCE does not accept axes of size 0.
+        return _OF_SYMBOLS[function](a, axis=axis, dtype=kind, out=out, keepdims=keepdims)
     is_truth = a is not None and _type_of(a) == bool
     if is_truth:
         a = a.view(_np.uint8) if isinstance(a, _np.ndarray) else a.byte() if hasattr(a, "byte") else a
@@ -56,7 +57,7 @@ def _reduced(a, function, axis, kind, out, keepdims):
 
 
 def _type_of(a):
-    """NumPy's type of the elements, also of PyTorch's tensors; None if NumPy does not have it."""
+    """Returns NumPy's type of the elements, also of PyTorch's tensors, or None if NumPy does not have that type."""
     kind = _np.asarray(a).dtype if _is_numpys(a) else getattr(a, "dtype", None)
     try:
         kind = _dtype_of(kind)
@@ -66,7 +67,7 @@ def _type_of(a):
 
 
 def _wide(a, dtype):
-    """The type in which NumPy adds and multiplies: integers have 64 bits."""
+    """Converts to the type in which NumPy adds and multiplies: integers have 64 bits."""
     kind = _type_of(a)
     if dtype is not None or kind is None or kind.kind not in "biu" or kind.itemsize == 8:
         return dtype
@@ -75,10 +76,10 @@ def _wide(a, dtype):
 
 @_named
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):
-    """The sum over axes, as ``numpy.sum``, by DirectML's REDUCE.
+    """The sum over axes, like ``numpy.sum``, computed by DirectML's REDUCE.
 
     Integers are added in 64 bits. Sums of floats are correctly rounded or have a fixed order, as docs/numerics.md
-    defines it for REDUCE, so they may differ from NumPy's in the last bits. ``initial`` and ``where`` are not taken.
+    defines for REDUCE, so they may differ from NumPy's in the last bits. ``initial`` and ``where`` are not supported.
 
     >>> import numpy as np, anydml
     >>> anydml.sum(np.float32([[1, 2], [3, 4]]), axis=-1)
@@ -89,7 +90,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False):
 
 @_named
 def prod(a, axis=None, dtype=None, out=None, keepdims=False):
-    """The product over axes, as ``numpy.prod``, by DirectML's REDUCE. In all else as `sum`.
+    """The product over axes, like ``numpy.prod``, computed by DirectML's REDUCE. Everything else is as in `sum`.
 
     >>> import numpy as np, anydml
     >>> anydml.prod(np.float32([[1, 2], [3, 4]]), axis=0)
@@ -100,7 +101,7 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False):
 
 @_named
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
-    """The mean over axes, as ``numpy.mean``, by DirectML's REDUCE. Integers are first converted to float64.
+    """The mean over axes, like ``numpy.mean``, computed by DirectML's REDUCE. Integers are first converted to float64.
 
     >>> import numpy as np, anydml
     >>> anydml.mean(np.float32([[1, 2], [3, 4]]), axis=(0, 1), keepdims=True)
@@ -114,7 +115,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
 
 @_named
 def max(a, axis=None, out=None, keepdims=False):
-    """The greatest element over axes, as ``numpy.max``, by DirectML's REDUCE; a NaN wins. `maximum` is of two arrays.
+    """The greatest element over axes, like ``numpy.max``, by DirectML's REDUCE; a NaN wins. `maximum` compares two arrays.
 
     >>> import numpy as np, anydml
     >>> anydml.max(np.float32([[1, 2], [3, 4]]), axis=1)
@@ -125,7 +126,7 @@ def max(a, axis=None, out=None, keepdims=False):
 
 @_named
 def min(a, axis=None, out=None, keepdims=False):
-    """The least element over axes, as ``numpy.min``, by DirectML's REDUCE; a NaN wins. `minimum` is of two arrays.
+    """The least element over axes, like ``numpy.min``, by DirectML's REDUCE; a NaN wins. `minimum` compares two arrays.
 
     >>> import numpy as np, anydml
     >>> anydml.min(np.float32([[1, 2], [3, 4]]), axis=1)
@@ -153,9 +154,9 @@ def _running(operator, a, axis, dtype, out):
 
 @_named
 def cumsum(a, axis=None, dtype=None, out=None):
-    """The running sum along an axis, as ``numpy.cumsum``, by DirectML's CUMULATIVE_SUMMATION.
+    """The running sum along an axis, like ``numpy.cumsum``, computed by DirectML's CUMULATIVE_SUMMATION.
 
-    Without an axis it goes over all elements in a row.
+    Without an axis, the array is flattened first.
 
     >>> import numpy as np, anydml
     >>> anydml.cumsum(np.float32([[1, 2], [3, 4]]))
@@ -166,9 +167,9 @@ def cumsum(a, axis=None, dtype=None, out=None):
 
 @_named
 def cumprod(a, axis=None, dtype=None, out=None):
-    """The running product along an axis, as ``numpy.cumprod``, by DirectML's CUMULATIVE_PRODUCT.
+    """The running product along an axis, like ``numpy.cumprod``, computed by DirectML's CUMULATIVE_PRODUCT.
 
-    Without an axis it goes over all elements in a row.
+    Without an axis, the array is flattened first.
 
     >>> import numpy as np, anydml
     >>> anydml.cumprod(np.float32([[1, 2], [3, 4]]), axis=1)
@@ -180,7 +181,7 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 @_named
 def maximum(a, b, /, out=None):
-    """The greater of two, element by element, as ``numpy.maximum``, by DirectML's ELEMENT_WISE_MAX; a NaN wins.
+    """The greater of two elements, like ``numpy.maximum``, computed by DirectML's ELEMENT_WISE_MAX; a NaN wins.
 
     >>> import numpy as np, anydml
     >>> anydml.maximum(np.float32([-1, 2]), 0)
@@ -193,7 +194,7 @@ def maximum(a, b, /, out=None):
 
 @_named
 def minimum(a, b, /, out=None):
-    """The lesser of two, element by element, as ``numpy.minimum``, by DirectML's ELEMENT_WISE_MIN; a NaN wins.
+    """The lesser of two elements, like ``numpy.minimum``, computed by DirectML's ELEMENT_WISE_MIN; a NaN wins.
 
     >>> import numpy as np, anydml
     >>> anydml.minimum(np.float32([-1, 2]), 0)
@@ -206,8 +207,8 @@ def minimum(a, b, /, out=None):
 
 @_named
 def where(condition, x, y, /):
-    """The elements of x where the condition holds, those of y elsewhere, as ``numpy.where``, by DirectML's
-    ELEMENT_WISE_IF. The form with a condition alone is `nonzero_coordinates`.
+    """The elements of x where the condition holds, and of y elsewhere, like ``numpy.where``, computed by DirectML's
+    ELEMENT_WISE_IF. For a condition alone, use `nonzero_coordinates`.
 
     >>> import numpy as np, anydml
     >>> a = np.float32([-1, 2])
@@ -231,7 +232,7 @@ def _joined(arrays, axis, out):
 
 @_named
 def concat(arrays, /, axis=0, out=None):
-    """Arrays one after the other along an axis, as ``numpy.concat``, by DirectML's JOIN. None joins them as one row.
+    """Joins arrays along an axis, like ``numpy.concat``, with DirectML's JOIN. If the axis is None, arrays are flattened first.
 
     >>> import numpy as np, anydml
     >>> anydml.concat([np.float32([[1], [2]]), np.float32([[3], [4]])], axis=-1)
@@ -259,7 +260,7 @@ def _compared(a, b, operator, out):
 
 @_named
 def equal(a, b, /, out=None):
-    """a == b, element by element, as bool, as ``numpy.equal``, by DirectML's ELEMENT_WISE_LOGICAL_EQUALS.
+    """a == b, element by element, as bool, like ``numpy.equal``, computed by DirectML's ELEMENT_WISE_LOGICAL_EQUALS.
 
     >>> import numpy as np, anydml
     >>> anydml.equal(np.float32([1, 2]), 2)
@@ -270,7 +271,7 @@ def equal(a, b, /, out=None):
 
 @_named
 def not_equal(a, b, /, out=None):
-    """a != b, element by element, as bool, as ``numpy.not_equal``, by ELEMENT_WISE_LOGICAL_EQUALS and _NOT.
+    """a != b, element by element, as bool, like ``numpy.not_equal``, computed by ELEMENT_WISE_LOGICAL_EQUALS and _NOT.
 
     >>> import numpy as np, anydml
     >>> anydml.not_equal(np.float32([1, 2]), 2)
@@ -282,7 +283,7 @@ def not_equal(a, b, /, out=None):
 
 @_named
 def greater(a, b, /, out=None):
-    """a > b, element by element, as bool, as ``numpy.greater``, by DirectML's ELEMENT_WISE_LOGICAL_GREATER_THAN.
+    """a > b, element by element, as bool, like ``numpy.greater``, computed by ELEMENT_WISE_LOGICAL_GREATER_THAN.
 
     >>> import numpy as np, anydml
     >>> anydml.greater(np.float32([1, 2]), 1)
@@ -293,7 +294,7 @@ def greater(a, b, /, out=None):
 
 @_named
 def greater_equal(a, b, /, out=None):
-    """a >= b, element by element, as bool, as ``numpy.greater_equal``, by ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL.
+    """a >= b, element by element, as bool, like ``numpy.greater_equal``, from ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL.
 
     >>> import numpy as np, anydml
     >>> anydml.greater_equal(np.float32([1, 2]), 2)
@@ -304,7 +305,7 @@ def greater_equal(a, b, /, out=None):
 
 @_named
 def less(a, b, /, out=None):
-    """a < b, element by element, as bool, as ``numpy.less``, by DirectML's ELEMENT_WISE_LOGICAL_LESS_THAN.
+    """a < b, element by element, as bool, like ``numpy.less``, computed by DirectML's ELEMENT_WISE_LOGICAL_LESS_THAN.
 
     >>> import numpy as np, anydml
     >>> anydml.less(np.float32([1, 2]), 2)
@@ -315,7 +316,7 @@ def less(a, b, /, out=None):
 
 @_named
 def less_equal(a, b, /, out=None):
-    """a <= b, element by element, as bool, as ``numpy.less_equal``, by ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL.
+    """a <= b, element by element, as bool, like ``numpy.less_equal``, from ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL.
 
     >>> import numpy as np, anydml
     >>> anydml.less_equal(np.float32([1, 2]), 1)
@@ -338,7 +339,7 @@ def _tested(x, operator, out):
 
 @_named
 def isnan(x, /, out=None):
-    """Whether elements are NaN, as bool, as ``numpy.isnan``, by DirectML's ELEMENT_WISE_IS_NAN.
+    """Whether elements are NaN, as bool, like ``numpy.isnan``, computed by DirectML's ELEMENT_WISE_IS_NAN.
 
     >>> import numpy as np, anydml
     >>> anydml.isnan(np.float32([1, np.nan]))
@@ -349,7 +350,7 @@ def isnan(x, /, out=None):
 
 @_named
 def isinf(x, /, out=None):
-    """Whether elements are infinite, as bool, as ``numpy.isinf``, by DirectML's ELEMENT_WISE_IS_INFINITY.
+    """Whether elements are infinite, as bool, like ``numpy.isinf``, computed by DirectML's ELEMENT_WISE_IS_INFINITY.
 
     >>> import numpy as np, anydml
     >>> anydml.isinf(np.float32([1, -np.inf]))

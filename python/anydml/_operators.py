@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A function for each operator that is built. Made by data/generate_python.py from the facts in data/ and the entries
+"""A function for each built operator. data/generate_python.py generates this file from the facts in data/ and the entries
 in src/ops: edit those.
 """
 from ._habits import function_of as _function_of, over_axes as _over_axes
@@ -33,7 +33,7 @@ __all__ = ["acos", "acosh", "activation_identity", "activation_tanh", "adam_opti
            "slice_", "slice_grad", "softmax", "softmax1", "softplus", "softsign", "space_to_depth", "space_to_depth1",
            "split", "sqrt", "subtract", "swish", "tan", "tanh", "threshold", "thresholded_relu", "tile", "top_k",
            "top_k1", "unfold", "upsample_2d", "value_scale_2d"]
-# Python's own names: never by import *
+# names of Python builtins: never imported by import *
 SHADOWING = ["abs", "pow"]
 
 
@@ -44,7 +44,7 @@ def element_wise_identity(input, /, *, scale=None, bias=None, out=None, device=N
     """DirectML's ELEMENT_WISE_IDENTITY: input, element by element.
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -63,9 +63,10 @@ def abs(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_ABS: abs(input), element by element.
 
     Types in DirectML: ``input`` float16, float32 and int8 to int64.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     The result has the type of ``input``.
-    As ``numpy.abs``; integers that have no absolute value in their type stay as they are.
+    Like ``numpy.abs``, it returns the least integer of a type unchanged, because the type cannot hold its absolute
+    value.
 
     >>> import anydml
     >>> import numpy as np
@@ -81,10 +82,10 @@ def acos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_ACOS: acos(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ACOS', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ACOS', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -101,7 +102,7 @@ def add(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_ADD: a + b, element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
     Unlike NumPy's function, it does not promote arrays of two types to a common one.
@@ -121,10 +122,10 @@ def asin(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_ASIN: asin(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ASIN', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ASIN', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -139,10 +140,10 @@ def atan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_ATAN: atan(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ATAN', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ATAN', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -159,9 +160,9 @@ def ceil(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_CEIL: ceil(input), element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     The result has the type of ``input``.
-    Unlike ``numpy.ceil``, it takes floats alone.
+    Unlike ``numpy.ceil``, it accepts only floats.
 
     >>> import anydml
     >>> import numpy as np
@@ -179,12 +180,12 @@ def clip(input, /, min=None, max=None, *, scale=None, bias=None, out=None, devic
     """DirectML's ELEMENT_WISE_CLIP: max(Min, min(input, Max)), element by element.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     ``min``: a number, or None.
     ``max``: a number, or None.
     The result has the type of ``input``.
-    Unlike ``numpy.clip``, bounds are numbers alone; they are converted to the type of the input, which stays the
-    result's.
+    Unlike ``numpy.clip``, it accepts only numbers as bounds, and converts them to the type of the input, which is also
+    the type of the result.
 
     >>> import anydml
     >>> import numpy as np
@@ -200,10 +201,10 @@ def cos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_COS: cos(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_COS', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_COS', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -220,10 +221,10 @@ def divide(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_DIVIDE: a / b, element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Unlike ``numpy.divide``, integers give integers: the quotient is truncated, and a divisor of 0 gives 0.
+    Unlike ``numpy.divide``, it returns integers for integers: the quotient is truncated, and a divisor of 0 gives 0.
 
     >>> import anydml
     >>> import numpy as np
@@ -240,10 +241,10 @@ def exp(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_EXP: exp(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_EXP', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_EXP', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -260,9 +261,9 @@ def floor(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_FLOOR: floor(input), element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     The result has the type of ``input``.
-    Unlike ``numpy.floor``, it takes floats alone.
+    Unlike ``numpy.floor``, it accepts only floats.
 
     >>> import anydml
     >>> import numpy as np
@@ -278,10 +279,10 @@ def log(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_LOG: ln(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_LOG', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_LOG', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -298,10 +299,10 @@ def logical_and(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_LOGICAL_AND: (a && b), element by element.
 
     Types in DirectML: ``a`` and ``b`` uint8 and uint32.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Arrays of bool give an array of bool, as from NumPy.
+    For arrays of bool it returns an array of bool, as NumPy does.
 
     >>> import anydml
     >>> import numpy as np
@@ -320,7 +321,7 @@ def logical_equals(a, b, /, *, out=None, dtype=None, device=None):
     """DirectML's ELEMENT_WISE_LOGICAL_EQUALS: (a == b), element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
 
@@ -341,7 +342,7 @@ def logical_greater_than(a, b, /, *, out=None, dtype=None, device=None):
     """DirectML's ELEMENT_WISE_LOGICAL_GREATER_THAN: (a > b), element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
 
@@ -362,7 +363,7 @@ def logical_less_than(a, b, /, *, out=None, dtype=None, device=None):
     """DirectML's ELEMENT_WISE_LOGICAL_LESS_THAN: (a < b), element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
 
@@ -384,7 +385,7 @@ def logical_not(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` uint8 and uint32.
     The result has the type of ``input``.
-    Arrays of bool give an array of bool, as from NumPy.
+    For arrays of bool it returns an array of bool, as NumPy does.
 
     >>> import anydml
     >>> import numpy as np
@@ -402,10 +403,10 @@ def logical_or(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_LOGICAL_OR: (a || b), element by element.
 
     Types in DirectML: ``a`` and ``b`` uint8 and uint32.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Arrays of bool give an array of bool, as from NumPy.
+    For arrays of bool it returns an array of bool, as NumPy does.
 
     >>> import anydml
     >>> import numpy as np
@@ -424,10 +425,10 @@ def logical_xor(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_LOGICAL_XOR: (!!a) != (!!b), element by element.
 
     Types in DirectML: ``a`` and ``b`` uint8 and uint32.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Arrays of bool give an array of bool, as from NumPy.
+    For arrays of bool it returns an array of bool, as NumPy does.
 
     >>> import anydml
     >>> import numpy as np
@@ -446,7 +447,7 @@ def element_wise_max(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_MAX: max(a, b), element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -467,7 +468,7 @@ def element_wise_mean(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_MEAN: (a + b) / 2, element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int32 and uint32.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -488,7 +489,7 @@ def element_wise_min(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_MIN: min(a, b), element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -509,7 +510,7 @@ def multiply(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_MULTIPLY: a * b, element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
     Unlike NumPy's function, it does not promote arrays of two types to a common one.
@@ -529,12 +530,12 @@ def pow(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=
         device=None):
     """DirectML's ELEMENT_WISE_POW: pow(a, b), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    A negative base, minus infinity included, to a finite power that is not an integer is NaN, as DirectML documents it;
-    C and NumPy give 0 or infinity for minus infinity.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_POW', a, b, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    A negative base, minus infinity included, raised to a finite power that is not an integer is NaN, as DirectML
+    documents it; C and NumPy return 0 or infinity for minus infinity.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_POW', a, b, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -552,7 +553,7 @@ def constant_pow(input, /, *, exponent, scale=None, bias=None, out=None, device=
     """DirectML's ELEMENT_WISE_CONSTANT_POW: pow(input, Exponent), element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     ``exponent``: a number.
     The result has the type of ``input``.
 
@@ -572,7 +573,7 @@ def recip(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_RECIP: 1 / input, element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -589,10 +590,10 @@ def sin(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_SIN: sin(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_SIN', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_SIN', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -609,9 +610,9 @@ def sqrt(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_SQRT: sqrt(input), element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     The result has the type of ``input``.
-    Unlike ``numpy.sqrt``, it takes floats alone, and gives no warning for a negative number.
+    Unlike ``numpy.sqrt``, it accepts only floats, and does not warn about negative numbers.
 
     >>> import anydml
     >>> import numpy as np
@@ -629,7 +630,7 @@ def subtract(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_SUBTRACT: a - b, element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
     Unlike NumPy's function, it does not promote arrays of two types to a common one.
@@ -649,10 +650,10 @@ def tan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_TAN: tan(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_TAN', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_TAN', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -669,7 +670,7 @@ def threshold(input, /, *, min, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_THRESHOLD: max(input, Min), element by element.
 
     Types in DirectML: ``input`` float16, float32, int8 to int32 and uint8 to uint32.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     ``min``: a number.
     The result has the type of ``input``.
 
@@ -712,7 +713,7 @@ def dequantize_linear(input, scale, /, zero_point=None, *, out=None, device=None
     """DirectML's ELEMENT_WISE_DEQUANTIZE_LINEAR: (input - zero_point) * scale, element by element.
 
     Types in DirectML: ``input`` and ``zero_point`` int8 to int32 and uint8 to uint32; ``scale`` float16 and float32.
-    ``input`` and ``zero_point`` must have one type.
+    ``input`` and ``zero_point`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``scale``.
 
@@ -753,7 +754,7 @@ def hardmax(input, /, *, axis=None, out=None, device=None):
     """DirectML's ACTIVATION_HARDMAX: 1 at the first maximum of each row, 0 elsewhere.
 
     Types in DirectML: ``input`` float16 and float32.
-    The rows lie along the last axis, or along ``axis``: one or several, negative ones counted from the end.
+    The rows lie along the last axis, or along ``axis``: one axis or several; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -852,7 +853,7 @@ def log_softmax(input, /, *, axis=None, out=None, device=None):
     2-D tensor.
 
     Types in DirectML: ``input`` float16 and float32.
-    The rows lie along the last axis, or along ``axis``: one or several, negative ones counted from the end.
+    The rows lie along the last axis, or along ``axis``: one axis or several; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -873,7 +874,7 @@ def parameterized_relu(input, slope, /, *, out=None, device=None):
     """DirectML's ACTIVATION_PARAMETERIZED_RELU: x >= 0 ? x : slope * x.
 
     Types in DirectML: ``input`` and ``slope`` float16, float32 and int8 to int32.
-    ``input`` and ``slope`` must have one type.
+    ``input`` and ``slope`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``input`` or ``slope``.
 
@@ -970,9 +971,9 @@ def sigmoid(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype
             device=None):
     """DirectML's ACTIVATION_SIGMOID: 1 / (1 + exp(-x)), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
+    GPUs and ``device`` work as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -990,7 +991,7 @@ def softmax(input, /, *, axis=None, out=None, device=None):
     tensor.
 
     Types in DirectML: ``input`` float16 and float32.
-    The rows lie along the last axis, or along ``axis``: one or several, negative ones counted from the end.
+    The rows lie along the last axis, or along ``axis``: one axis or several; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1028,9 +1029,9 @@ def softsign(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtyp
              device=None):
     """DirectML's ACTIVATION_SOFTSIGN: x / (1 + abs(x)), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
+    GPUs and ``device`` work as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -1045,9 +1046,9 @@ def activation_tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDE
                     signature=None, device=None):
     """DirectML's ACTIVATION_TANH: (1 - exp(-2 * x)) / (1 + exp(-2 * x)), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
+    GPUs and ``device`` work as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -1087,14 +1088,14 @@ def convolution(input, filter, /, bias=None, *, mode='CROSS_CORRELATION', direct
     """DirectML's CONVOLUTION: FusedActivation(conv(Input, Filter) + Bias broadcast per output channel).
 
     Types in DirectML: ``input``, ``filter`` and ``bias`` float16 and float32.
-    ``input``, ``filter`` and ``bias`` must have one type.
+    ``input``, ``filter`` and ``bias`` must have the same type.
     ``mode``: 'CONVOLUTION' or 'CROSS_CORRELATION'.
     ``direction``: 'FORWARD' or 'BACKWARD'.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``output_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``output_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``group_count``: a whole number, 0 or more.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``filter`` or ``bias``.
@@ -1121,7 +1122,7 @@ def gemm(a, b, /, c=None, *, trans_a='NONE', trans_b='NONE', alpha=1.0, beta=1.0
     """DirectML's GEMM: FusedActivation(Alpha * TransA(A) x TransB(B) + Beta * C).
 
     Types in DirectML: ``a``, ``b`` and ``c`` float16 and float32.
-    ``a``, ``b`` and ``c`` must have one type.
+    ``a``, ``b`` and ``c`` must have the same type.
     ``trans_a``: 'NONE' or 'TRANSPOSE'.
     ``trans_b``: 'NONE' or 'TRANSPOSE'.
     ``alpha``: a number.
@@ -1151,8 +1152,9 @@ def reduce(input, /, *, function, axes=None, axis=None, keepdims=None, out=None,
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN', 'MULTIPLY', 'SUM'
     or 'SUM_SQUARE'.
-    ``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They keep the
-    size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; ``keepdims`` says it.
+    ``axes``: one axis or several; negative numbers count from the end. These axes keep the size 1. ``axis`` is the
+    same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims`` overrides
+    this.
     The result has the type of ``input``, or ``dtype``.
 
     >>> import anydml
@@ -1178,10 +1180,10 @@ def average_pooling(input, /, *, strides=None, window_size, start_padding=None, 
     elements.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``include_padding``: true or false.
     The result has the type of ``input``.
 
@@ -1229,10 +1231,10 @@ def max_pooling(input, /, *, strides=None, window_size, start_padding=None, end_
     """DirectML's MAX_POOLING: max(window).
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1253,7 +1255,7 @@ def roi_pooling(input, roi, /, *, spatial_scale, pooled_size, out=None, shape=No
     max(region).
 
     Types in DirectML: ``input`` and ``roi`` float16 and float32.
-    ``input`` and ``roi`` must have one type.
+    ``input`` and ``roi`` must have the same type.
     ``spatial_scale``: a number.
     ``pooled_size``: a width and a height.
     The result has the type of ``input`` or ``roi``.
@@ -1314,9 +1316,9 @@ def split(input, /, *, axis=0, out=None, shape=None, device=None):
     """DirectML's SPLIT: OutputTensors = consecutive pieces of InputTensor along Axis.
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     The results have the type of ``input`` and the shape ``shape``.
-    Unlike ``numpy.split``, the parts are given by their shapes, and are new arrays.
+    Unlike ``numpy.split``, it gets the shapes of the parts, and returns new arrays.
 
     >>> import anydml
     >>> import numpy as np
@@ -1334,7 +1336,7 @@ def join(inputs, /, *, axis=0, out=None, shape=None, device=None):
     """DirectML's JOIN: out = concatenation of InputTensors along Axis.
 
     Types in DirectML: ``inputs`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     The result has the type of ``inputs``.
 
     >>> import anydml
@@ -1417,7 +1419,7 @@ def gather(input, indices, /, *, axis, index_dimensions, out=None, shape=None, d
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     ``index_dimensions``: a whole number, 0 or more.
     The result has the type of ``input``.
 
@@ -1478,7 +1480,7 @@ def tile(input, /, repeats, *, out=None, shape=None, device=None):
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``repeats``: a sequence of whole numbers, 0 or more.
     The result has the type of ``input``.
-    ``repeats`` may be one number or fewer numbers than dimensions, as for ``numpy.tile``.
+    ``repeats`` may be one number, or fewer numbers than dimensions, as for ``numpy.tile``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1496,7 +1498,7 @@ def top_k(input, /, *, axis=-1, k, out=None, dtype=None, shape=None, device=None
     """DirectML's TOP_K: K largest along Axis, sorted descending, with their indices.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     ``k``: a whole number, 0 or more.
     The result ``output_value`` has the type of ``input``.
     The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
@@ -1519,7 +1521,7 @@ def batch_normalization(input, mean, variance, scale, bias, /, *, spatial, epsil
     """DirectML's BATCH_NORMALIZATION: FusedActivation(Scale * ((Input - Mean) / sqrt(Variance + Epsilon)) + Bias).
 
     Types in DirectML: ``input``, ``mean``, ``variance``, ``scale`` and ``bias`` float16 and float32.
-    ``input``, ``mean``, ``variance``, ``scale`` and ``bias`` must have one type.
+    ``input``, ``mean``, ``variance``, ``scale`` and ``bias`` must have the same type.
     ``spatial``: true or false.
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
@@ -1549,7 +1551,7 @@ def mean_variance_normalization(input, /, scale=None, bias=None, *, cross_channe
     Bias); NormalizeVariance FALSE: FusedActivation(Scale * (Input - Mean) + Bias).
 
     Types in DirectML: ``input``, ``scale`` and ``bias`` float16 and float32.
-    ``input``, ``scale`` and ``bias`` must have one type.
+    ``input``, ``scale`` and ``bias`` must have the same type.
     ``cross_channel``: true or false.
     ``normalize_variance``: true or false.
     ``epsilon``: a number.
@@ -1602,7 +1604,7 @@ def lp_normalization(input, /, *, axis, epsilon, p, out=None, device=None):
     """DirectML's LP_NORMALIZATION.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     ``epsilon``: a number.
     ``p``: a whole number, 0 or more.
     The result has the type of ``input``.
@@ -1626,7 +1628,7 @@ def rnn(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
 
     Types in DirectML: ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` float16 and float32;
     ``sequence_lengths`` uint32.
-    ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` must have one type.
+    ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` must have the same type.
     ``activation_descs``: a sequence of `Operator`.
     ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
     The result ``output_sequence`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``;
@@ -1662,8 +1664,8 @@ def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_ini
 
     Types in DirectML: ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``, ``cell_mem_init`` and
     ``peephole`` float16 and float32; ``sequence_lengths`` uint32.
-    ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``, ``cell_mem_init`` and ``peephole`` must have one
-    type.
+    ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``, ``cell_mem_init`` and ``peephole`` must have the
+    same type.
     ``activation_descs``: a sequence of `Operator`.
     ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
     ``clip_threshold``: a number.
@@ -1703,7 +1705,7 @@ def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
 
     Types in DirectML: ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` float16 and float32;
     ``sequence_lengths`` uint32.
-    ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` must have one type.
+    ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` must have the same type.
     ``activation_descs``: a sequence of `Operator`.
     ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
     ``linear_before_reset``: true or false.
@@ -1734,7 +1736,7 @@ def sign(input, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     The result has the type of ``input``.
-    Unlike ``numpy.sign``, it gives 0 for NaN.
+    Unlike ``numpy.sign``, it returns 0 for NaN.
 
     >>> import anydml
     >>> import numpy as np
@@ -1769,10 +1771,10 @@ def erf(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """DirectML's ELEMENT_WISE_ERF: 2 / sqrt(pi) * integrate( i = 0 to x, exp(-(i^2)) ), element by element and
     correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ERF', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ERF', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -1787,10 +1789,10 @@ def sinh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_SINH: sinh(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_SINH', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_SINH', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -1805,10 +1807,10 @@ def cosh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_COSH: cosh(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_COSH', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_COSH', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -1823,10 +1825,10 @@ def tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_TANH: tanh(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_TANH', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_TANH', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -1841,10 +1843,10 @@ def asinh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
           device=None):
     """DirectML's ELEMENT_WISE_ASINH: asinh(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ASINH', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ASINH', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -1859,10 +1861,10 @@ def acosh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
           device=None):
     """DirectML's ELEMENT_WISE_ACOSH: acosh(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ACOSH', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ACOSH', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -1877,10 +1879,10 @@ def atanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
           device=None):
     """DirectML's ELEMENT_WISE_ATANH: atanh(x), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
-    DirectML's ScaleBias is taken by `run`: run('ELEMENT_WISE_ATANH', x, Scale=2, Bias=1).
+    GPUs and ``device`` work as in `modulus_floor`.
+    For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ATANH', x, Scale=2, Bias=1).
 
     >>> import anydml
     >>> import numpy as np
@@ -1897,7 +1899,7 @@ def element_wise_if(condition, a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_IF: cond != 0 ? a : b, element by element.
 
     Types in DirectML: ``condition`` uint8; ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -1919,7 +1921,7 @@ def add1(a, b, /, *, fused_activation=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_ADD1: FusedActivation(a + b), element by element.
 
     Types in DirectML: ``a`` and ``b`` float16 and float32.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``a`` or ``b``.
@@ -1963,10 +1965,10 @@ def max_pooling1(input, /, *, strides=None, window_size, start_padding=None, end
     """DirectML's MAX_POOLING1: max(window); OutputIndices = linear index of it in InputTensor.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     The result ``output`` has the type of ``input``.
     The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
 
@@ -2024,8 +2026,8 @@ def scatter_elements(input, indices, updates, /, *, axis, out=None, device=None)
 
     Types in DirectML: ``input`` and ``updates`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices``
     int32, int64, uint32 and uint64.
-    ``input`` and ``updates`` must have one type.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``input`` and ``updates`` must have the same type.
+    ``axis``: an axis; negative numbers count from the end.
     The result has the type of ``input`` or ``updates``.
 
     >>> import anydml
@@ -2047,7 +2049,7 @@ def one_hot(indices, values, /, *, axis, out=None, shape=None, device=None):
 
     Types in DirectML: ``indices`` int32, int64, uint32 and uint64; ``values`` float16 to float64, int8 to int64 and
     uint8 to uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     The result has the type of ``values`` and the shape ``shape``.
 
     >>> import anydml
@@ -2087,7 +2089,7 @@ def bit_shift_left(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_SHIFT_LEFT: (a << b), element by element.
 
     Types in DirectML: ``a`` and ``b`` uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -2108,7 +2110,7 @@ def bit_shift_right(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_SHIFT_RIGHT: (a >> b), element by element.
 
     Types in DirectML: ``a`` and ``b`` uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -2206,7 +2208,7 @@ def cumulative_summation(input, /, *, axis, axis_direction='INCREASING', has_exc
     first = 0.
 
     Types in DirectML: ``input`` float16, float32, int32, int64, uint32 and uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     ``has_exclusive_sum``: true or false.
     The result has the type of ``input``.
@@ -2228,7 +2230,7 @@ def reverse_subsequences(input, sequence_lengths, /, *, axis, out=None, device=N
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``sequence_lengths`` uint32 and
     uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -2249,7 +2251,7 @@ def gather_elements(input, indices, /, *, axis, out=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -2292,7 +2294,7 @@ def scatter_nd(input, indices, updates, /, *, input_dimension_count, indices_dim
 
     Types in DirectML: ``input`` and ``updates`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices``
     int32, int64, uint32 and uint64.
-    ``input`` and ``updates`` must have one type.
+    ``input`` and ``updates`` must have the same type.
     ``input_dimension_count``: a whole number, 0 or more.
     ``indices_dimension_count``: a whole number, 0 or more.
     The result has the type of ``input`` or ``updates``.
@@ -2317,11 +2319,11 @@ def max_pooling2(input, /, *, strides=None, window_size, start_padding=None, end
     """DirectML's MAX_POOLING2: max(dilated window); OutputIndices = linear index of it in InputTensor.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     The result ``output`` has the type of ``input``.
     The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
 
@@ -2367,7 +2369,7 @@ def top_k1(input, /, *, axis=-1, k, axis_direction='DECREASING', out=None, dtype
     Axis, with their indices.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     ``k``: a whole number, 0 or more.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     The result ``output_value`` has the type of ``input``.
@@ -2434,8 +2436,8 @@ def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes, norma
     Bias); NormalizeVariance FALSE: FusedActivation(Scale * (Input - Mean) + Bias).
 
     Types in DirectML: ``input``, ``scale`` and ``bias`` float16 and float32.
-    ``input``, ``scale`` and ``bias`` must have one type.
-    ``axes``: one axis or several; negative ones are counted from the end.
+    ``input``, ``scale`` and ``bias`` must have the same type.
+    ``axes``: one axis or several; negative numbers count from the end.
     ``normalize_variance``: true or false.
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
@@ -2485,8 +2487,8 @@ def matrix_multiply_integer(a, a_zero_point, b, /, b_zero_point=None, *, out=Non
     """DirectML's MATRIX_MULTIPLY_INTEGER: (A - AZeroPoint) x (B - BZeroPoint).
 
     Types in DirectML: ``a``, ``a_zero_point``, ``b`` and ``b_zero_point`` int8 and uint8.
-    ``b`` and ``b_zero_point`` must have one type.
-    ``a`` and ``a_zero_point`` must have one type.
+    ``b`` and ``b_zero_point`` must have the same type.
+    ``a`` and ``a_zero_point`` must have the same type.
     The result has the type int32.
 
     >>> import anydml
@@ -2512,8 +2514,8 @@ def quantized_linear_matrix_multiply(a, a_scale, a_zero_point, b, b_scale, b_zer
 
     Types in DirectML: ``a``, ``a_zero_point``, ``b``, ``b_zero_point`` and ``output_zero_point`` int8 and uint8;
     ``a_scale``, ``b_scale`` and ``output_scale`` float32.
-    ``b`` and ``b_zero_point`` must have one type.
-    ``a`` and ``a_zero_point`` must have one type.
+    ``b`` and ``b_zero_point`` must have the same type.
+    ``a`` and ``a_zero_point`` must have the same type.
     The result has the type of ``output_zero_point``, or ``dtype``.
 
     >>> import anydml
@@ -2544,14 +2546,14 @@ def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=No
     """DirectML's CONVOLUTION_INTEGER: conv(Input - InputZeroPoint, Filter - FilterZeroPoint), forward.
 
     Types in DirectML: ``input``, ``input_zero_point``, ``filter`` and ``filter_zero_point`` int8 and uint8.
-    ``input`` and ``input_zero_point`` must have one type.
-    ``filter`` and ``filter_zero_point`` must have one type.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``input`` and ``input_zero_point`` must have the same type.
+    ``filter`` and ``filter_zero_point`` must have the same type.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``group_count``: a whole number, 0 or more.
-    The result has the type int32 and the shape ``shape``, where the inputs do not determine it.
+    The result has the type int32 and the shape ``shape``, if the inputs do not determine it.
 
     >>> import anydml
     >>> import numpy as np
@@ -2581,14 +2583,14 @@ def quantized_linear_convolution(input, input_scale, input_zero_point, filter, f
 
     Types in DirectML: ``input``, ``input_zero_point``, ``filter``, ``filter_zero_point`` and ``output_zero_point`` int8
     and uint8; ``input_scale``, ``filter_scale`` and ``output_scale`` float32; ``bias`` int32.
-    ``input`` and ``input_zero_point`` must have one type.
-    ``filter`` and ``filter_zero_point`` must have one type.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
+    ``input`` and ``input_zero_point`` must have the same type.
+    ``filter`` and ``filter_zero_point`` must have the same type.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``group_count``: a whole number, 0 or more.
-    The result has the type of ``output_zero_point``, or ``dtype`` and the shape ``shape``, where the inputs do not
+    The result has the type of ``output_zero_point``, or ``dtype`` and the shape ``shape``, if the inputs do not
     determine it.
 
     >>> import anydml
@@ -2619,7 +2621,7 @@ def bit_and(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_AND: a & b, element by element.
 
     Types in DirectML: ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -2640,7 +2642,7 @@ def bit_or(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_OR: a | b, element by element.
 
     Types in DirectML: ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -2661,7 +2663,7 @@ def bit_xor(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_XOR: a ^ b, element by element.
 
     Types in DirectML: ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -2719,7 +2721,7 @@ def logical_greater_than_or_equal(a, b, /, *, out=None, dtype=None, device=None)
     """DirectML's ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL: (a >= b), element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
 
@@ -2741,7 +2743,7 @@ def logical_less_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
     """DirectML's ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL: (a <= b), element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type uint8, or ``dtype``: uint8 and uint32.
 
@@ -2781,7 +2783,7 @@ def relu_grad(input, input_gradient, /, *, out=None, device=None):
     """DirectML's ACTIVATION_RELU_GRAD: x > 0 ? dY : 0   (x = InputTensor, dY = InputGradientTensor).
 
     Types in DirectML: ``input`` and ``input_gradient`` float16, float32 and int8 to int32.
-    ``input`` and ``input_gradient`` must have one type.
+    ``input`` and ``input_gradient`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``input`` or ``input_gradient``.
 
@@ -2835,7 +2837,7 @@ def max_pooling_grad(input, input_gradient, /, *, strides, window_size, start_pa
     elements 0.
 
     Types in DirectML: ``input`` and ``input_gradient`` float16 and float32.
-    ``input`` and ``input_gradient`` must have one type.
+    ``input`` and ``input_gradient`` must have the same type.
     ``strides``: a sequence of whole numbers, 0 or more.
     ``window_size``: a sequence of whole numbers, 0 or more.
     ``start_padding``: a sequence of whole numbers, 0 or more.
@@ -2960,7 +2962,7 @@ def adam_optimizer(input_parameters, input_first_moment, input_second_moment, gr
 
     Types in DirectML: ``input_parameters``, ``input_first_moment``, ``input_second_moment``, ``gradient`` and
     ``training_step`` float16 and float32.
-    ``input_parameters``, ``input_first_moment``, ``input_second_moment`` and ``gradient`` must have one type.
+    ``input_parameters``, ``input_first_moment``, ``input_second_moment`` and ``gradient`` must have the same type.
     ``learning_rate``: a number.
     ``beta1``: a number.
     ``beta2``: a number.
@@ -2997,10 +2999,11 @@ def argmin(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    ``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They keep the
-    size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; ``keepdims`` says it.
+    ``axes``: one axis or several; negative numbers count from the end. These axes keep the size 1. ``axis`` is the
+    same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims`` overrides
+    this.
     The result has the type int64, or ``dtype``: int32, int64, uint32 and uint64.
-    Over several axes the index counts their elements in row-major order, as ``numpy.argmax`` does over all of them.
+    For several axes, the index counts their elements in row-major order, as ``numpy.argmax`` does for all axes.
 
     >>> import anydml
     >>> import numpy as np
@@ -3023,10 +3026,11 @@ def argmax(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    ``axes``: one axis or several, negative ones counted from the end; all of them if it is not given. They keep the
-    size 1. ``axis`` is the same, and drops them as NumPy does, as does a call with neither; ``keepdims`` says it.
+    ``axes``: one axis or several; negative numbers count from the end. These axes keep the size 1. ``axis`` is the
+    same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims`` overrides
+    this.
     The result has the type int64, or ``dtype``: int32, int64, uint32 and uint64.
-    Over several axes the index counts their elements in row-major order, as ``numpy.argmax`` does over all of them.
+    For several axes, the index counts their elements in row-major order, as ``numpy.argmax`` does for all axes.
 
     >>> import anydml
     >>> import numpy as np
@@ -3051,7 +3055,7 @@ def roi_align(input, roi, batch_indices, /, *, reduction_function, interpolation
     """DirectML's ROI_ALIGN.
 
     Types in DirectML: ``input`` and ``roi`` float16 and float32; ``batch_indices`` uint32 and uint64.
-    ``input`` and ``roi`` must have one type.
+    ``input`` and ``roi`` must have the same type.
     ``reduction_function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN',
     'MULTIPLY', 'SUM' or 'SUM_SQUARE'.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
@@ -3109,9 +3113,9 @@ def atan_yx(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dt
             device=None):
     """DirectML's ELEMENT_WISE_ATAN_YX: atan2(a, b), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
+    GPUs and ``device`` work as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -3129,7 +3133,7 @@ def clip_grad(input, input_gradient, /, *, min, max, out=None, device=None):
     """DirectML's ELEMENT_WISE_CLIP_GRAD: (x <= Min || x >= Max) ? 0 : gradient, element by element.
 
     Types in DirectML: ``input`` and ``input_gradient`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``input`` and ``input_gradient`` must have one type.
+    ``input`` and ``input_gradient`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     ``min``: a number.
     ``max``: a number.
@@ -3152,7 +3156,7 @@ def difference_square(a, b, /, *, out=None, device=None):
     """DirectML's ELEMENT_WISE_DIFFERENCE_SQUARE: (a - b) * (a - b), element by element.
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int32 and uint32.
-    ``a`` and ``b`` must have one type.
+    ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
 
@@ -3176,7 +3180,7 @@ def local_response_normalization_grad(input, input_gradient, /, *, cross_channel
     """DirectML's LOCAL_RESPONSE_NORMALIZATION_GRAD.
 
     Types in DirectML: ``input`` and ``input_gradient`` float16 and float32.
-    ``input`` and ``input_gradient`` must have one type.
+    ``input`` and ``input_gradient`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     ``cross_channel``: true or false.
     ``local_size``: a whole number, 0 or more.
@@ -3207,7 +3211,7 @@ def cumulative_product(input, /, *, axis, axis_direction='INCREASING', has_exclu
     first = 1.
 
     Types in DirectML: ``input`` float16, float32, int32, int64, uint32 and uint64.
-    ``axis``: an axis; negative ones are counted from the end.
+    ``axis``: an axis; negative numbers count from the end.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     ``has_exclusive_product``: true or false.
     The result has the type of ``input``.
@@ -3230,7 +3234,7 @@ def batch_normalization_grad(input, input_gradient, mean, variance, scale, /, *,
     sum(InputGradient).
 
     Types in DirectML: ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` float16 and float32.
-    ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` must have one type.
+    ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` must have the same type.
     ``epsilon``: a number.
     The result ``output_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or ``scale``.
     The result ``output_scale_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
@@ -3262,8 +3266,8 @@ def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, out
 
     Types in DirectML: ``a``, ``a_zero_point``, ``b``, ``b_zero_point`` and ``output_zero_point`` int8 and uint8;
     ``a_scale``, ``b_scale`` and ``output_scale`` float32.
-    ``b`` and ``b_zero_point`` must have one type.
-    ``a`` and ``a_zero_point`` must have one type.
+    ``b`` and ``b_zero_point`` must have the same type.
+    ``a`` and ``a_zero_point`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``output_zero_point``, or ``dtype``.
 
@@ -3321,7 +3325,7 @@ def roi_align1(input, roi, batch_indices, /, *, reduction_function, interpolatio
     the output element.
 
     Types in DirectML: ``input`` and ``roi`` float16 and float32; ``batch_indices`` uint32 and uint64.
-    ``input`` and ``roi`` must have one type.
+    ``input`` and ``roi`` must have the same type.
     ``reduction_function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN',
     'MULTIPLY', 'SUM' or 'SUM_SQUARE'.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
@@ -3365,7 +3369,7 @@ def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_fu
     * incoming gradient, weighted by distance to each ROI corner (see page for the sums).
 
     Types in DirectML: ``input``, ``input_gradient`` and ``roi`` float16 and float32; ``batch_indices`` uint32.
-    ``input``, ``input_gradient`` and ``roi`` must have one type.
+    ``input``, ``input_gradient`` and ``roi`` must have the same type.
     ``reduction_function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN',
     'MULTIPLY', 'SUM' or 'SUM_SQUARE'.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
@@ -3376,8 +3380,8 @@ def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_fu
     ``minimum_samples_per_output``: a whole number, 0 or more.
     ``maximum_samples_per_output``: a whole number, 0 or more.
     ``align_regions_to_corners``: true or false.
-    The result ``output_gradient`` has the type of ``input``, ``input_gradient`` or ``roi`` and the shape ``shape``,
-    where the inputs do not determine it; it is optional.
+    The result ``output_gradient`` has the type of ``input``, ``input_gradient`` or ``roi`` and the shape ``shape``, if
+    the inputs do not determine it; it is optional.
     The result ``output_roi_gradient`` has the type of ``input``, ``input_gradient`` or ``roi``; it is optional.
 
     >>> import anydml
@@ -3410,7 +3414,7 @@ def batch_normalization_training(input, scale, bias, /, fused_add=None, *, epsil
     Bias + FusedAdd).
 
     Types in DirectML: ``input``, ``scale``, ``bias`` and ``fused_add`` float16 and float32.
-    ``input``, ``scale``, ``bias`` and ``fused_add`` must have one type.
+    ``input``, ``scale``, ``bias`` and ``fused_add`` must have the same type.
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
     The result ``output`` has the type of ``input``, ``scale``, ``bias`` or ``fused_add``.
@@ -3440,7 +3444,7 @@ def batch_normalization_training_grad(input, input_gradient, mean, variance, sca
     sum(InputGradient*(Input-Mean)/sqrt(Variance+Epsilon)); OutputBiasGradient = sum(InputGradient).
 
     Types in DirectML: ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` float16 and float32.
-    ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` must have one type.
+    ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` must have the same type.
     ``epsilon``: a number.
     The result ``output_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or ``scale``.
     The result ``output_scale_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
@@ -3469,7 +3473,7 @@ def clip1(input, /, min=None, max=None, *, scale=None, bias=None, out=None, devi
     """DirectML's ELEMENT_WISE_CLIP1: max(Min, min(input, Max)), element by element.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    With ``scale`` and ``bias`` the input is first replaced by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
     ``min``: a number, or None.
     ``max``: a number, or None.
     The result has the type of ``input``.
@@ -3490,7 +3494,7 @@ def clip_grad1(input, input_gradient, /, *, min, max, out=None, device=None):
     """DirectML's ELEMENT_WISE_CLIP_GRAD1: (x <= Min || x >= Max) ? 0 : gradient, element by element.
 
     Types in DirectML: ``input`` and ``input_gradient`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``input`` and ``input_gradient`` must have one type.
+    ``input`` and ``input_gradient`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     ``min``: a number.
     ``max``: a number.
@@ -3552,9 +3556,9 @@ def gelu(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ACTIVATION_GELU: 0.5 * x * (1.0 + erf(x / sqrt(2))), element by element and correctly rounded.
 
-    Of float16 and float32: the nearest of the type to the true value.
+    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` are as for `modulus_floor`.
+    GPUs and ``device`` work as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -3571,7 +3575,7 @@ def softmax1(input, /, *, axes=-1, out=None, device=None):
     """DirectML's ACTIVATION_SOFTMAX1: exp(x_i) / sum_j(exp(x_j))   j over all elements of Axes.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``axes``: one axis or several; negative ones are counted from the end.
+    ``axes``: one axis or several; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3590,7 +3594,7 @@ def log_softmax1(input, /, *, axes=-1, out=None, device=None):
     """DirectML's ACTIVATION_LOG_SOFTMAX1: ln(exp(x_i) / sum_j(exp(x_j)))   j over all elements of Axes.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``axes``: one axis or several; negative ones are counted from the end.
+    ``axes``: one axis or several; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3610,7 +3614,7 @@ def hardmax1(input, /, *, axes=-1, out=None, device=None):
     0.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``axes``: one axis or several; negative ones are counted from the end.
+    ``axes``: one axis or several; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3692,7 +3696,7 @@ def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_en
     ``value``: a number.
     ``diagonal_fill_begin``: a whole number.
     ``diagonal_fill_end``: a whole number.
-    The result has the type of ``input``, or ``dtype`` and the shape ``shape``, where the inputs do not determine it.
+    The result has the type of ``input``, or ``dtype`` and the shape ``shape``, if the inputs do not determine it.
 
     >>> import anydml
     >>> import numpy as np
@@ -3718,7 +3722,7 @@ def multihead_attention(query=None, key=None, value=None, stacked_query_key=None
     ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` and ``past_value`` float16 and
     float32; ``mask`` int32.
     ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
-    ``relative_position_bias``, ``past_key`` and ``past_value`` must have one type.
+    ``relative_position_bias``, ``past_key`` and ``past_value`` must have the same type.
     ``scale``: a number.
     ``mask_filter_value``: a number.
     ``head_count``: a whole number, 0 or more.
@@ -3787,11 +3791,11 @@ def average_pooling1(input, /, *, strides=None, window_size, start_padding=None,
     window elements.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     ``include_padding``: true or false.
     The result has the type of ``input``.
 
@@ -3858,12 +3862,12 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
 
     Types in DirectML: ``input``, ``input_zero_point`` and ``output_zero_point`` int8 and uint8; ``input_scale`` and
     ``output_scale`` float32.
-    ``input`` and ``input_zero_point`` must have one type.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``input`` and ``input_zero_point`` must have the same type.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions; 0 without it.
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions; 1 without it.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     ``include_padding``: true or false.
     The result has the type of ``output_zero_point``, or ``dtype``.
 
@@ -3893,8 +3897,8 @@ def matrix_multiply_integer_to_float(a, a_scale, a_zero_point, b, b_scale, /, b_
 
     Types in DirectML: ``a``, ``a_zero_point``, ``b`` and ``b_zero_point`` int8 to int32 and uint8 to uint32;
     ``a_scale``, ``b_scale`` and ``bias`` float16 and float32.
-    ``a``, ``a_zero_point``, ``b`` and ``b_zero_point`` must have one type.
-    ``a_scale``, ``b_scale`` and ``bias`` must have one type.
+    ``a``, ``a_zero_point``, ``b`` and ``b_zero_point`` must have the same type.
+    ``a_scale``, ``b_scale`` and ``bias`` must have the same type.
     The result has the type of ``a_scale``, ``b_scale`` or ``bias``.
 
     >>> import anydml
@@ -3923,8 +3927,8 @@ def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes, use_m
     """DirectML's MEAN_VARIANCE_NORMALIZATION2.
 
     Types in DirectML: ``input``, ``scale`` and ``bias`` float16 and float32.
-    ``input``, ``scale`` and ``bias`` must have one type.
-    ``axes``: one axis or several; negative ones are counted from the end.
+    ``input``, ``scale`` and ``bias`` must have the same type.
+    ``axes``: one axis or several; negative numbers count from the end.
     ``use_mean``: true or false.
     ``use_variance``: true or false.
     ``epsilon``: a number.
@@ -3957,7 +3961,7 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
     ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` and ``past_value`` float16 and
     float32; ``mask`` int32; ``past_sequence_lengths`` float16, float32 and int32.
     ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
-    ``relative_position_bias``, ``past_key`` and ``past_value`` must have one type.
+    ``relative_position_bias``, ``past_key`` and ``past_value`` must have the same type.
     ``scale``: a number.
     ``mask_filter_value``: a number.
     ``query_head_count``: a whole number, 0 or more.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The end of a program whose reader has closed the pipe, as head does."""
+"""Ends a program quietly if the reader of its output has closed the pipe, as head does."""
 import os
 import sys
 
 
 def exit_with(main):
-    """Ends the program with main's status; if the reader of its output is gone, quietly, as by SIGPIPE."""
+    """Ends the program with main's status, or quietly, as after SIGPIPE, if the reader has closed the pipe."""
     try:
         try:
             status = main()

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's functions of arrays over Symbols, as operators: FUNCTIONS has them by NumPy's own functions, with NumPy's
-parameters, and Symbol has the methods of arrays.
+"""Records NumPy's array functions over Symbols as operators. FUNCTIONS maps NumPy's own functions to the recording
+functions, which have NumPy's parameters; Symbol has the methods of arrays.
 
-_recorded_ufuncs.py says which types they take. Sums and means have the order that docs/numerics.md defines.
+_recorded_ufuncs.py states the accepted types. Sums and means have the order that docs/numerics.md defines.
 """
 import math
 import operator
 
 import numpy as np
 
-from . import _indices  # noqa: F401, which adds to the table too
+from . import _indices  # noqa: F401, adds to the table too
 from ._recorded_ufuncs import (absolute, add, converted, divide, dtypes_of, equal, greater, is_finite, is_nan, is_number,
                                less, logical_or, multiply, multiply_matrices, operate, round_to_even, subtract, symbols,
                                taken, truths, view_as_bool, where)
@@ -19,14 +19,14 @@ _AxisError = getattr(np, "exceptions", np).AxisError
 
 
 def _check_no_others(name, others):
-    """Of parameters that NumPy has and a graph has not: out, where, initial."""
+    """Refuses parameters of NumPy that graphs do not support: out, where, initial."""
     for key in others:
         raise TypeError(f"numpy.{name}: {key} cannot be given in a graph" +
                         (": it makes its results itself" if key == "out" else ""))
 
 
 def _symbol(x, *others):
-    """The Symbol of an array, in the graph that another operand is of."""
+    """Returns the Symbol of an array, in the graph of another operand."""
     if type(x) is Symbol:
         return x
     return next(one for one in others if type(one) is Symbol)._recorder.known(np.asarray(x))
@@ -51,7 +51,7 @@ def _axes_of(axis, rank):
 # ---- Reductions -----------------------------------------------------------------------------------------------------
 
 def _reduced(x, axis, keepdims, reduce, of_nothing):
-    """reduce: a function of a Symbol and axes, which then have the size 1. of_nothing: its result over no element."""
+    """`reduce` is a function of a Symbol and axes, which it keeps with size 1; `of_nothing` is its result for no elements."""
     axes = _axes_of(axis, x.ndim)
     shape = [1 if i in axes else size for i, size in enumerate(x.shape)]
     if any(x.shape[i] == 0 for i in axes):
@@ -79,7 +79,7 @@ _average_of = _by_reduce("AVERAGE", np.nan)
 
 
 def _summed(x, dtype):
-    """In the type in which NumPy adds: integers in one of 64 bits."""
+    """Converts to the type in which NumPy adds: integers have 64 bits."""
     if dtype is None and x.dtype.kind in "biu":
         dtype = np.uint64 if x.dtype.kind == "u" else np.int64
     return x if dtype is None else x.astype(dtype)
@@ -96,7 +96,7 @@ def prod(a, axis=None, dtype=None, *, keepdims=False, **others):
 
 
 def _averaged(x, dtype):
-    """In the type in which NumPy averages: integers in float64."""
+    """Converts to the type in which NumPy averages: integers become float64."""
     return x.astype(np.float64 if dtype is None and x.dtype.kind != "f" else x.dtype if dtype is None else dtype)
 
 
@@ -106,7 +106,7 @@ def mean(a, axis=None, dtype=None, *, keepdims=False, **others):
 
 
 def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None, **others):
-    """The mean of the squares of the distances from the mean, each of these rounded."""
+    """The mean of the squared distances from the mean, with each operation rounded."""
     _check_no_others("var", others)
     x = _averaged(a, dtype)
     distance = subtract(x, _average_of(x, axis, True))
@@ -189,7 +189,7 @@ cumprod = _cumulative("cumprod", "CUMULATIVE_PRODUCT", "HasExclusiveProduct")
 # ---- Element by element ---------------------------------------------------------------------------------------------
 
 def clip(a, a_min=None, a_max=None, *, min=None, max=None, **others):
-    """Where an element equals a bound it is the bound, as in NumPy: that tells -0 from +0."""
+    """Returns the bound if an element equals it, as NumPy does; this matters for -0 and +0."""
     _check_no_others("clip", others)
     low, high = (taken(one) if one is not None else None for one in (a_min if min is None else min,
                                                                      a_max if max is None else max))
@@ -213,7 +213,7 @@ def clip(a, a_min=None, a_max=None, *, min=None, max=None, **others):
 
 
 def round_(a, decimals=0, **others):
-    """To the nearest, halves to even; with decimals as NumPy: times a power of ten, rounded, and divided by it."""
+    """Rounds to nearest, ties to even. With decimals, multiplies by a power of ten, rounds and divides, as NumPy does."""
     _check_no_others("round", others)
     decimals = operator.index(decimals)
     if a.dtype.kind in "iu":
@@ -368,7 +368,7 @@ def _triangle(of_upper):
 
 def dot(a, b, **others):
     _check_no_others("dot", others)
-    a, b = (one if type(one) is Symbol else np.asarray(one) for one in (a, b))  # no number takes another's type here
+    a, b = (one if type(one) is Symbol else np.asarray(one) for one in (a, b))  # here numbers do not take another operand's type
     if a.ndim == 0 or b.ndim == 0:
         return multiply(a, b)
     if b.ndim > 2:
@@ -385,7 +385,7 @@ def outer(a, b, **others):
 # ---- The table ------------------------------------------------------------------------------------------------------
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    """An array, which is a constant of the graph."""
+    """Returns an array, which becomes a constant of the graph."""
     return np.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype)
 
 
@@ -401,7 +401,7 @@ def average(a, axis=None, weights=None, **others):
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """By NumPy's formula, in the type of the operands."""
+    """Evaluates NumPy's formula in the type of the operands."""
     (a, b), kind = symbols(a, b)
     if kind.kind != "f":
         raise TypeError(f"numpy.isclose of {kind} computes in float64 in NumPy; convert the operands with astype('float32')")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Arithmetic of Symbols, and NumPy's ufuncs over them, as operators.
+"""Records the arithmetic of Symbols, and NumPy's ufuncs over them, as operators.
 
-Types are NumPy's: Python's numbers take the type of what is beside them, bool becomes it, and functions of floats take
-integers as NumPy's floats for them. Where no operator has that type, such as float64 for the exponential of an int32, a
-TypeError says how to write it. Arrays of two types are refused.
+Types are NumPy's: Python numbers take the type of the operand beside them, bool becomes that type, and functions of
+floats convert integers to the same floats as NumPy. If no operator supports that type, such as float64 for the
+exponential of an int32, a TypeError suggests an alternative. Arrays of two types raise an error.
 """
 import functools
 import math
@@ -24,7 +24,7 @@ def is_number(one):
 
 
 def taken(one):
-    """An operand as it is: a Symbol, an array, or a number of Python's."""
+    """Returns an operand as a Symbol, an array or a Python number."""
     if type(one) is Symbol or is_number(one) or type(one) is np.ndarray:
         return one
     if isinstance(one, (int, float)) and not isinstance(one, np.generic):
@@ -37,11 +37,11 @@ def dtypes_of(operands):
 
 
 def together(*operands):
-    """Operands of one type, as far as NumPy would take them to that of an operand, and the type; bool as bool."""
+    """Converts operands to one type, if NumPy would choose one of theirs, and returns that type too. bool stays bool."""
     operands = [taken(one) for one in operands]
     kinds = dtypes_of(operands)
     numbers = [one for one in operands if is_number(one) and type(one) is not bool]
-    if not kinds - {np.dtype(bool)}:  # truths alone, or numbers beside them
+    if not kinds - {np.dtype(bool)}:  # only bool operands, or numbers beside them
         kind = np.result_type(bool, *numbers)
         return [converted(one, kind) for one in operands], kind
     others = kinds - {np.dtype(bool)}
@@ -52,14 +52,14 @@ def together(*operands):
 
 
 def converted(one, kind):
-    """A number or truths as an operand of this type."""
+    """Converts a number or a bool operand to this type."""
     if is_number(one):
         return np.asarray(one, bool) if kind == bool else _number(int(one) if type(one) is bool else one, kind, 0)
     return one.astype(kind) if one.dtype != kind and one.dtype == bool else one
 
 
 def symbols(*operands):
-    """Operands of one type, constants among them as Symbols, and the type."""
+    """Returns operands of one type, with constants as Symbols, and the type."""
     operands, kind = together(*operands)
     recorder = next(one for one in operands if type(one) is Symbol)._recorder
     return [one if type(one) is Symbol else recorder.known(one) for one in operands], kind
@@ -111,11 +111,11 @@ def divide(a, b):
 
 
 def floor_divide(a, b):
-    """As NumPy's: of the quotient that is left without the remainder, so that it is right where a / b is rounded up."""
+    """Divides a minus the remainder by b, as NumPy does, so that the result is right even if a / b is rounded up."""
     (a, b), kind = symbols(a, b)
     if kind == bool:
         raise TypeError("// of bool and bool cannot be part of a graph; convert them with astype")
-    if kind == np.float16:  # in float32, as NumPy
+    if kind == np.float16:  # in float32, as in NumPy
         return floor_divide(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     rest = modulus_truncate(a, b)
     other_sign = logical_and(differ(rest, 0), differ(less(b, 0), less(rest, 0)))
@@ -132,7 +132,7 @@ def floor_divide(a, b):
 
 
 def power(a, b):
-    """x ** 2 is x * x, and x ** 0.5 the square root, as in NumPy."""
+    """x ** 2 is x * x, and x ** 0.5 is the square root, as in NumPy."""
     exponent = b.item() if isinstance(b, np.generic) and b.dtype == getattr(a, "dtype", None) else taken(b)
     if type(a) is Symbol and type(exponent) in (int, float) and a.dtype != bool:
         found = _power_of_number(a, exponent)
@@ -149,7 +149,7 @@ def power(a, b):
 
 
 def _power_of_number(x, exponent):
-    """Where it is not POW, or wrong; None otherwise."""
+    """Handles exponents that do not use POW, or are errors; returns None for all others."""
     if x.dtype.kind == "f":
         if exponent in _POWERS:
             return _POWERS[exponent](x)
@@ -162,7 +162,7 @@ def _power_of_number(x, exponent):
 
 
 def _power_of_integer(x, exponent):
-    """By squares: the product wraps, so that its factors may be in any order."""
+    """Multiplies squares. The product wraps, so its factors may be in any order."""
     result = x._recorder.known(np.ones(x.shape, x.dtype)) if exponent == 0 else None
     while exponent:
         if exponent & 1:
@@ -207,7 +207,7 @@ def _shift_left(a, b):
 
 
 def _shift_right(a, b):
-    """Of a negative number the places that become free are ones."""
+    """A negative number is filled with ones from the left."""
     (a, b), kind = symbols(a, b)
     _check_integers("shift", kind)
     bits = f"u{kind.itemsize}"
@@ -242,7 +242,7 @@ def logical_not(x):
 
 
 def where(condition, a, b):
-    """Elements of a where the condition holds, and of b elsewhere."""
+    """Returns the elements of a where the condition holds, and of b elsewhere."""
     if is_number(taken(a)) and is_number(taken(b)):
         a, b = (np.asarray(one, np.result_type(np.asarray(a), np.asarray(b))) for one in (a, b))
     (a, b), kind = together(a, b)
@@ -258,7 +258,7 @@ def where(condition, a, b):
 
 
 def _maximum_of_numbers(extreme):
-    """fmax and fmin: a NaN counts only beside another."""
+    """fmax and fmin: the result is NaN only if both operands are."""
     def function(a, b):
         (a, b), kind = symbols(a, b)
         if kind.kind != "f":
@@ -281,7 +281,7 @@ def copysign(a, b):
 # ---- One operand ----------------------------------------------------------------------------------------------------
 
 def as_floats(name, x, codes="ef"):
-    """Integers as the floats that NumPy makes of them. codes: those of the types that the operator takes."""
+    """Converts integers to the same floats as NumPy. `codes` names the types that the operator accepts."""
     kind = x.dtype
     if kind.kind != "f":
         x = x.astype("efd"[min(kind.itemsize.bit_length() - 1, 2)])
@@ -380,7 +380,7 @@ def _itself(x):
 
 
 def _rounding(name, operator, **attributes):
-    keeps = getattr(np, name)(np.int8(1)).dtype == np.int8  # integers, since NumPy 2.1; before they became floats
+    keeps = getattr(np, name)(np.int8(1)).dtype == np.int8  # integers since NumPy 2.1; older versions converted them to floats
     return of_floats(name, operator, "efd", _itself if keeps else None, **attributes)
 
 
@@ -412,7 +412,7 @@ UFUNCS.update({
 if hasattr(np, "bitwise_count"):  # since NumPy 2.0
     UFUNCS[np.bitwise_count] = _bit_count
 
-# ---- As operators of Python -----------------------------------------------------------------------------------------
+# ---- Python's operators ---------------------------------------------------------------------------------------------
 
 _OF_TWO = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "mod": np.remainder,
            "floordiv": np.floor_divide, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and,
@@ -424,7 +424,7 @@ _OF_ONE = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert":
 
 
 def _methods(function):
-    """As methods: with the symbol on the left and on the right."""
+    """Returns two methods, for a symbol on the left and on the right."""
     return lambda self, other: function(self, other), lambda self, other: function(other, self)
 
 

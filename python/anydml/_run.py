@@ -12,7 +12,7 @@ from ._tensors import call as _call_torch, modules as _modules, takes as _takes
 
 
 class Operator:
-    """An operator without tensors, for an attribute that takes one, such as FusedActivation.
+    """An operator without tensors, for an attribute that accepts an operator, such as FusedActivation.
 
     >>> import anydml
     >>> anydml.Operator("ACTIVATION_LEAKY_RELU", Alpha=0.1)
@@ -29,26 +29,27 @@ class Operator:
         return f"Operator({self.name!r}{''.join(attributes)})"
 
 
-_core.Operator = Operator  # the type that _core expects of such attributes; it imports nothing from here
+_core.Operator = Operator  # _core expects this type for such attributes, and imports nothing from here
 
 
 def given(**attributes):
-    """The optional attributes that are there."""
+    """Returns the optional attributes that are not None."""
     return {name: value for name, value in attributes.items() if value is not None}
 
 
 def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes):
-    """Runs any operator that is built, by DirectML's name; attributes under the names of its fields.
+    """Runs any operator by its DirectML name. Attributes have the names of its fields.
 
-    The inputs come in the order of the fields, None for one that is absent. They must have the types that the operator
-    takes together, mostly one; Python's numbers take that of the arrays beside them. Element-wise operators broadcast
-    them by NumPy's rule. Arrays of other libraries come and go as for `modulus_floor`, and those on a GPU stay there.
+    The inputs come in the order of the fields; None means absent. They must have a combination of types that the
+    operator accepts, usually a single type; Python numbers take the type of the arrays beside them. Element-wise
+    operators broadcast the inputs by NumPy's rule. Arrays of other libraries are accepted and returned as by
+    `modulus_floor`, and arrays on a GPU stay there.
 
-    Attributes are numbers, sequences of them, names of enumerations' values as str, and `Operator`. `out` is an array
-    for the result, or a tuple of them where there are several: None there is a new array for a required output, and no
-    output for an optional one, True a new array for that. Without `out`, an operator whose outputs are all optional makes
-    all of them. The type and the shape of a new array follow from the inputs and attributes by DirectML's rules. Where
-    they do not, `dtype` and `shape` are needed, tuples likewise.
+    Attributes are numbers, sequences of numbers, names of enumeration values as str, and `Operator` objects. `out` is an
+    array for the result, or a tuple of arrays for several results. In it, None asks for a new array if the output is
+    required, and leaves out an optional output; True asks for a new array for an optional output. Without `out`, an
+    operator whose outputs are all optional returns all of them. The type and the shape of a new array follow from the
+    inputs and attributes by DirectML's rules. If they do not, pass `dtype` and `shape`, as tuples for several results.
 
     >>> import numpy as np, anydml
     >>> anydml.run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
@@ -81,10 +82,10 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
 
 
 def function_of(run, op, required, optional, options):
-    """The body of an operator's function: it takes the inputs, attributes and options, all of them and in this order.
+    """Returns the body of an operator's function, which accepts all inputs, attributes and options, in this order.
 
-    Calls of a form that was there before, that is with arrays of the same types, shapes and strides and with the same
-    attributes, run at once (short_call.h). All others go the long way, by `run`.
+    Calls with a known form, that is with arrays of the same types, shapes and strides and with the same attributes as
+    before, run immediately (short_call.h). All others go the long way, through `run`.
     """
     spec = _SPECS[op]
     return _core.make_short_call(op, spec.inputs, spec.array, required + optional, len(required), options,
@@ -92,7 +93,7 @@ def function_of(run, op, required, optional, options):
 
 
 def long_way(run, op, spec, required, optional, options):
-    """A function of the same arguments that calls `run`."""
+    """Returns a function with the same arguments that calls `run`."""
     fields, array = required + optional, spec.array
     count, end = spec.inputs + len(required), spec.inputs + len(fields)
 
@@ -108,7 +109,7 @@ def long_way(run, op, spec, required, optional, options):
 
 
 class Compiled:
-    """An operator over arrays of fixed types, shapes and strides, to be run many times without being checked anew.
+    """An operator over arrays of fixed types, shapes and strides, which runs many times without being checked again.
 
     >>> import numpy as np, anydml
     >>> step = anydml.compile("ELEMENT_WISE_ADD", np.empty(3), np.empty(3))
@@ -130,7 +131,7 @@ class Compiled:
 
     def __call__(self, *inputs, out=None):
         if "torch" in _modules and _takes(inputs):
-            given, dtype, shape = self._for_torch  # it plans for itself
+            given, dtype, shape = self._for_torch  # PyTorch plans the call itself
             return _call_torch(self.op, inputs, given if out is None else out, dtype, shape, *self._options)
         outs = list(out) if self._several and out is not None else [out] * len(self._like)
         give = None
@@ -162,7 +163,7 @@ def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attrib
     if _core.place_of(*inputs, *call.outs) == _ON_GPU:
         raise TypeError("compile takes arrays in the CPU's memory; what runs on a GPU stays compiled by itself: "
                         "call run")
-    # Contents do not matter, and so a gradient that a tensor requires does not either.
+    # Contents do not matter, so it does not matter whether a tensor requires a gradient.
     inputs = [one.detach() if getattr(one, "requires_grad", False) else one for one in inputs]
     arrays, outs, _ = _libraries.borrow(inputs, call.outs)
     arrays = call.arrays(arrays)

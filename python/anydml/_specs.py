@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The inputs and outputs of each operator that is built. Made by data/generate_python.py from the facts in data/ and
-the entries in src/ops: edit those.
+"""The inputs and outputs of each built operator. data/generate_python.py generates this file from the facts in data/
+and the entries in src/ops: edit those.
 """
 from collections import namedtuple
 
-# inputs: how many there are. array: which of them is an array of tensors. same: groups of inputs that have one type.
-# truths: the inputs that are UINT8 alone, which take arrays of bool too.
+# inputs: their number. array: the input that is an array of tensors. same: groups of inputs that share a type.
+# truths: the inputs that accept only UINT8 in DirectML, and arrays of bool too.
 Spec = namedtuple("Spec", "inputs outputs array same truths", defaults=(None, (), ()))
-# array: it is an array of tensors, and the operator's only output.
+# array: whether it is an array of tensors, which is then the operator's only output.
 Output = namedtuple("Output", "name optional array", defaults=(False, False))
 
 SPECS = {

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The answer to a name that the package does not have: the name that it does have."""
+"""Suggests an existing name for a name that the package does not have."""
 import difflib
 
 from . import _core
 from ._messages import function_of as _function_of
 
-# NumPy's and PyTorch's names, and the name or the words for the same here.
+# NumPy's and PyTorch's names, and the name or a description of the equivalent here.
 OTHERS = {
     "MultiheadAttention": "multihead_attention", "absolute": "abs", "adam": "adam_optimizer", "amax": "max",
     "amin": "min", "arange": "fill_value_sequence", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
@@ -40,7 +40,7 @@ MODULES = ("onnx", "torch", "compare")
 
 
 def message(name, names):
-    """`names`: the names that there are."""
+    """Returns the error message. `names` are the existing names."""
     text = f"module 'anydml' has no attribute {name!r}"
     if name in MODULES:
         return f"{text} before it is imported: import anydml.{name}"

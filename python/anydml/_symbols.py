@@ -2,8 +2,8 @@
 """Values without elements, and the recorder of the operators that are called with them.
 
 While a function is recorded as a graph, its arguments are Symbols. A Symbol has a stand-in: an array of its shape, type
-and strides, over memory that nobody reads. NumPy arranges the stand-in, transposes it for example, and the Symbol is
-arranged in the same way.
+and strides, over memory that is never read. NumPy rearranges the stand-in, for example transposes it, and the Symbol is
+rearranged in the same way.
 """
 import bisect
 import math
@@ -16,7 +16,7 @@ from . import _core
 from ._call import Call as _Call
 from ._specs import SPECS as _SPECS
 
-# NumPy's functions that return one view of their first argument, and its functions that return a list of views.
+# NumPy's functions that return a view of their first argument, and its functions that return a list of views.
 _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
                     _np.fliplr, _np.flipud, _np.rot90, _np.diagonal, _np.lib.stride_tricks.sliding_window_view))
 _LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit, _np.dsplit))
@@ -31,7 +31,7 @@ _CODES = "?efdbhilqBHILQ"  # NumPy's codes of the types that CAST has, and of bo
 
 
 class ElementsNeeded(TypeError):
-    """Something asked for the elements of a Symbol, which are not there before the graph runs."""
+    """Code needed the elements of a Symbol, which do not exist before the graph runs."""
 
     def __init__(self, message, symbol=None):
         super().__init__(message)
@@ -46,12 +46,12 @@ def _needs_elements(what):
 
 
 class Symbol:
-    """A value of a graph that is being recorded: it has a type and a shape, and no elements yet.
+    """A value of a graph that is being recorded: it has a type and a shape, but no elements yet.
 
-    Operators take it as they take an array, and so do Python's own, NumPy's ufuncs such as ``numpy.exp``, and NumPy's
-    functions such as ``numpy.where``. It has the methods of an array, ``x.mean(axis=0)`` for example. It can be sliced,
-    reversed, reshaped, transposed, seen as another type, and repeated by ``numpy.broadcast_to``. Where NumPy returns a
-    view of an array, the graph reads the value itself: nothing is copied.
+    Operators accept it like an array, and so do Python's own operators, NumPy's ufuncs such as ``numpy.exp``, and
+    NumPy's functions such as ``numpy.where``. It has the methods of an array, for example ``x.mean(axis=0)``. It can be
+    sliced, reversed, reshaped, transposed, viewed as another type, and repeated by ``numpy.broadcast_to``. Where NumPy
+    returns a view of an array, the graph reads the value itself: nothing is copied.
 
     >>> import numpy as np, anydml
     >>> def double(x):
@@ -78,7 +78,7 @@ class Symbol:
         return f"<symbol {self.dtype}{list(self.shape)}>"
 
     def reshape(self, *shape, order="C", copy=None):
-        """The same elements in another shape. Values never change, so a copy is made only where it is needed."""
+        """Returns the same elements in another shape. Values never change, so the graph copies only if it must."""
         if order not in ("C", "F", "A"):
             raise ValueError(f"order is {order!r}; expected 'C', 'F' or 'A'")
         shape = _sizes(shape[0]) if len(shape) == 1 else shape
@@ -87,33 +87,33 @@ class Symbol:
         return self._seen(lambda array: _reshaped_in_place(array, shape), copy is not False)
 
     def transpose(self, *axes):
-        """With its dimensions in another order."""
+        """Returns the symbol with its dimensions in another order."""
         return self._seen(lambda array: array.transpose(*axes))
 
     def swapaxes(self, axis1, axis2):
-        """With two of its dimensions exchanged."""
+        """Returns the symbol with two of its dimensions exchanged."""
         return self._seen(lambda array: array.swapaxes(axis1, axis2))
 
     def ravel(self, order="C"):
-        """The same elements in one dimension."""
+        """Returns the same elements in one dimension."""
         return _raveled(self, order)
 
     flatten = ravel  # values never change, so a copy would not differ from a view
 
     def copy(self, order="C"):
-        """Itself: values never change."""
+        """Returns the symbol itself, because values never change."""
         return self
 
     def squeeze(self, axis=None):
-        """Without dimensions of size 1."""
+        """Returns the symbol without dimensions of size 1."""
         return self._seen(lambda array: array.squeeze(axis))
 
     def view(self, dtype):
-        """Its bits as another type."""
+        """Returns the same bits as another type."""
         return self._seen(lambda array: array.view(dtype))
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-        """Converted, as CAST does; to bool, whether an element is not 0."""
+        """Converts as CAST does. As bool, an element is true if it is not 0."""
         dtype = _np.dtype(dtype)
         if self.dtype == dtype:
             return self
@@ -129,14 +129,14 @@ class Symbol:
             return FUNCTIONS[Symbol.__getitem__](self, where)
         where = tuple(map(_index, where))
         if Ellipsis not in where:
-            where += (Ellipsis,)  # NumPy then returns a view of a single element too, and not a number
+            where += (Ellipsis,)  # makes NumPy return a view even for a single element, instead of a number
         return self._seen(lambda array: array[where])
 
     def __len__(self):
         return len(self._stand_in)
 
     def __array_function__(self, function, types, args, kwargs):
-        """NumPy's functions of arrays."""
+        """Records NumPy's array functions."""
         if function in FUNCTIONS:
             if kwargs.get("out", self) is None:  # which is as good as not given
                 kwargs = {name: value for name, value in kwargs.items() if name != "out"}
@@ -146,7 +146,7 @@ class Symbol:
         raise TypeError(f"numpy.{function.__name__} cannot be part of a graph{_INSTEAD}")
 
     def _arranged(self, function, *args, **kwargs):
-        """What a function of NumPy gives that rearranges an array."""
+        """Returns the result of a NumPy function that rearranges an array."""
         if function is _np.reshape:
             return _reshaped(self, *args, **kwargs)
         if function is _np.ravel:
@@ -159,7 +159,7 @@ class Symbol:
         raise TypeError(f"numpy.{function.__name__} cannot be part of a graph{_INSTEAD}")
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        """NumPy's ufuncs, and its arithmetic with an array beside it, such as ``array + symbol``."""
+        """Records NumPy's ufuncs, and arithmetic with an array, such as ``array + symbol``."""
         if "out" in options:
             raise TypeError("an array cannot be changed by a value of a graph: write a = a + x in place of a += x")
         if ufunc not in UFUNCS or method != "__call__" or options:
@@ -169,7 +169,7 @@ class Symbol:
         return UFUNCS[ufunc](*inputs)
 
     def _seen(self, look, may_copy=True):
-        """The same elements, seen as NumPy's function `look` arranges them. Where NumPy copies, the graph copies."""
+        """Returns the same elements, rearranged by NumPy's function `look`. Where NumPy copies, the graph copies."""
         seen = look(self._stand_in)
         if seen is not None and self._is_view(seen):
             return Symbol(self._recorder, self._source, self._start, seen)
@@ -193,7 +193,7 @@ class Symbol:
             step % item == 0 or size == 1 for size, step in zip(seen.shape, seen.strides))
 
     def _id(self):
-        """Its number in the graph."""
+        """The symbol's number in the graph."""
         if self._value is None:
             array = self._stand_in
             offset = (_address(array) - self._start) // array.itemsize if array.size else 0
@@ -214,7 +214,7 @@ for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__",
 
 
 def _reshaped_in_place(array, shape):
-    """A view, or None where NumPy would copy: the elements of a stand-in are many, and nobody reads them."""
+    """Returns a view, or None if NumPy would copy: a stand-in may have many elements, which are never read."""
     if array.flags.c_contiguous:
         return array.reshape(shape)
     seen = array[...]
@@ -224,14 +224,14 @@ def _reshaped_in_place(array, shape):
         seen.shape = shape
         return seen
     except (AttributeError, ValueError):
-        return None  # if the sizes are wrong, a reshape of the copy says so
+        return None  # if the sizes are wrong, reshaping the copy raises the error
 
 
 _HAS_COPY = _np.lib.NumpyVersion(_np.__version__) >= "2.1.0"
 
 
 def _sizes(shape):
-    """One number, or a sequence of them: a tuple, a list or an array."""
+    """Returns sizes from one number, or from a tuple, a list or an array of numbers."""
     try:
         return (operator.index(shape),)
     except TypeError:
@@ -244,7 +244,7 @@ def _reshaped(symbol, shape=None, order="C", *, newshape=None, copy=None):
 
 
 def _raveled(symbol, order="C"):
-    """numpy.ravel; the order K is that of the elements in memory."""
+    """numpy.ravel; the order K is the order of the elements in memory."""
     if order == "K":
         flags = symbol._stand_in.flags
         if not flags.forc:
@@ -255,7 +255,7 @@ def _raveled(symbol, order="C"):
 
 
 def _index(part):
-    """A part of an index that gives a view."""
+    """Converts a part of an index that produces a view."""
     if part is None or part is Ellipsis or isinstance(part, slice):
         return part
     if not isinstance(part, (bool, _np.bool_, Symbol)):
@@ -283,11 +283,11 @@ _address = _core.address_of
 # ---- Recording ------------------------------------------------------------------------------------------------------
 
 class FixedArrays:
-    """Arrays that nothing can change while a graph is recorded, and the memory in which they lie."""
+    """Arrays that cannot change while a graph is recorded, and their memory."""
 
     def __init__(self, arrays=()):
-        self.constants = _core.Constants()  # by which graphs share them
-        self._arrays = [one for one in arrays if one.size]  # which keep their memory
+        self.constants = _core.Constants()  # lets graphs share them
+        self._arrays = [one for one in arrays if one.size]  # keep the memory alive
         self._ids = {id(one) for one in self._arrays if one.flags.c_contiguous}
         self._starts, self._ends = [], []
         for start, end in sorted(map(_bounds, self._arrays)):
@@ -298,7 +298,7 @@ class FixedArrays:
                 self._ends.append(end)
 
     def holds(self, array):
-        """Whether it is one of them, or lies in one of them, as a graph can read it."""
+        """Whether an array is one of them, or a part of one that a graph can read."""
         if id(array) in self._ids:
             return True
         if not array.flags.c_contiguous and any(step < 0 or step % array.itemsize for step in array.strides):
@@ -311,7 +311,7 @@ class FixedArrays:
 
 
 def _bounds(array):
-    """The addresses of the first byte and behind the last one."""
+    """Returns the addresses of the first byte and of the byte after the last one."""
     start = _address(array)
     if array.flags.c_contiguous:
         return start, start + array.nbytes
@@ -320,16 +320,16 @@ def _bounds(array):
 
 
 class Recorder:
-    """A graph while it grows. `fixed`: the FixedArrays of which it need not keep copies."""
+    """A graph under construction. `fixed` holds the FixedArrays, which it does not need to copy."""
 
     def __init__(self, fixed=None):
         self.graph = _core.Graph()
-        self._memories = []  # (address, bytes, mapping): each larger than those before
-        self._constants = {}  # (array, its elements then, value) by the array's id, which is kept
+        self._memories = []  # (address, bytes, mapping), each larger than the previous ones
+        self._constants = {}  # (array, a copy of its elements, value) by the array's id; the array is kept alive
         self._fixed = fixed or FixedArrays()
 
     def stand_in(self, shape, dtype, strides=None):
-        """An array over memory that nobody looks at."""
+        """Returns an array over memory that is never read."""
         dtype = _np.dtype(dtype)
         shape = shape if type(shape) is tuple else _np.broadcast_shapes(shape)
         bytes_ = dtype.itemsize * (1 + sum((size - 1) * (step // dtype.itemsize) for size, step in zip(shape, strides))
@@ -340,7 +340,7 @@ class Recorder:
         return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
 
     def is_within(self, address):
-        """Whether something there lies in the memory of stand-ins."""
+        """Whether an address lies in the memory of stand-ins."""
         return any(start <= address < start + count for start, count, _ in self._memories)
 
     def symbol(self, source, stand_in):
@@ -348,14 +348,14 @@ class Recorder:
         return Symbol(self, source, address if stand_in.base is memory else _address(stand_in), stand_in, source)
 
     def input(self, array):
-        """A Symbol for arrays like this one, and what stands for them."""
+        """Returns a Symbol for arrays like this one, and their stand-in."""
         like = plain(array)
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
         symbol = self.symbol(self.graph.input(stand_in), stand_in)
         return (symbol.view(bool) if array.dtype == bool else symbol), stand_in
 
     def known(self, array):
-        """A Symbol of a constant, so that what is made of it is part of the graph."""
+        """Returns a Symbol of a constant, so that values computed from it become part of the graph."""
         like = plain(array)
         like = like if self._fixed.holds(like) else _np.asarray(like, order="C")
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
@@ -363,7 +363,7 @@ class Recorder:
         return symbol.view(bool) if array.dtype == bool else symbol
 
     def constant(self, array):
-        """The elements that it has now: the function that is recorded may change them afterwards."""
+        """Adds a constant with the array's current elements, which the recorded function may change later."""
         _, before, value = self._constants.get(id(array), (None, None, None))
         if before is None or (before is not array and not _have_same_bits(before, array)):
             if self._fixed.holds(array):
@@ -375,7 +375,7 @@ class Recorder:
         return value
 
     def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
-        """Records an operator; as `run`."""
+        """Records an operator. The arguments are those of `run`."""
         if out is None and all(map(_is_plain, inputs)):
             if name in _PLAIN_OPERATORS:
                 return self._add_plain(name, inputs, dtype, shape, attributes)
@@ -398,7 +398,7 @@ class Recorder:
         return call.result([None if one is None else self.symbol(value, one) for value, one in zip(results, outs)])
 
     def _add_plain(self, name, inputs, dtype, shape, attributes):
-        """The same in a third of the time, for operators with one output and operands that are taken as they are."""
+        """Does the same in a third of the time, for operators with one output and operands that need no conversion."""
         arrays = [one._stand_in if type(one) is Symbol else one for one in inputs]
         if dtype is None or shape is None:
             shape = shape if shape is None or type(shape) is tuple else _np.broadcast_shapes(shape)
@@ -409,7 +409,7 @@ class Recorder:
         return self.symbol(value, out)
 
     def _add_several(self, name, inputs, dtypes, attributes):
-        """The same for operators with several outputs."""
+        """Does the same for operators with several outputs."""
         arrays = [one._stand_in if type(one) is Symbol else one for one in inputs]
         none = (None,) * _PLAIN_WITH_SEVERAL[name]
         dtypes = none if dtypes is None else [None if one is None else _np.dtype(one) for one in dtypes]
@@ -430,7 +430,7 @@ class Recorder:
         return values
 
     def output(self, value):
-        """Makes it an output, packed: what stands for arrays of it, and its type."""
+        """Makes a value a packed output, and returns a stand-in for its arrays and its type."""
         if type(value) is not Symbol:
             array = _np.asarray(value)
             stand_in = self.stand_in(array.shape, plain(array).dtype)
@@ -445,7 +445,7 @@ class Recorder:
         return value._stand_in, kind
 
 
-# Operators whose outputs are always there, and how many of them there are.
+# Operators whose outputs are always present, and the number of their outputs.
 _PLAIN_WITH_SEVERAL = {name: len(spec.outputs) for name, spec in _SPECS.items() if spec.inputs and not any(
     one.array or one.optional for one in spec.outputs)}
 _PLAIN_OPERATORS = frozenset(name for name, count in _PLAIN_WITH_SEVERAL.items() if count == 1)
@@ -467,7 +467,7 @@ def _have_same_bits(a, b):
 
 
 def record(op, inputs, out, dtype, shape, device, attributes):
-    """An operator of which an input is a Symbol."""
+    """Records an operator that has a Symbol as an input."""
     if device is not None:
         raise TypeError("device is for operators that run at once; a graph has its own")
     recorder = next(one for one in inputs if type(one) is Symbol)._recorder
@@ -475,5 +475,5 @@ def record(op, inputs, out, dtype, shape, device, attributes):
 
 
 def plain(value):
-    """An array or a Symbol of truths as UINT8."""
+    """Converts an array or a Symbol of bool to UINT8."""
     return value.view(_np.uint8) if getattr(value, "dtype", None) == bool else value

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which calls belong to PyTorch: calls with tensors that are differentiated, traced or transformed.
+"""Finds the calls that belong to PyTorch: calls with tensors that are differentiated, traced or transformed.
 
-They are handed to anydml.torch, which is loaded for the first of them. Nothing here imports PyTorch: callers ask only
-where it is among `modules` already. PyTorch's compiler reads these functions too, and so they are plain.
+They are passed to anydml.torch, which the first such call loads. Nothing here imports PyTorch: callers check only if it
+is already among `modules`. PyTorch's compiler reads these functions too, so they are simple.
 """
 from sys import modules
 
@@ -10,7 +10,7 @@ __all__ = ["call", "call_ufunc", "inlined", "modules", "takes", "traced"]
 
 
 def traced():
-    """Whether plain tensors belong to PyTorch too: its compiler is looking, or forward-mode derivatives are carried."""
+    """Whether plain tensors belong to PyTorch too: its compiler is tracing, or forward-mode derivatives are active."""
     try:
         torch = modules["torch"]
         return torch.compiler.is_compiling() or torch.autograd.forward_ad._current_level >= 0
@@ -25,7 +25,7 @@ def takes(inputs):
     torch = modules["torch"]
     tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
     if not tensors or (any(type(one) is not torch.Tensor for one in tensors)
-                       and torch.overrides.has_torch_function(tensors)):  # a subclass of tensors has its say first
+                       and torch.overrides.has_torch_function(tensors)):  # a subclass of tensors handles the call first
         return False
     return traced() or torch._C._len_torch_dispatch_stack() > 0 or any(map(_is_special, tensors))
 
@@ -44,13 +44,13 @@ def _is_special(tensor):
 
 
 def call(op, inputs, out, dtype, shape, device, attributes):
-    """The call as PyTorch's operator."""
+    """Passes the call to PyTorch's operator."""
     return _handed().call(op, inputs, out, dtype, shape, device, attributes)
 
 
 def inlined(name):
-    """The function that PyTorch's compiler reads in place of anydml's function of this name, whose compiled short way it
-    could not read. It finds this as the function's attribute _torchdynamo_inline."""
+    """Returns the function that PyTorch's compiler reads in place of anydml's function of this name, whose short way is
+    compiled code. The compiler finds it as the function's attribute _torchdynamo_inline."""
     def function(*arguments, **named):
         return _handed().call_by_name(name, arguments, named)
 
@@ -58,14 +58,14 @@ def inlined(name):
 
 
 def _handed():
-    # It builds on the modules that ask here, and on PyTorch. A statement, which PyTorch's compiler follows.
+    # anydml.torch imports PyTorch and the modules that call this one. PyTorch's compiler follows an import statement.
     from . import torch
 
     return torch
 
 
 def call_ufunc(op, inputs, absent, true, casting, order, dtype):
-    """Likewise, of a function that is a ufunc. It computes in the type that is asked for."""
+    """Does the same for a function that is a ufunc, which computes in the requested type."""
     if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"
             or order != "K"):
         expected = "x" if len(inputs) == 1 else "a and b"

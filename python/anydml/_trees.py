@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Tuples, lists and dicts of values, which may hold others: taken apart into the values and a form, and put together."""
+"""Splits nested tuples, lists and dicts into their values and a form, and rebuilds them."""
 
 
 def taken_apart(tree, leaves, opens=None):
-    """Adds the values to the list; returns the form, which can be a key: None for a value alone. A container for which
-    `opens` is False is a value too."""
+    """Adds the values to the list, and returns the form, which can be a key; the form of a single value is None. A
+    container for which `opens` returns False counts as a value."""
     kind = type(tree)
     if kind is dict:
         parts, keys = tree.values(), tuple(tree)
@@ -20,7 +20,7 @@ def taken_apart(tree, leaves, opens=None):
 
 
 def put_together(form, values, list_kind=list):
-    """Of an iterator over the values. list_kind: the type of a list."""
+    """Rebuilds a tree from an iterator over its values. `list_kind` is the type for lists."""
     if form is None:
         return next(values)
     kind, keys, parts = form

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Functions that are NumPy's ufuncs, and take the arrays of other libraries besides.
+"""Functions that are NumPy ufuncs and also accept the arrays of other libraries.
 
-Each carries its ufunc. The short way of _core gives it whole arrays; the long way is here.
+Each function holds its ufunc. The short way in _core passes whole arrays; the long way is here.
 """
 import numpy as _np
 
@@ -11,24 +11,24 @@ from ._run import run as _run
 from ._symbols import Symbol as _Symbol
 from ._tensors import call_ufunc as _call_ufunc, inlined as _inlined, modules as _modules, takes as _takes
 
-# What these are unless told otherwise, known by identity: whatever else is given is NumPy's to judge.
+# The defaults of these options, compared by identity: NumPy checks all other values.
 CASTING, ORDER = "same_kind", "K"
 
-OPERATORS = {}  # by the function's name: the operator, and how many inputs it has
+OPERATORS = {}  # by the function's name: the operator and its number of inputs
 
-# What else a ufunc has: each function carries its own. They take NumPy's arrays, and what NumPy makes arrays of.
+# A ufunc's other attributes, which each function has too. They accept NumPy arrays and objects that NumPy converts.
 _OF_EACH = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "at", "resolve_dtypes")
 _OF_TWO = ("reduce", "accumulate", "reduceat", "outer")
 
 
 def ufunc(op):
-    """Makes of a function without a body, of one or two parameters before /, the ufunc of an operator."""
+    """Turns a function without a body, with one or two parameters before /, into the ufunc of an operator."""
 
     def make(described):
         name, inputs = described.__name__, described.__code__.co_posonlyargcount
         core = _core.make_ufunc(name, op, inputs)
         OPERATORS[name] = op, inputs
-        setattr(_core, name, core.ufunc)  # NumPy pickles a ufunc by its name, in whichever module has it
+        setattr(_core, name, core.ufunc)  # NumPy pickles a ufunc by its name, in any module that has it
         function = (_of_one if inputs == 1 else _of_two)(core)
         function.__name__ = function.__qualname__ = name
         function.__doc__, function.__module__ = described.__doc__, "anydml"
@@ -66,8 +66,8 @@ def _of_two(core):
 
 
 def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, signature, device):
-    """The long way: arrays of other libraries, devices by name, and all that NumPy itself sees to."""
-    # Only what was given: arrays with an __array_ufunc__ of their own, such as Dask's, do not take every option.
+    """The long way: arrays of other libraries, devices by name, and everything that NumPy itself handles."""
+    # Only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept every one.
     options = {} if where is True else {"where": where}
     if not (isinstance(casting, str) and casting == CASTING):
         options["casting"] = casting
@@ -113,7 +113,7 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
 
 
 def _said(error, core, inputs):
-    """NumPy's error; where it is that no loop takes the types, which there are and the way to them."""
+    """Returns NumPy's error. If no loop accepts the types, the message lists the accepted types and suggests a conversion."""
     if "not supported for the input types" not in str(error):
         return error
     loops = dict.fromkeys(_np.dtype(letter).name for one in core.ufunc.types for letter in one.partition("->")[0])

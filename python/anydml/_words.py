@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The words of messages in Python's names. Made by data/generate_python.py from the facts in data/: edit those.
+"""Python's names for messages. data/generate_python.py generates this file from the facts in data/: edit those.
 
-FUNCTIONS: the function of each operator. INPUTS: its inputs, those that may be None with a question mark. FIELDS: the
-parameter of each field of DirectML's structs. CHOICES: the values of fields that are enumerations.
+FUNCTIONS: the function of each operator. INPUTS: its inputs; a question mark follows inputs that may be None. FIELDS:
+the parameter of each field of DirectML's structs. CHOICES: the values of fields that are enumerations.
 """
 FUNCTIONS = {"ELEMENT_WISE_ABS": "abs", "ELEMENT_WISE_ACOS": "acos", "ELEMENT_WISE_ADD": "add",
     "ELEMENT_WISE_ASIN": "asin", "ELEMENT_WISE_ATAN": "atan", "ELEMENT_WISE_CEIL": "ceil", "ELEMENT_WISE_CLIP": "clip",

@@ -31,17 +31,17 @@ OPERATORS = ("floor", "truncate")
 DATA = {"ordinary": "floats: a from N(0, 100), b from N(0, 3); integers: a of the whole range, |b| from 1 to 1000",
         "bits": "random bits: infinities, NaN and subnormals among them, exponents far apart"}
 SEED = 1
-MOST_SECONDS = 3.0  # of one library in one case
+MOST_SECONDS = 3.0  # for one library in one case
 LEAST_SAMPLE = 2e-3  # seconds: shorter runs are repeated
 SMALL = 16  # elements of the small call
 
 
 class Unsupported(Exception):
-    """A library has no such operator for the type."""
+    """The library does not have the operator for the type."""
 
 
 # ---- The libraries --------------------------------------------------------------------------------------------------
-# A library's prepare() gives a function that computes into `out`, or raises whatever the library raises.
+# A library's prepare() returns a function that computes into `out`, or raises the library's own error.
 
 class Anydml:
     key, name = "anydml", "anydml"
@@ -79,14 +79,14 @@ class PyTorch:
 
 
 class OnnxRuntime:
-    """Operator Mod; its floats have fmod=1 alone. The model is written by hand, so that onnx need not be there."""
+    """The operator Mod, which supports floats only with fmod=1. The model is built by hand, so onnx need not be installed."""
     key, name = "onnxruntime", "ONNX Runtime"
     NUMBERS = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "float16": 10,
                "float64": 11, "uint32": 12, "uint64": 13}
 
     def __init__(self):
         import onnxruntime
-        self.runtime, self.version, self.threads = onnxruntime, onnxruntime.__version__, None  # it does not say
+        self.runtime, self.version, self.threads = onnxruntime, onnxruntime.__version__, None  # the library does not report it
 
     def model(self, dtype, fmod):
         def field(number, value):  # protocol buffers: a number, or a length and that many bytes
@@ -117,13 +117,13 @@ class OnnxRuntime:
 
 
 def find_libraries():
-    """Those that are here, and why the others are not."""
+    """Returns the installed libraries, and the reason why each other library is missing."""
     here, absent = [], {}
     for kind in (Anydml, NumPy, PyTorch, OnnxRuntime):
         progress(f"loading {kind.name}")
         try:
             here.append(kind())
-        except Exception as error:  # one that is broken must not stop the others
+        except Exception as error:  # a broken library must not stop the others
             missing = isinstance(error, ModuleNotFoundError) and error.name == kind.key
             absent[kind.name] = "not installed" if missing else f"{type(error).__name__}: {error}".splitlines()[0]
     return here, absent
@@ -153,7 +153,7 @@ def operands(random, data, dtype, count):
 
 
 def right_answers(operator, a, b):
-    """By arithmetic that is not anydml's."""
+    """Computes the answers without anydml's arithmetic."""
     if a.dtype.kind == "f":
         r = np.fmod(a, b)
         if operator == "truncate":
@@ -161,7 +161,7 @@ def right_answers(operator, a, b):
         return np.where(r == 0, np.copysign(a.dtype.type(0), b), np.where(np.signbit(r) != np.signbit(b), r + b, r))
     if a.dtype.kind == "u":
         return (a.astype(np.uint64) % b.astype(np.uint64)).astype(a.dtype)
-    # Magnitudes as uint64, where the least number has one too.
+    # Magnitudes as uint64, which can hold the magnitude of the least number too.
     x, y = (np.where(array < 0, np.uint64(0) - array.astype(np.uint64), array.astype(np.uint64)) for array in (a, b))
     m = x % y
     if operator == "truncate":
@@ -174,7 +174,7 @@ def right_answers(operator, a, b):
 
 
 def by_python(operator, a, b):
-    """Python's own integers."""
+    """Computes the answers with Python's own integers."""
     def truncate(x, y):
         return -(-x % abs(y)) if x < 0 else x % abs(y)
     values = [x % y if operator == "floor" else truncate(x, y) for x, y in zip(a.tolist(), b.tolist())]
@@ -182,7 +182,7 @@ def by_python(operator, a, b):
 
 
 def count_wrong(actual, right):
-    """Piece by piece, to need little memory beside."""
+    """Counts wrong results piece by piece, to need little extra memory."""
     wrong, bits = 0, np.dtype(f"u{right.itemsize}")
     for start in range(0, right.size, 1 << 20):
         x, y = actual[start:start + (1 << 20)], right[start:start + (1 << 20)]
@@ -194,7 +194,7 @@ def count_wrong(actual, right):
 
 
 def make_right(operator, a, b):
-    """The right answers to every pair, piece by piece."""
+    """Computes the right answers for all pairs, piece by piece."""
     right = np.empty_like(a)
     for start in range(0, a.size, 1 << 20):
         piece = slice(start, start + (1 << 20))
@@ -213,7 +213,7 @@ def progress(text):
 
 
 def sample(function, repeat):
-    time.sleep(0.005)  # threads of the library before may spin for a while
+    time.sleep(0.005)  # threads of the previous library may spin for a while
     before = time.perf_counter()
     for _ in range(repeat):
         function()
@@ -221,7 +221,7 @@ def sample(function, repeat):
 
 
 def take_turns(functions, rounds, title):
-    """Samples of each function in seconds; each has run before, for `seconds` of it."""
+    """Returns samples of each function in seconds. Each function has already run once, for its `seconds`."""
     samples = {key: [] for key in functions}
     for turn in range(rounds):
         for key, (function, seconds) in functions.items():
@@ -249,7 +249,7 @@ def measure(options, libraries):
                 try:
                     function = library.prepare(operator, a, b, out)
                     function()
-                except Exception as error:  # each library has its own way to say that it has no kernel
+                except Exception as error:  # each library reports a missing kernel in its own way
                     unsupported.append({"library": library.key, "type": dtype, "operator": operator,
                                         "reason": f"{type(error).__name__}: {error}".splitlines()[0][:200]})
                     continue
@@ -269,7 +269,7 @@ def measure(options, libraries):
 
 
 def measure_small(libraries):
-    """Microseconds of a call on 16 float32 elements that returns a new array."""
+    """Returns the microseconds of a call on 16 float32 elements that returns a new array."""
     a, b = operands(np.random.default_rng(SEED), "ordinary", "float32", SMALL)
     calls = {"anydml.modulus_floor": lambda: anydml.modulus_floor(a, b), "numpy.remainder": lambda: np.remainder(a, b)}
     torch = next((library.torch for library in libraries if library.key == "torch"), None)
@@ -343,7 +343,7 @@ def print_report(report):
 
 
 def plot(report, path):
-    """Bars by type, less is better; hatched: has wrong answers."""
+    """Draws bars by type; shorter is better, and hatched bars have wrong answers."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The operators as one operator of PyTorch, so that autograd, torch.func and torch.compile take them.
+"""Registers the operators as one PyTorch operator, so that autograd, torch.func and torch.compile support them.
 
 >>> import torch, anydml
 >>> x = torch.tensor([5.0, -5.5], requires_grad=True)
@@ -8,9 +8,9 @@
 >>> x.grad, y.grad
 (tensor([1., 1.]), tensor([-1.,  3.]))
 
-Nobody has to import this: anydml's functions load it when a tensor arrives that requires a gradient, is traced by a
-compiler, or is transformed by torch.func. The call then becomes ``torch.ops.anydml.run``. Its values are those of the
-operator, bit for bit. Derivatives are computed by PyTorch, from an equivalent in its own functions
+You do not need to import this module: anydml's functions load it for the first tensor that requires a gradient, is
+traced by a compiler, or is transformed by torch.func. The call then becomes ``torch.ops.anydml.run``, which returns the
+same bits as the operator. PyTorch computes the derivatives from an equivalent in its own functions
 (``anydml._equivalents``), in the tensors' type.
 """
 import contextlib
@@ -40,8 +40,8 @@ modulus_floor, modulus_truncate = anydml.modulus_floor, anydml.modulus_truncate
 # ---- From a call to the operator's arguments, and back --------------------------------------------------------------
 
 def call(op, inputs, out, dtype, shape, device, attributes, converts=False):
-    """The operator over tensors; a number becomes a tensor of the other tensors' type. converts: to dtype, as a ufunc
-    does."""
+    """Calls the operator over tensors; a number becomes a tensor of the other tensors' type. `converts`: whether tensors
+    are converted to dtype, as by a ufunc."""
     outs = out if isinstance(out, (tuple, list)) else (out,)
     if any(one is not None and one is not True for one in outs):
         raise TypeError("out: for tensors that neither require a gradient nor are traced or transformed")
@@ -50,21 +50,21 @@ def call(op, inputs, out, dtype, shape, device, attributes, converts=False):
 
 
 def call_by_name(name, arguments, named):
-    """anydml's function of this name, as one call of the graph that PyTorch's compiler makes."""
+    """Calls anydml's function of this name, as one call in the graph of PyTorch's compiler."""
     return _by_name(name, [_described(one) for one in arguments], {key: _described(one) for key, one in named.items()})
 
 
 @torch.compiler.allow_in_graph
 def _by_name(name, arguments, named):
     made = getattr(anydml, name)(*map(_restored, arguments), **{key: _restored(one) for key, one in named.items()})
-    # Without a tensor among the arguments the results are NumPy's, and values of PyTorch's graphs are tensors.
+    # Without a tensor argument the results are NumPy arrays, but values in PyTorch's graphs must be tensors.
     made = [torch.from_numpy(one) if isinstance(one, _np.ndarray) else one
             for one in (made if isinstance(made, tuple) else (made,))]
     return tuple(made) if len(made) > 1 else made[0]
 
 
 def _described(value):
-    """An attribute without objects of ours, which PyTorch's compiler would not put into a graph."""
+    """Returns an attribute without anydml's objects, which PyTorch's compiler would not put into a graph."""
     if isinstance(value, _Operator):
         return {"operator": value.name, **{name: _described(one) for name, one in value.attributes.items()}}
     return [_described(one) for one in value] if isinstance(value, (list, tuple)) else value
@@ -97,7 +97,7 @@ def _is_plain(name):
 
 
 def _plain(value):
-    """What JSON does not know: NumPy's numbers and arrays, and whatever else is a number."""
+    """Converts objects that JSON does not support: NumPy's numbers and arrays, and other numbers."""
     if hasattr(value, "tolist"):
         return value.tolist()
     try:
@@ -107,7 +107,7 @@ def _plain(value):
 
 
 def _tensors(call, inputs):
-    """The inputs as tensors, None for those that are absent."""
+    """Returns the inputs as tensors, with None for absent ones."""
     inputs = list(inputs)
     known = [one for one in inputs if isinstance(one, torch.Tensor)]
     groups = [call.places(group, len(inputs)) for group in call.spec.same]
@@ -124,7 +124,7 @@ def _tensors(call, inputs):
 
 
 class _Options:
-    """The arguments of torch.ops.anydml.run besides the tensors."""
+    """The arguments of torch.ops.anydml.run other than the tensors."""
 
     def __init__(self, name, options):
         self.name = name
@@ -140,8 +140,8 @@ class _Options:
                               *((one if several else one[0]) for one in (self.dtypes, self.shapes)))
 
     def equivalent(self, inputs, outputs, which, wanted):
-        """A function of the inputs `which` alone that gives the outputs `wanted`, in PyTorch's own functions. Outputs:
-        their sizes and types."""
+        """Returns a function of only the inputs `which` that computes the outputs `wanted` with PyTorch's own functions.
+        `outputs` are their sizes and types."""
         made = _equivalents.find(self.name)
         if made is None:
             raise NotImplementedError(f"anydml: {self.name} has no gradient")
@@ -159,7 +159,7 @@ class _Options:
         return function
 
 
-_read = functools.lru_cache(maxsize=1024)(_Options)  # which nobody changes
+_read = functools.lru_cache(maxsize=1024)(_Options)  # never changed
 
 
 def _restored(value):
@@ -196,7 +196,7 @@ def _(op, inputs, options):
     given = _read(op, options)
     tensors = [one for one in inputs if one is not None]
     is_broadcast = _equivalents.is_pointwise(op) and len(tensors) == len(inputs)
-    # The types follow from tensors of one element too, and then the sizes may stay unknown.
+    # Tensors of one element suffice to infer the types, so the sizes may stay unknown.
     call = given.call
     arrays = call.arrays([None if one is None else _stand_in(one, (1,) * one.ndim if is_broadcast else one.shape)
                           for one in inputs])
@@ -208,19 +208,19 @@ def _(op, inputs, options):
 
 
 def _stand_in(tensor, shape):
-    """An array of the tensor's type and this shape, over one element that nobody reads."""
+    """Returns an array of the tensor's type and this shape, over one element that is never read."""
     return _np.broadcast_to(_np.empty((), str(tensor.dtype).removeprefix("torch.")), tuple(map(int, shape)))
 
 
 # ---- Derivatives ----------------------------------------------------------------------------------------------------
 
 def _transformed(function, inputs, gradients):
-    """The gradients of the inputs, which can be differentiated again."""
+    """Returns the gradients of the inputs, which can be differentiated again."""
     return torch.func.vjp(function, *inputs)[1](tuple(gradients))
 
 
 def _plainly(function, inputs, gradients):
-    """Likewise, once and for all, which takes a third of the time."""
+    """Returns gradients that cannot be differentiated again, in a third of the time."""
     with torch.enable_grad():
         inputs = [one.detach().requires_grad_() for one in inputs]
         outputs = [(one, gradient) for one, gradient in zip(function(*inputs), gradients) if one.requires_grad]
@@ -231,11 +231,11 @@ def _plainly(function, inputs, gradients):
 
 
 class _Differentiated(torch.autograd.function._SingleLevelFunction):
-    """Both kinds of derivatives. Under torch.func it is called once for each level, as PyTorch's own kernels are."""
+    """Both kinds of derivatives. torch.func calls it once for each level, like PyTorch's own kernels."""
 
     @staticmethod
     def forward(ctx, keyset, op, options, *inputs):
-        # PyTorch turns recording off here, but the levels of torch.func below this one are to record.
+        # PyTorch turns recording off here, but the levels of torch.func below this one must record.
         with torch.enable_grad(), _set_fwd_grad_enabled(True), _C._AutoDispatchBelowAutograd():
             outputs = _OP.redispatch(keyset & _C._after_autograd_keyset, op, list(inputs), options)
         ctx.given = _read(op, options)
@@ -261,9 +261,9 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
 
     @staticmethod
     def jvp(ctx, keyset, op, options, *tangents):
-        """The gradient is linear in the outputs' gradients; its own gradient by them is the directional derivative.
+        """The gradient is linear in the outputs' gradients; its own gradient with respect to them is the directional derivative.
 
-        torch.func.jvp cannot be used, as PyTorch is within one of its levels already.
+        torch.func.jvp cannot be used, because PyTorch is already inside one of its levels.
         """
         inputs = list(ctx.saved_tensors)
         which = [i for i, one in enumerate(tangents) if one is not None]
@@ -290,7 +290,7 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
 
 @contextlib.contextmanager
 def _leaves_allowed():
-    """torch.func forbids requires_grad_, lest users mix levels by it; here it is of a new view of one level."""
+    """torch.func forbids requires_grad_, because users could mix levels with it; here it applies to a new view of one level."""
     before = get_inplace_requires_grad_allowed()
     set_inplace_requires_grad_allowed(True)
     try:
@@ -310,7 +310,7 @@ _library.impl("run", _differentiate, "Autograd", with_keyset=True)
 # ---- vmap -----------------------------------------------------------------------------------------------------------
 
 def _vectorize(info, in_dims, op, inputs, options):
-    """Element-wise operators take the batch as one more dimension; the others are called for each of its members."""
+    """Element-wise operators treat the batch as an extra dimension; other operators are called for each of its members."""
     dims = in_dims[1]
     if _equivalents.is_pointwise(op) and all(one is not None for one in inputs):
         rank = max(one.ndim - (dim is not None) for one, dim in zip(inputs, dims))
@@ -336,7 +336,7 @@ torch.library.register_vmap("anydml::run", _vectorize, lib=_library)
 # ---- The functions of one and two tensors under their own names ------------------------------------------------------
 
 def _declare(name, op, inputs):
-    """torch.ops.anydml.exp and the others: functions that are ufuncs, which take nothing but tensors."""
+    """Declares torch.ops.anydml.exp and so on: functions that are ufuncs, which accept only tensors."""
     if inputs == 1:
         _library.define(f"{name}(Tensor x) -> Tensor")
         _library.impl(name, lambda x: call(op, (x,), None, None, None, None, {}), "CompositeImplicitAutograd")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tool's commands. Each returns the exit status: 0, 1 where the machine fails, 2 where what was asked for is wrong,
-// 3 where a result is not the expected one.
+// The tool's commands. Each returns the exit status: 0 for success, 1 if the machine fails, 2 if the request is wrong,
+// 3 if a result is not the expected one.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ inline constexpr int kWrong = 2;
 inline constexpr int kDifferent = 3;
 
 struct ModelArguments {
-  std::vector<std::string> models;  // one, to be run; "-" is the standard input
-  std::string text;                 // the model itself, where it is not a file; its name is in `models`
+  std::vector<std::string> models;  // one model to run; "-" is the standard input
+  std::string text;                 // the model itself if it is not a file; its name is in `models`
   std::string input_path;
   std::string output_path;
   bool allow_outside = false;
-  std::uint64_t max_memory = 0;  // 0: half of the machine's
-  std::string feature_level;     // empty: the newest
+  std::uint64_t max_memory = 0;  // 0: half of the machine's memory
+  std::string feature_level;     // empty: the newest level
   bool json = false;
 };
 
@@ -56,7 +56,7 @@ struct GraphArguments {
 };
 
 struct OperatorsArguments {
-  std::string name;  // whole, or a part
+  std::string name;  // the whole name or a part of it
   bool built = false;
   bool missing = false;
   bool json = false;
@@ -81,7 +81,7 @@ int show_operators(const OperatorsArguments& arguments);
 int calculate_modulus(const ModulusArguments& arguments);
 int execute_program(const std::vector<std::string>& command);
 
-// "dmlrun: reason" on the error stream.
+// Prints "dmlrun: reason" on standard error.
 int complain(const std::string& reason, int status);
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether elements are the expected ones, exactly or within a tolerance.
+// Compares elements with the expected ones, exactly or within a tolerance.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace anydml::dmlrun {
 
-// Without any of them elements must have the same bits, except that one NaN is as good as another. An element that one
-// of them accepts is right: |value - expected| <= absolute + relative * |expected|, or no more than `ulps` numbers of
-// the type away. Infinities must be the same, and a NaN is right only where one is expected; +0 and -0 differ by
-// nothing.
+// Without a tolerance, elements must have the same bits, except that all NaNs are equal. With tolerances, an element is
+// right if one of them accepts it: |value - expected| <= absolute + relative * |expected|, or a distance of at most
+// `ulps` units in the last place. Infinities must be equal, and a NaN is right only where a NaN is expected; the
+// distance from +0 to -0 is 0.
 struct Tolerance {
   std::optional<double> absolute = {};
   std::optional<double> relative = {};
@@ -28,26 +28,26 @@ struct Difference {
   std::size_t index = 0;
   ElementBits value = 0;
   ElementBits expected = 0;
-  double distance = 0;     // infinite where one of the two has no number
-  std::uint64_t ulps = 0;  // of float types: how many numbers of the type the two are apart
+  double distance = 0;     // infinite if one of the two is not finite
+  std::uint64_t ulps = 0;  // for float types, the distance in units in the last place
 };
 
 struct Comparison {
   std::size_t elements = 0;
   std::size_t different = 0;  // outside the tolerance
-  // Of these; they mean nothing where there is none.
+  // The first and the worst different element; meaningless if `different` is 0.
   Difference first;
   Difference worst;
-  // Of all elements, the right ones too.
+  // The largest among all elements, including the right ones.
   double largest_distance = 0;
   std::uint64_t largest_ulps = 0;
 };
 
-// Both hold the same number of whole elements.
+// Both spans must hold the same number of whole elements.
 [[nodiscard]] Comparison compare_elements(std::span<const std::byte> values, std::span<const std::byte> expected,
                                           DataType type, const Tolerance& tolerance);
 
-// "within 1e-06 + 0.001 * |expected|"
+// Returns text such as "within 1e-06 + 0.001 * |expected|".
 [[nodiscard]] std::string tolerance_text(const Tolerance& tolerance);
 
 }  // namespace anydml::dmlrun

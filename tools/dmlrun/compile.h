@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a dispatchable of a model to what a device runs. Failures are thrown.
+// Compiles a dispatchable of a model for a device. Failures are thrown.
 #pragma once
 
 #include "client.h"
@@ -7,7 +7,7 @@
 
 namespace anydml::dmlrun {
 
-// It was read: it has nodes.
+// The dispatchable must have been read, so that it has nodes.
 [[nodiscard]] client::ComPtr<IDMLCompiledOperator> compile(const Dispatchable& dispatchable, client::Device& device);
 
 }  // namespace anydml::dmlrun

@@ -6,7 +6,7 @@
 
 namespace anydml::dmlrun {
 
-// A script for bash, zsh or fish, made from the options themselves.
+// Returns a completion script for bash, zsh or fish, generated from the options themselves.
 [[nodiscard]] std::string completion_script(const CLI::App& app, const std::string& shell);
 
 }  // namespace anydml::dmlrun

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reading a JSON document: a value with the path that leads to it, and a list for what is wrong. Reading goes on after
-// a fault, so that one look finds them all.
+// Reads a JSON document: a value with its path, and a list of problems. Reading continues after an error, so that one
+// pass finds all of them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace anydml::dmlrun {
 
 struct Problem {
-  std::string path;  // "resources.A.initialValues[3]"; empty for the document
+  std::string path;  // such as "resources.A.initialValues[3]"; empty for the document
   std::string reason;
 };
 
@@ -26,7 +26,7 @@ class Problems {
   [[nodiscard]] bool none() const { return list_.empty(); }
   [[nodiscard]] std::span<const Problem> list() const { return list_; }
   [[nodiscard]] bool any_under(std::string_view path) const;  // at the path or within it
-  // Beyond it nothing more is collected: a file can be wrong at millions of places.
+  // A full list collects nothing more, because a file can have millions of errors.
   [[nodiscard]] bool full() const { return list_.size() >= kMost; }
 
  private:
@@ -34,13 +34,13 @@ class Problems {
   std::vector<Problem> list_;
 };
 
-// One step of a path: ".name" or, for names that would be mistaken, ["a b"]. Control characters come out escaped.
+// Returns one step of a path: ".name" or, for ambiguous names, ["a b"]. Control characters are escaped.
 [[nodiscard]] std::string path_step(std::string_view name);
 
-// Text of a file for messages: quoted, shortened, control characters escaped.
+// Prepares text of a file for a message: quoted and shortened, with control characters escaped.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-// ", did you mean 'x'?" for the nearest of the names, or nothing.
+// Returns ", did you mean 'x'?" with the nearest name, or an empty string.
 [[nodiscard]] std::string suggestion(std::string_view written, std::span<const std::string_view> names);
 
 class Cursor {
@@ -56,14 +56,14 @@ class Cursor {
   [[nodiscard]] Cursor member(std::string_view name, Json value) const { return {*this, name, kNoIndex, value}; }
   [[nodiscard]] Cursor item(std::size_t index, Json value) const { return {*this, {}, index, value}; }
 
-  // These report what is wrong and return nothing then. `what` is what was expected, for the message.
+  // These functions report an error and return nothing if the value is wrong. `what` names the expected value.
   [[nodiscard]] bool expect(JsonKind kind, std::string_view what) const;
   [[nodiscard]] std::optional<std::string_view> string(std::string_view what = "a string") const;
   [[nodiscard]] std::optional<bool> boolean() const;
   [[nodiscard]] std::optional<std::uint64_t> unsigned_integer(
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
 
-  // use(Cursor) for each item of an array; false, and reported, where it is none.
+  // Calls use(Cursor) for each item of an array. Reports any other value and returns false.
   template <class Use>
   bool for_each_item(std::string_view what, Use use) const {
     if (!expect(JsonKind::array, what)) {
@@ -73,7 +73,7 @@ class Cursor {
     json_.for_each_item([&](Json value) { use(item(index++, value)); });
     return true;
   }
-  // use(std::string_view, Cursor) for each member of an object. A name that comes again is reported.
+  // Calls use(std::string_view, Cursor) for each member of an object. Reports repeated names.
   template <class Use>
   bool for_each_member(std::string_view what, Use use) const {
     if (!expect(JsonKind::object, what)) {
@@ -97,12 +97,12 @@ class Cursor {
   std::size_t index_ = kNoIndex;
 };
 
-// An object of known members: each is asked for by name, and finish() reports those that nobody asked for.
+// An object with known members, which are requested by name; finish() reports all members that were not requested.
 class Members {
  public:
   Members(const Cursor& at, std::string_view what);
 
-  [[nodiscard]] bool ok() const { return ok_; }  // it is an object
+  [[nodiscard]] bool ok() const { return ok_; }  // whether the value is an object
   [[nodiscard]] std::optional<Cursor> optional(std::string_view name);
   [[nodiscard]] std::optional<Cursor> required(std::string_view name);
   [[nodiscard]] bool has(std::string_view name) const;

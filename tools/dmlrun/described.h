@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From an operator as a model has it to the form that the schema judges.
+// Converts an operator of a model into the form that the schema checks.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace anydml::dmlrun {
 
-// Attributes for which `is_unread` says true are left out: what could not be read is wrong for one reason already.
+// Attributes for which `is_unread` returns true are left out, because an error was already reported for them.
 [[nodiscard]] schema::Described describe(const OperatorModel& model,
                                          const std::function<bool(const facts::Field&)>& is_unread);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text from outside in a message of ours: short, on one line, and unable to command a terminal.
+// Makes untrusted text safe for our messages: short, on one line, and without terminal escape codes.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace anydml::dmlrun {
 
-// The text's first `limit` bytes, and "..." where there are more.
+// Returns the first `limit` bytes of the text, followed by "..." if there are more.
 [[nodiscard]] inline std::string echo(std::string_view text, std::size_t limit = 40) { return escaped(text, limit); }
 
-// What is wrong with something from outside.
+// Describes an error in untrusted input.
 [[nodiscard]] inline Error invalid(std::string text) { return {ErrorKind::invalid_argument, std::move(text)}; }
 
 }  // namespace anydml::dmlrun

@@ -8,7 +8,8 @@
 
 namespace anydml::dmlrun {
 
-// A number in the type, or one of the words that JSON has no number for; reported, and nothing, where it is not one.
+// Reads a number of the type, or a word for a number that JSON cannot write. Reports any other value and returns
+// nothing.
 [[nodiscard]] std::optional<ElementBits> read_element(const Cursor& at, DataType type);
 
 }  // namespace anydml::dmlrun

@@ -15,24 +15,24 @@ namespace anydml::dmlrun {
 
 struct ExecutionOptions {
   std::uint64_t iterations = 1;
-  std::uint64_t repeat = 1;                   // dispatches within an iteration
-  std::optional<double> milliseconds_to_run;  // instead of iterations
+  std::uint64_t repeat = 1;                   // dispatches in each iteration
+  std::optional<double> milliseconds_to_run;  // instead of a number of iterations
   double minimum_interval = 0;                // milliseconds from one iteration's start to the next
   std::size_t warm_up = 1;
-  std::size_t device_samples = 8192;  // the last ones are kept
+  std::size_t device_samples = 8192;  // the number of last samples to keep
   bool print_commands = false;
-  bool profile = false;  // each step of a dispatch by itself, after the dispatch
+  bool profile = false;  // times each step by itself, after the dispatch
 };
 
-// What the library says beyond the rules that facts can state: of each operator when it is created and initialised, and
-// of each dispatch when it is bound and recorded. What is known to be wrong already is left out; no dispatch is
-// executed. Nothing is made that the model's memory does not allow; what a run with the options would take is counted.
-// Gives back what is left of that memory.
+// Collects the library's errors that the facts cannot predict: creates and initialises each operator, and binds and
+// records each dispatch, but executes none. Operators and dispatches with known errors are left out. The function
+// counts the memory that a run with the options would need, and creates nothing beyond the model's limit. It returns
+// the remaining memory.
 [[nodiscard]] MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
                                           const client::DeviceOptions& device_options, Problems& problems);
 
-// Whether all comparisons found what was expected. Throws ModelFailure, or client::Failure where no place in the model
-// has to do with it.
+// Returns whether all comparisons found the expected values. Throws ModelFailure, or client::Failure if the failure is
+// not related to a place in the model.
 [[nodiscard]] bool execute_model(const Model& model, const ExecutionOptions& options, MemoryBudget& memory,
                                  client::Device& device, Output& output);
 

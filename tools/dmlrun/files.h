@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that a model names: where they may lie, and how they are read and written.
+// Finds, reads and writes the files that a model names, and checks that their folders are allowed.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,39 @@
 
 namespace anydml::dmlrun {
 
-// .jpg, .jpeg and .png, which DxDispatch reads and writes on Windows.
+// Recognises .jpg, .jpeg and .png, which DxDispatch reads and writes on Windows.
 [[nodiscard]] bool has_image_extension(std::string_view path);
 
 struct Folders {
   std::filesystem::path input;   // the model's folder, or --input_path
-  std::filesystem::path output;  // the current folder, or --output_path
+  std::filesystem::path output;  // the current directory, or --output_path
   bool allow_outside = false;    // --allow-outside
 };
 
-// The regular file that a model's text names. Links are followed before the place is judged; without allow_outside it
-// must lie under folders.input, with it also the current folder is tried. The error says what is wrong, not where in
-// the model.
+// Finds the regular file that a model names. Links are followed before the location is checked. Without allow_outside
+// the file must lie under folders.input; with it, the current directory is tried too. The error states the reason, but
+// not the place in the model.
 [[nodiscard]] Result<std::filesystem::path> find_input(const Folders& folders, std::string_view source);
 
-// Where a model's text asks to write, under folders.output unless allow_outside. Nothing is created.
+// Finds the path that a model asks to write, under folders.output unless allow_outside. Nothing is created.
 [[nodiscard]] Result<std::filesystem::path> find_output(const Folders& folders, std::string_view target);
 
 [[nodiscard]] Result<std::uint64_t> file_bytes(const std::filesystem::path& path);
 
-// Exactly to.size() bytes from offset on.
+// Reads exactly to.size() bytes from `offset` on.
 [[nodiscard]] Status read_file(const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> to);
 
-// A whole file of at most `limit` bytes.
+// Reads a whole file of at most `limit` bytes.
 [[nodiscard]] Result<std::string> read_whole_file(const std::filesystem::path& path, std::uint64_t limit);
 
-// Where the bytes of a file lie until it is whole: without a name, so that nothing is left of it however the process
-// ends, where the file system can do that; or under a name that is removed when it ends by a signal that can be caught.
+// Where a file is kept until it is complete: without a name, if the file system supports that, so that nothing remains
+// however the process ends; or under a temporary name, which is removed if a signal that can be caught ends the
+// process.
 enum class Unfinished : std::uint8_t { without_name_if_possible, with_name };
 
-// The parts one after the other, as the whole file: the path has either all of them or what was there before. Folders
-// that are missing are made at the end. A link at the path itself is replaced, not followed: find_output has followed
-// it.
+// Writes the parts one after another as one file. The path holds either the complete file or its previous content.
+// Missing folders are created at the end. A link at the path itself is replaced, not followed, because find_output has
+// already followed it.
 [[nodiscard]] Status write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts,
                                 Unfinished unfinished = Unfinished::without_name_if_possible);
 

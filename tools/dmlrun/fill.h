@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The values that a buffer or a constant begins with.
+// Fills buffers and constants with their initial values.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace anydml::dmlrun {
 struct ModelFailure {
   std::string path;
   std::string reason;
-  bool of_model;  // or of the machine
+  bool of_model;  // otherwise a failure of the machine
 };
 
-// At the start of the bytes, which are resource.value_bytes or more. Throws ModelFailure where a file cannot be read.
+// Fills the start of `bytes`, which has resource.value_bytes or more. Throws ModelFailure if a file cannot be read.
 void fill_values(const Resource& resource, std::span<std::byte> bytes);
 
 }  // namespace anydml::dmlrun

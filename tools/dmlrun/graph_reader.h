@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A graph of several nodes, as a model has it, and an operator as a graph of one.
+// Reads a graph of several nodes from a model, or an operator as a graph of one node.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace anydml::dmlrun {
 
-// The operator's fields, in "desc" or beside "type"; nothing where they could not be read.
+// Reads the operator's fields, in "desc" or beside "type"; returns nothing if they cannot be read.
 [[nodiscard]] std::optional<NodeModel> read_node_desc(Members& members, const facts::Operator& op);
 
-// The ports of an operator: its tensors, by their fields.
+// Adds the ports of an operator: one for each of its tensor fields.
 void add_ports(Dispatchable& dispatchable);
 
-// An operator, with its ports, as a graph of one node.
+// Turns an operator with its ports into a graph of one node.
 void make_graph(Dispatchable& dispatchable);
 
-// "nodes" (operators and constants), "inputs" and "outputs" of a dispatchable of type graph. Nothing of it is left
-// where something is wrong.
+// Reads "nodes" (operators and constants), "inputs" and "outputs" of a dispatchable of type graph. After an error, the
+// graph is empty.
 void read_graph(Members& members, Dispatchable& dispatchable, const Folders& folders);
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A dispatchable as the core sees it: a graph, before and after its passes.
+// Shows a dispatchable as the core sees it: a graph, before and after its passes.
 #pragma once
 
 #include "base/result.h"
@@ -8,7 +8,8 @@
 
 namespace anydml::dmlrun {
 
-// It was read, and its operators keep the rules of a feature level. An operator is a graph of one node.
+// The dispatchable must have been read, and its operators must follow the rules of a feature level. An operator is
+// shown as a graph of one node.
 [[nodiscard]] Result<Graph> core_graph(const Dispatchable& dispatchable);
 
 }  // namespace anydml::dmlrun

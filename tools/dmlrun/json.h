@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A JSON document as one flat array of values in the order of the text: nothing recurses over it, numbers keep their
+// A JSON document as one flat array of values in the order of the text. No code recurses over it, numbers keep their
 // digits, and every value knows its place in the file.
 #pragma once
 
@@ -17,14 +17,14 @@ enum class JsonKind : std::uint8_t { null, boolean, number, string, array, objec
 
 class JsonDocument;
 
-// A value of a document, which must outlive it.
+// A value of a document. The document must outlive the value.
 class Json {
  public:
   [[nodiscard]] JsonKind kind() const;
   [[nodiscard]] bool is(JsonKind kind_asked) const { return kind() == kind_asked; }
   // A string's characters, a number's digits, "true" or "false".
   [[nodiscard]] std::string_view text() const;
-  [[nodiscard]] std::uint32_t size() const;  // of an array or an object
+  [[nodiscard]] std::uint32_t size() const;  // the number of items or members
   [[nodiscard]] std::size_t offset() const;  // in the file
 
   // Visits an array's items in turn, or an object's members with their names: use(Json) or use(std::string_view, Json).
@@ -57,7 +57,7 @@ class Json {
 
 class JsonDocument {
  public:
-  // Comments and trailing commas are taken, as DxDispatch takes them. The error names line and column.
+  // Accepts comments and trailing commas, as DxDispatch does. The error names the line and column.
   [[nodiscard]] static Result<JsonDocument> parse(std::string text);
 
   [[nodiscard]] Json root() const { return {*this, 0}; }
@@ -69,18 +69,18 @@ class JsonDocument {
 
   struct Node {
     std::uint64_t text;    // where the characters start, in text_
-    std::uint32_t length;  // of the text, or how many items or members
-    std::uint32_t next;    // the node after this one and all it holds
+    std::uint32_t length;  // of the text, or the number of items or members
+    std::uint32_t next;    // the node after this one and its contents
     std::uint32_t offset;
     JsonKind kind;
   };
 
   std::string text_;                  // strings are decoded in it
-  std::vector<std::uint32_t> lines_;  // where each starts
+  std::vector<std::uint32_t> lines_;  // where each line starts
   std::vector<Node> nodes_;
 };
 
-// Bytes of memory that reading a document takes for each byte of its text, at most.
+// The most bytes of memory that reading a document needs for each byte of its text.
 inline constexpr std::uint64_t kJsonMemoryFactor = 32;
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RapidJSON's writer with names and texts as the standard library has them, to a file as it goes along or at the end.
+// RapidJSON's writer for the standard library's strings. It writes to a file gradually, or all at the end.
 #pragma once
 
 #include <rapidjson/prettywriter.h>
@@ -16,13 +16,13 @@ namespace anydml::dmlrun {
 class JsonWriter {
  public:
   JsonWriter() = default;                                        // kept until print
-  explicit JsonWriter(std::FILE* file) { stream_.file = file; }  // written in pieces, however long it gets
+  explicit JsonWriter(std::FILE* file) { stream_.file = file; }  // written in pieces, so that it may have any length
 
   JsonWriter& begin_object() { return writer_.StartObject(), open_.push_back('{'), *this; }
   JsonWriter& end_object() { return writer_.EndObject(), open_.pop_back(), *this; }
   JsonWriter& begin_array() { return writer_.StartArray(), open_.push_back('['), *this; }
   JsonWriter& end_array() { return writer_.EndArray(), open_.pop_back(), *this; }
-  // Ends what was begun, until only so many are open: the document is whole even where its writer was interrupted.
+  // Closes objects and arrays until only so many are open, so that an interrupted document is still complete.
   JsonWriter& close_to(std::size_t depth) {
     while (open_.size() > depth) {
       open_.back() == '{' ? end_object() : end_array();
@@ -30,7 +30,7 @@ class JsonWriter {
     return *this;
   }
   JsonWriter& key(std::string_view name) { return writer_.Key(name.data(), length(name)), *this; }
-  // What is not UTF-8, as a file's name may be, comes out escaped.
+  // Escapes bytes that are not UTF-8, which a file name may contain.
   JsonWriter& text(std::string_view value) {
     const std::string escaped = is_utf8(value) ? std::string(value) : echo(value, value.size());
     return writer_.String(escaped.data(), length(escaped)), *this;
@@ -42,16 +42,16 @@ class JsonWriter {
   JsonWriter& digits(std::string_view value) {
     return writer_.RawValue(value.data(), value.size(), rapidjson::kNumberType), *this;
   }
-  // Arrays that follow stand on one line each, or on several again.
+  // Writes each following array on one line, or on several lines again.
   JsonWriter& one_line(bool yes) {
     writer_.SetFormatOptions(yes ? rapidjson::kFormatSingleLineArray : rapidjson::kFormatDefault);
     return *this;
   }
 
-  // What is kept so far.
+  // The text that is kept so far.
   [[nodiscard]] const std::string& kept() const { return stream_.text; }
 
-  // All of it, or what is not written yet, with a line's end.
+  // Prints the whole text, or the part that is not written yet, and ends the line.
   void print(std::FILE* to) {
     stream_.text.push_back('\n');
     stream_.write(to);
@@ -70,7 +70,7 @@ class JsonWriter {
   }
   static rapidjson::SizeType length(std::string_view text) { return static_cast<rapidjson::SizeType>(text.size()); }
 
-  // What RapidJSON calls an output stream.
+  // An output stream as RapidJSON defines it.
   struct Stream {
     using Ch = char;
     static constexpr std::size_t kPiece = 65536;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run may take (--max-memory), and what it is taken for: everything that grows with what a model says.
+// The memory that a run may use (--max-memory), and its uses: everything whose size depends on the model.
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@ namespace anydml::dmlrun {
 class MemoryBudget {
  public:
   enum class For : std::uint8_t {
-    buffers,     // a resource each
-    values,      // lists that the file spells out
+    buffers,     // one for each resource
+    values,      // lists that are written out in the file
     kept,        // tensors that are OWNED_BY_DML: persistent resources
-    temporary,   // of operators, and of their initialisation
-    staging,     // copies on the way to a device with memory of its own, and back
-    dispatches,  // recording and timing them
-    model,       // objects and structs, whatever the sizes
+    temporary,   // for operators and their initialisation
+    staging,     // copies to and from a device with its own memory
+    dispatches,  // for recording and timing dispatches
+    model,       // objects and structs, whatever the tensor sizes
   };
 
   explicit MemoryBudget(std::uint64_t limit = ~std::uint64_t{0}) : limit_(limit) {}
 
-  // Takes so much more for good, or only looks whether there is so much for a while. Where it does not fit, nothing
-  // fits any more, and `say` is given the sentence, once.
+  // Reserves memory for the whole run, or only checks whether it is available for a while. After one request fails, all
+  // later ones fail too; `say` gets the message once.
   template <class Say>
   bool take(For what, std::uint64_t bytes, Say say) {
     return settle(what, bytes, true, say);
@@ -38,15 +38,15 @@ class MemoryBudget {
   [[nodiscard]] bool over() const { return over_; }
   [[nodiscard]] std::uint64_t taken(For what) const { return taken_[static_cast<std::size_t>(what)]; }
 
-  // What a buffer of so many bytes takes: whole pages. Its object and the model's are counted apart.
+  // The memory of a buffer of so many bytes: whole pages. Its objects are counted separately.
   [[nodiscard]] static std::uint64_t of_buffer(std::uint64_t bytes);
 
-  // Measured, and rounded up generously: objects of the libraries with the structs that a model is read into.
+  // Measured, and rounded up generously: the libraries' objects, and the structs that hold the model.
   static constexpr std::uint64_t kPerResource = 1024;
   static constexpr std::uint64_t kPerDispatchable = 8192;
   static constexpr std::uint64_t kPerCommand = 512;
   static constexpr std::uint64_t kPerRecordedDispatch = 192;
-  static constexpr std::uint64_t kPerTiming = 32;  // of an iteration by the CPU's clock: kept, and sorted once more
+  static constexpr std::uint64_t kPerTiming = 32;        // an iteration by the CPU's clock: kept, and a sorted copy
   static constexpr std::uint64_t kPerDeviceTiming = 64;  // two readings in the heap, two copied, the difference, sorted
 
  private:
@@ -72,7 +72,7 @@ class MemoryBudget {
   bool over_ = false;
 };
 
-// "1.5 GiB"
+// Returns text such as "1.5 GiB".
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace anydml::dmlrun

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A model as it was read: buffers, operators and commands, checked among themselves. Values are not in memory yet,
-// except those that were written out in the file.
+// A model after reading: buffers, operators and commands that are consistent with each other. Only values that are
+// written out in the file are in memory yet.
 #pragma once
 
 #include <array>
@@ -38,10 +38,10 @@ struct Resource {
   std::string name;
   DataType type = DataType::unknown;  // unknown: a list of mixed types
   InitialValues values;
-  std::uint64_t value_bytes = 0;  // what the values take
+  std::uint64_t value_bytes = 0;  // of the values
   std::uint64_t bytes = 0;        // of the buffer
 
-  // Mixed types have none to be printed or written in: their bytes.
+  // The type for printing and writing. Mixed lists do not have one, and use bytes.
   [[nodiscard]] DataType shown_type() const { return type == DataType::unknown ? DataType::UINT8 : type; }
   [[nodiscard]] std::uint64_t shown_elements() const { return value_bytes / element_size(shown_type()); }
 };
@@ -58,7 +58,7 @@ struct TensorValue {
 
 struct OperatorModel;
 
-// A member of a desc struct, in the five ways one can be held there.
+// A member of a desc struct, in one of the five forms that members have.
 struct InlineWords {  // numbers, enumerations, unions, sizes: 4 or 8 bytes in the struct itself
   std::array<std::uint32_t, 2> words;
 };
@@ -70,11 +70,11 @@ using FieldValue =
 
 struct OperatorModel {
   const facts::Operator* facts = nullptr;
-  std::vector<FieldValue> fields;  // as facts->fields
+  std::vector<FieldValue> fields;  // in the order of facts->fields
 };
 
 struct BindingSource {
-  std::optional<std::size_t> resource;  // nothing where an array's tensor is bound elsewhere
+  std::optional<std::size_t> resource;  // nothing if a tensor of an array is bound elsewhere
   std::uint64_t offset_bytes = 0;
 };
 
@@ -83,7 +83,7 @@ struct Binding {
   std::vector<BindingSource> sources;  // one for each tensor of the port
 };
 
-// Where bytes within a graph come from: a port of it, an output of a node, or a constant.
+// The source of a tensor within a graph: a port of the graph, an output of a node, or a constant.
 struct EdgeSource {
   enum class Kind : std::uint8_t { input, node, constant };
   Kind kind = Kind::input;
@@ -92,22 +92,22 @@ struct EdgeSource {
 };
 
 struct NodeModel {
-  std::string name;       // empty for an operator that is no graph
+  std::string name;       // empty for a single operator
   std::string desc_path;  // where the operator's fields are
   OperatorModel op;
-  std::vector<std::optional<EdgeSource>> sources;  // in a graph: of each input tensor; nothing where it is absent
+  std::vector<std::optional<EdgeSource>> sources;  // in a graph, for each input tensor; nothing if it is absent
 };
 
-// What a dispatchable is bound by, under one name: tensors of an operator's field, or an input or output of a graph.
+// A named binding point of a dispatchable: the tensors of an operator's field, or an input or output of a graph.
 struct Port {
   struct Need {
     std::uint64_t bytes = 0;
     bool owned = false;
-    std::vector<std::uint32_t> sizes = {};  // empty where its elements are not packed
+    std::vector<std::uint32_t> sizes = {};  // empty if its elements are not packed
   };
   std::string name;
   bool is_output = false;
-  std::vector<Need> tensors;  // several for an array, none where an optional one is absent
+  std::vector<Need> tensors;  // several for an array, none if an optional one is absent
 };
 
 // An operator, which is one node, or a graph.
@@ -115,9 +115,9 @@ struct Dispatchable {
   std::string name;
   std::string path;
   bool is_graph = false;
-  std::vector<NodeModel> nodes;     // none where they could not be read
+  std::vector<NodeModel> nodes;     // empty if they could not be read
   std::vector<Resource> constants;  // of a graph
-  std::vector<EdgeSource> outputs;  // of a graph, in the order of its ports: nodes
+  std::vector<EdgeSource> outputs;  // nodes of a graph, in the order of its ports
   std::vector<Port> ports;
   std::uint32_t execution_flags = 0;
   std::vector<Binding> initial_bindings;
@@ -134,7 +134,7 @@ struct PrintCommand {
 struct WriteFileCommand {
   std::size_t resource = 0;
   std::filesystem::path path;
-  std::string target;  // as the model writes it
+  std::string target;  // as written in the model
   std::vector<std::uint64_t> dimensions;
 };
 struct CompareCommand {
@@ -151,14 +151,14 @@ struct Model {
   std::vector<Resource> resources;
   std::vector<Dispatchable> dispatchables;
   std::vector<Command> commands;
-  MemoryBudget memory;  // what reading it found; operators add what they need
+  MemoryBudget memory;  // counted while reading; operators add their own needs
 };
 
 [[nodiscard]] inline const std::string& desc_path(const Dispatchable& dispatchable) {
   return dispatchable.nodes.empty() || dispatchable.is_graph ? dispatchable.path : dispatchable.nodes.front().desc_path;
 }
 
-// The tensors of a field: one, several for an array, none where an optional one is absent.
+// The tensors of a field: one, several for an array, or none if an optional tensor is absent.
 [[nodiscard]] inline const std::vector<TensorValue>* tensors_of(const FieldValue& field) {
   return std::get_if<std::vector<TensorValue>>(&field);
 }

@@ -18,23 +18,23 @@ struct NpyHeader {
   DataType type = DataType::unknown;
   std::vector<std::uint64_t> shape;  // empty for a single element
   std::uint64_t data_offset = 0;
-  std::uint64_t data_bytes = 0;  // of all the elements; 0 where a size is 0
+  std::uint64_t data_bytes = 0;  // of all elements; 0 if a size is 0
 };
 
-inline constexpr std::size_t kMostNpyDimensions = 32;  // as NumPy has it
+inline constexpr std::size_t kMostNpyDimensions = 32;  // NumPy's own limit
 
-// As many bytes of a file's start as are enough for any header that is taken.
+// The number of bytes at the start of a file that always contain an acceptable header.
 inline constexpr std::size_t kNpyHeaderLimit = 65536;
 
-// From the first bytes of a file (all of them, or kNpyHeaderLimit) of file_bytes bytes. The file must hold exactly the
-// elements its header speaks of. The error goes after the file's name: "holds 10 bytes of data; expected 24, 6 elements
-// of FLOAT32".
+// Reads the header from the start of a file of file_bytes bytes: the whole file, or its first kNpyHeaderLimit bytes.
+// The file must hold exactly the elements that its header describes. The error follows the file's name: "holds 10 bytes
+// of data; expected 24, 6 elements of FLOAT32".
 [[nodiscard]] Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes);
 
-// A version 1 header as NumPy writes it, padded so that the elements start at a multiple of 64. At most 32 sizes.
+// Makes a version 1 header like NumPy's, padded so that the elements start at a multiple of 64. At most 32 sizes.
 [[nodiscard]] std::string make_npy_header(DataType type, std::span<const std::uint64_t> shape);
 
-// .npy or .NPY.
+// Whether a path ends in .npy or .NPY.
 [[nodiscard]] bool has_npy_extension(std::string_view path);
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From an operator as a model has it to the struct that CreateOperator takes.
+// Converts an operator of a model into the struct that CreateOperator accepts.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace anydml::dmlrun {
 
-// The model must outlive it: sizes and strides stay there.
+// The model must outlive this object, which points to the model's sizes and strides.
 class OperatorDesc {
  public:
   explicit OperatorDesc(const OperatorModel& model) : desc_(build(model)) {}

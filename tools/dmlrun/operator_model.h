@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model of one operator out of a command line: tensors and attributes by name, and outputs as they follow from them.
+// Makes a model of one operator from a command line: tensors and attributes by name, and outputs inferred from them.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace anydml::dmlrun {
 
 struct OperatorRequest {
-  std::string name;                      // as it was written
-  std::vector<std::string> inputs = {};  // [FIELD=]x.npy or [FIELD=]TYPE:SIZES[:VALUES]; none: the operator's example
+  std::string name;                          // as written on the command line
+  std::vector<std::string> inputs = {};      // [FIELD=]x.npy or [FIELD=]TYPE:SIZES[:VALUES]; empty: the example
   std::vector<std::string> attributes = {};  // NAME=VALUE
-  std::vector<std::string> results = {};     // FIELD, or [FIELD=]TYPE:SIZES: outputs that are optional or do not follow
+  std::vector<std::string> results = {};     // FIELD, or [FIELD=]TYPE:SIZES: outputs that are optional or not inferred
   std::uint64_t seed = 0;
 };
 
@@ -23,17 +23,18 @@ struct OperatorText {
   std::string_view name;
   std::string model;                   // JSON
   std::vector<std::string> results;    // the resources of the outputs
-  std::vector<std::string> unprinted;  // of these, the ones that have too many elements to be printed
+  std::vector<std::string> unprinted;  // results that have too many elements to print
 };
 
-// With or without DML_OPERATOR_, ELEMENT_WISE_ and ACTIVATION_, in any case; null where DirectML has none.
+// Finds an operator by name, with or without DML_OPERATOR_, ELEMENT_WISE_ and ACTIVATION_, in any case. Returns null if
+// DirectML does not have it.
 [[nodiscard]] const facts::Operator* find_operator_by_part(std::string_view name);
 
-// The model prints its outputs unless they have thousands of elements. The error is a sentence.
+// Makes a model that prints its outputs unless they have thousands of elements. The error is a sentence.
 [[nodiscard]] Result<OperatorText> operator_model(const OperatorRequest& request);
 
-// The output that a text such as "Output=x.npy" begins with, as its resource is called, and the rest; the first output
-// where the text names none.
+// Splits a text such as "Output=x.npy" into the name of an output's resource and the rest. If the text does not name an
+// output, it means the first one.
 [[nodiscard]] Result<std::string> with_resource(const OperatorText& model, const std::string& text);
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An operator's desc, read by the facts about its struct: the same code for all 177.
+// Reads an operator's desc according to the facts about its struct, with the same code for all 177 operators.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,20 @@
 
 namespace anydml::dmlrun {
 
-// One of the two ways a model writes a name; both at once are reported.
+// Finds a member under either of its two spellings; reports an error if both are present.
 [[nodiscard]] std::optional<Cursor> either(Members& members, std::string_view name, std::string_view other_name);
 
-// "; did you mean 'X'?" for what is not an operator of DirectML, or nothing. Prefixes of names may be left out.
+// Returns "; did you mean 'X'?" for a name that is not a DirectML operator, or an empty string. Names may lack
+// prefixes.
 [[nodiscard]] std::string operator_suggestion(std::string_view name);
 
-// The operator a model's type names; reported, with what was probably meant, where DirectML has none of that name.
+// Finds the operator that a model's type names. If DirectML does not have it, reports an error with a suggestion.
 [[nodiscard]] const facts::Operator* read_operator_type(const Cursor& at);
 
-// The desc struct's members out of an object that may hold others besides; the caller finishes it.
+// Reads the desc struct's members from an object that may hold others too; the caller finishes the object.
 [[nodiscard]] OperatorModel read_operator_fields(Members& members, const facts::Operator& op);
 
-// Flags as a string or an array of strings, with or without the prefix.
+// Reads flags from a string or an array of strings, with or without the prefix.
 [[nodiscard]] std::uint32_t read_flags(const Cursor& at, std::string_view enumeration);
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run has to say, as it goes along: lines as DxDispatch writes them, or one JSON document.
+// Prints the output of a run while it proceeds: lines in DxDispatch's format, or one JSON document.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,20 @@ struct DispatchReport {
   std::string_view name;
   std::size_t iterations = 0;
   std::span<const double> cpu;     // milliseconds of each iteration
-  std::span<const double> device;  // of the last ones; as many as the device's clock was read for
+  std::span<const double> device;  // of the last iterations, as many as were timed by the device's clock
   std::size_t warm_up = 0;
-  std::uint64_t bytes = 0;  // of the tensors, in and out
+  std::uint64_t bytes = 0;  // of the input and output tensors
 };
 
 struct StepReport {
   std::string nodes;        // "ELEMENT_WISE_ADD 'shifted', ACTIVATION_RELU 'positive'"
-  bool is_once = false;     // when the graph is initialised
+  bool is_once = false;     // runs when the graph is initialised
   double milliseconds = 0;  // the median
 };
 
 struct ProfileReport {
   std::string_view name;
-  double whole = 0;  // the median of the dispatch as it is, by the same clock
+  double whole = 0;  // the median of the whole dispatch, by the same clock
   std::span<const StepReport> steps;
 };
 
@@ -50,12 +50,12 @@ class Output {
   virtual void compared(const Resource& resource, const Comparison& comparison, const Tolerance& tolerance) = 0;
   virtual void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) = 0;
   virtual void written(std::string_view resource, std::string_view path) = 0;
-  // A run that failed adds members to what there is of the document.
+  // A failed run adds members to the unfinished document.
   virtual void finish(const std::function<void(JsonWriter&)>& add = {}) = 0;
 };
 
-// verbosity 0 to 2, as DxDispatch's --timing_verbosity
-// clock: whose times stand beside the CPU's: "GPU", or "device" where that is a CPU too.
+// verbosity: 0 to 2, like DxDispatch's --timing_verbosity.
+// clock: the clock of the second times, beside the CPU's: "GPU", or "device" if the device is also a CPU.
 [[nodiscard]] std::unique_ptr<Output> text_output(int verbosity, std::string_view clock);
 [[nodiscard]] std::unique_ptr<Output> json_output();
 

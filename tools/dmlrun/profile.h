@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The steps of a dispatchable, each as a graph of its own that can be compiled and timed by itself.
+// Splits a dispatchable into steps, each a separate graph that can be compiled and timed by itself.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace anydml::dmlrun {
 
-// Where the bytes of a step's port lie in a run by steps.
+// The value that a step's port reads or writes when the steps run one by one.
 struct StepValue {
-  bool is_input = false;  // of the dispatchable, counted over the tensors that are there; otherwise a node's output
+  bool is_input = false;  // an input of the dispatchable, counting present tensors; otherwise a node's output
   std::size_t index = 0;
   std::uint32_t output = 0;
   std::uint64_t bytes = 0;
@@ -27,13 +27,13 @@ struct StepValue {
 
 struct ProfileStep {
   Dispatchable part;
-  std::vector<StepValue> values;  // as part.ports, which have one tensor each
-  std::string nodes;              // for people
+  std::vector<StepValue> values;  // in the order of part.ports, which have one tensor each
+  std::string nodes;              // for display
   bool is_once = false;           // the graph runs it when it is initialised
 };
 
-// In an order in which each comes after the ones that feed it: as the graph's compiler joins nodes on a CPU, but for
-// operators that it makes of others, which are a step each.
+// Returns the steps in an order in which each follows the steps that feed it. They are the steps that the graph
+// compiler joins on a CPU, except that each composite operator is one step.
 [[nodiscard]] Result<std::vector<ProfileStep>> steps_of(const Dispatchable& dispatchable);
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How far long work has come, on a terminal alone, and only once a second has passed.
+// Shows the progress of long work, only on a terminal and only after one second.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void clear();  // the line, before something else is printed
+  void clear();  // clears the line before something else is printed
 
-  // `fraction` of the work is done; `detail` is shown beside it.
+  // Shows that `fraction` of the work is done, with `detail` beside it.
   void show(double fraction, const std::string& detail);
 
  private:

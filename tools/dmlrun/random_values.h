@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random elements that are the same on every machine: each follows from the seed and its position alone.
+// Random elements that are the same on every machine: each depends only on the seed and its position.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,12 @@ struct RandomValues {
 // The defaults: -1 to 1 for float types, 0 to 9 for integers; a mean of 0 and a deviation of 1.
 [[nodiscard]] RandomValues default_random(RandomValues::Distribution distribution, DataType type);
 
-// Nothing, or why the two numbers describe no distribution: "high is 1; expected 2, which low is, or more".
+// Returns why the two numbers do not describe a distribution, such as "high is 1; expected 2, which low is, or more",
+// or nothing if they do.
 [[nodiscard]] Status check_random(const RandomValues& random, DataType type);
 
-// Fills the bytes, whole elements. Integers are uniform from the least to the greatest, both included. Normal numbers
-// are sums of twelve uniform ones, which needs no function that machines round differently.
+// Fills the bytes, which are whole elements. Integers are uniform from the least to the greatest value, inclusive.
+// Normal numbers are sums of twelve uniform numbers, which avoids functions that machines round differently.
 void fill_random(std::span<std::byte> to, const RandomValues& random, DataType type);
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command line asks of a model besides what the model says: other values, comparisons, files.
+// Requests on the command line that extend a model: other values, comparisons, output files.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 namespace anydml::dmlrun {
 
 struct Requests {
-  std::vector<std::string> inputs = {};    // NAME=VALUES: in place of the resource's own
+  std::vector<std::string> inputs = {};    // NAME=VALUES: replace the resource's own values
   std::vector<std::string> expected = {};  // NAME=VALUES: compared at the end
   std::vector<std::string> outputs = {};   // NAME=FILE: written at the end
   Tolerance tolerance = {};
-  std::uint64_t seed = 0;  // of random values
+  std::uint64_t seed = 0;  // for random values
 };
 
-// The files are those of the user, not of the model: they may lie anywhere.
+// The user names these files, not the model, so they may be in any folder.
 void apply_requests(const Requests& requests, Model& model, Problems& problems);
 
 }  // namespace anydml::dmlrun

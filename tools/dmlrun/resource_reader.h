@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model's buffers: what they hold at first, and how large they are.
+// Reads a model's buffers: their initial values and their sizes.
 #pragma once
 
 #include "cursor.h"
@@ -9,7 +9,7 @@
 namespace anydml::dmlrun {
 
 [[nodiscard]] Resource read_resource(const Cursor& at, std::string_view name, const Folders& folders);
-// Out of an object whose other members were asked for before.
+// Reads them from an object whose other members were requested before.
 [[nodiscard]] Resource read_resource(Members& members, std::string_view name, const Folders& folders);
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Columns for people: as wide as their widest cell, the header bold on a terminal.
+// A readable table: columns are as wide as their widest cell, and the header is bold on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::left;
-    bool dispensable = false;  // left out where a terminal is too narrow for all
+    bool dispensable = false;  // left out if the terminal is too narrow for all columns
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -28,7 +28,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// How many columns a terminal has; nothing where it is none.
+// The number of columns of a terminal; nothing if the stream is not a terminal.
 [[nodiscard]] std::optional<std::size_t> terminal_width(int descriptor);
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tensors as a command line describes them: float32:2x3:random, or a file.
+// Reads tensors from a command line: float32:2x3:random, or a file.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ struct DescribedTensor {
   std::vector<std::uint32_t> sizes;
   std::vector<std::uint32_t> strides;  // empty: packed
   std::uint64_t elements = 1;          // in memory
-  std::string values;                  // in words, as value_words.h has them; empty: none are given
+  std::string values;                  // in the syntax of value_words.h; empty if not given
 };
 
-// TYPE:SIZES[:VALUES]. The error goes after the name of an option.
+// Reads TYPE:SIZES[:VALUES]. The error follows the name of an option.
 [[nodiscard]] Result<DescribedTensor> parse_tensor(std::string_view text);
 
-// The type and the sizes of a file, whose path are the values.
+// Reads the type and the sizes of a file; the values are its path.
 [[nodiscard]] Result<DescribedTensor> read_npy_tensor(const std::string& file);
 
 [[nodiscard]] std::string_view tensor_type_name(std::uint32_t type);                             // "FLOAT32"
 [[nodiscard]] std::string sizes_text(std::span<const std::uint32_t> sizes);                      // "[2, 3]"
-[[nodiscard]] std::optional<std::uint64_t> element_count(std::span<const std::uint32_t> sizes);  // nothing: too many
+[[nodiscard]] std::optional<std::uint64_t> element_count(std::span<const std::uint32_t> sizes);  // nothing if too many
 
 }  // namespace anydml::dmlrun

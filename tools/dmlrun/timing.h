@@ -14,14 +14,14 @@ struct Statistics {
   double average = 0;
   double min = 0;
   double median = 0;
-  double p90 = 0;  // 90 of 100 samples take no longer
+  double p90 = 0;  // 90 % of the samples take no longer
   double p99 = 0;
   double max = 0;
 };
 
 [[nodiscard]] Statistics summarise(std::span<const double> samples);
 
-// The first samples are cold: up to `warm_up` of them, but never all.
+// The first samples, up to `warm_up` of them, are cold, but never all samples.
 struct ColdAndHot {
   Statistics cold;
   Statistics hot;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The launches of a program as a CUDA graph. A network has a hundred launches or more, and each of them costs the
-// processor some microseconds. A program that runs again at the same addresses is recorded once, and then it is one
-// launch. Programs of few launches gain nothing and are never recorded.
+// Records the launches of a program as a CUDA graph. A network has a hundred launches or more, and each of them costs
+// the CPU a few microseconds. A program that runs again at the same addresses is recorded once, and is then one launch.
+// Programs with few launches gain nothing and are never recorded.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,14 +22,14 @@ class Recordings {
   Recordings(const Recordings&) = delete;
   Recordings& operator=(const Recordings&) = delete;
 
-  // Held from the advice to its end, so that threads can run one program at once.
+  // Held from the advice until the run ends, so that several threads can run one program at once.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
-  // Tells a caller how to run the program at these addresses: the second time it should record. Allocates only for
-  // addresses that are new.
+  // Tells a caller how to run the program at these addresses: on the second run it should record. It allocates memory
+  // only for new addresses.
   [[nodiscard]] Advice advise(void* const* addresses, std::size_t count) noexcept;
-  // Keeps the recording for the addresses of the last advice, or none of any addresses if `graph` is null, because the
-  // program cannot be recorded.
+  // Keeps the recording for the addresses of the last advice. If `graph` is null, the program cannot be recorded, and
+  // no recording is kept for any addresses.
   void keep(cudaGraphExec_t graph) noexcept;
   // The recording for the addresses of the last advice.
   [[nodiscard]] cudaGraphExec_t graph() const noexcept { return entries_[found_].graph; }
@@ -38,9 +38,9 @@ class Recordings {
   struct Entry {
     std::vector<void*> addresses;
     cudaGraphExec_t graph = nullptr;
-    std::uint64_t used = 0;  // when
+    std::uint64_t used = 0;  // when the entry was last used
   };
-  static constexpr std::size_t kMostEntries = 4;  // programs alternate between two or three sets of buffers
+  static constexpr std::size_t kMostEntries = 4;  // programs often alternate between two or three sets of buffers
 
   std::mutex mutex_;
   std::vector<Entry> entries_;
@@ -49,8 +49,8 @@ class Recordings {
   bool is_hopeless_ = false;
 };
 
-// Records the launches that `launch(stream)` makes on a stream of its own. The result is null if one of them cannot be
-// recorded; nothing has run in either case.
+// Records the launches of `launch(stream)` on a separate stream. The result is null if one of them cannot be recorded;
+// nothing has run in either case.
 template <class Launch>
 [[nodiscard]] cudaGraphExec_t record(const Launch& launch) noexcept {
   cudaStream_t stream = nullptr;

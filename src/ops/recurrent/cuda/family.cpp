@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recurrent networks on a GPU: one launch that takes all time steps if the GPU has room for the matrix in its shared
-// memory; otherwise a launch for each time step, or two for a GRU that multiplies after the reset.
+// Recurrent networks on a GPU: one launch for all time steps if the matrix fits into the GPU's shared memory; otherwise
+// one launch for each time step, or two for a GRU that multiplies after the reset.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 0x7fffffff;  // of threads, in a launch
-constexpr std::int64_t kMostWalkedUnits = 2048;   // beyond them no multiprocessor has room for the factors of eight
+constexpr std::int64_t kMostBlocks = 0x7fffffff;  // blocks of threads in a launch
+constexpr std::int64_t kMostWalkedUnits = 2048;  // with more, no multiprocessor has room for the factors of eight units
 
 [[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
-// Which operands have all of their elements at multiples of their size.
+// Finds the operands whose elements all lie at multiples of the element size.
 u32 aligned_operands(const RecurrentStep& step, std::byte* const* bases, std::size_t count) {
   u32 aligned = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -52,7 +52,7 @@ class RecurrentPack final : public PreparedStep {
 
 class RecurrentRun final : public PreparedStep {
  public:
-  // walk: the same network for a launch of all time steps, or a launch without blocks.
+  // walk: the same network as one launch for all time steps; it has no blocks if that is impossible.
   RecurrentRun(const RecurrentLaunch& launch, const RecurrentLaunch& walk, const Step& flat)
       : launch_(launch), walk_(walk) {
     for (std::size_t i = 0; i < kRecurrentOperands; ++i) {
@@ -77,7 +77,7 @@ class RecurrentRun final : public PreparedStep {
       if (error == cudaSuccess) {
         return error;
       }
-      error = cudaSuccess;  // the driver may keep some of the multiprocessors for others: then step by step
+      error = cudaSuccess;  // the driver may reserve some multiprocessors; then run step by step
     }
     for (std::int64_t time = 0; error == cudaSuccess && time < launch.step.steps; ++time) {
       for (u32 phase = 0; error == cudaSuccess && phase < launch.phases; ++phase) {
@@ -115,8 +115,8 @@ void set_tiles(RecurrentLaunch& launch) {
   launch.row_tiles = static_cast<u32>(parts_of(launch.step.rows, launch.rows));
 }
 
-// The tiles of a launch that takes all time steps: every multiprocessor has one block at most, with its part of the
-// matrix in shared memory. Few rows and few units of a block leave less to each thread, so they are tried first.
+// Chooses the tiles of a launch for all time steps: every multiprocessor runs at most one block, with its part of the
+// matrix in shared memory. Blocks of few rows and few units leave less work to each thread, so they are tried first.
 RecurrentLaunch walk_of(RecurrentLaunch launch, const Machine& machine) {
   const bool is_single = launch.step.rows == 1;
   for (launch.rows = is_single ? 1 : 2; launch.rows <= (is_single ? 1 : kRecurrentMostRows); launch.rows *= 2) {
@@ -143,8 +143,8 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine& machine, 
   launch.phases = step.has_two_products() ? 2 : 1;
   launch.gates = step.has_two_products() ? 2 : step.gates;
   launch.parts = static_cast<u32>(std::min<std::int64_t>(parts_of(step.units, kProductBlock), kRecurrentMostParts));
-  // Fewer rows and units for each block of threads, where most multiprocessors would not have one otherwise: rows
-  // first, because threads whose units lie beside each other read whole lines of the matrix.
+  // If most multiprocessors would be idle otherwise, each block gets fewer rows and units: first fewer rows, because
+  // threads with adjacent units read whole lines of the matrix.
   launch.units = kRecurrentMostUnits;
   launch.rows = step.rows == 1 ? 1 : kRecurrentMostRows;
   const auto are_few = [&] { return blocks_of(launch) * 4 < static_cast<std::int64_t>(machine.multiprocessors) * 3; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A block of threads has some units and some rows of one direction, and all of their gates. Threads whose units lie
-// beside each other read factors of the recurrence beside each other. A chain of 256 products is one thread's; chains
-// of the same sum are computed at once, and added in order in shared memory.
+// A block of threads computes all gates of some units and some rows of one direction. Threads with adjacent units read
+// adjacent factors of the recurrence. One thread computes a chain of 256 products; the chains of one sum are computed
+// in parallel, and added in order in shared memory.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr u32 kThreadsOfPass = 256;  // of kernels that go over elements once
+constexpr u32 kThreadsOfPass = 256;  // for kernels that visit each element once
 
 template <class Definition>
 __device__ f32 apply(const RecurrentActivation& activation, f32 x) {
@@ -75,7 +75,7 @@ __device__ f32 rounded(const RecurrentLaunch& launch, f32 value) {
   return launch.step.is_half != 0 ? widen(narrow<f16>(value)) : value;
 }
 
-// The memory that a direction keeps, and where a matrix of one number for each row and unit has this element.
+// The memory of a direction, and the place of an element in a matrix with one number for each row and unit.
 __device__ f32* memory_of(const RecurrentLaunch& launch, std::int64_t direction) {
   return reinterpret_cast<f32*>(launch.operands[kRecurrentMemory]) + direction * launch.memory.elements;
 }
@@ -93,7 +93,7 @@ __device__ std::int64_t length_of(const RecurrentLaunch& launch, std::int64_t ro
   return length < launch.step.steps ? length : launch.step.steps;
 }
 
-// The state after the last time step.
+// Writes the state after the last time step.
 __device__ void end(const RecurrentLaunch& launch, const Element& at, f32 hidden, f32 cell) {
   if (has(launch, kRecurrentSingle)) {
     store(launch, kRecurrentSingle, 0, at, hidden);
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kThreadsOfPass) pack_kernel(const __grid_const
   auto* const to = reinterpret_cast<f32*>(launch.operands[1]);
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += std::int64_t{gridDim.x} * blockDim.x) {
-    const std::int64_t number = i / matrix;  // of the direction and its gate
+    const std::int64_t number = i / matrix;  // counts the gates of all directions
     const std::int64_t gate = number % step.gates;
     const std::int64_t k = i % matrix / step.units;
     const std::int64_t unit = i % step.units;
@@ -142,24 +142,24 @@ __global__ void __launch_bounds__(kThreadsOfPass) pack_kernel(const __grid_const
   }
 }
 
-// The bias of a gate; gate + step.gates: that of the recurrence.
+// The bias of a gate. With gate + step.gates, the bias of the recurrence.
 __device__ f32 bias_of(const RecurrentLaunch& launch, const Element& at, u32 gate) {
   return has(launch, kRecurrentBias)
              ? load(launch, kRecurrentBias, {at.direction, 0, gate * launch.step.units + at.unit})
              : 0.0F;
 }
 
-// The gates of one element. Their totals become the activated gates, each by a thread of its own, before one thread
-// makes the new state of them.
+// The gates of one element. A separate thread turns each total into the activated gate, before one thread computes the
+// new state from them.
 struct Gates {
   const RecurrentLaunch& launch;
   const RecurrentMoment& now;
   const Element& at;
   std::int64_t time;  // the index of the time step
-  f32* totals;        // of the first gate that was multiplied; those of the next are `step` after it
+  f32* totals;        // of the first multiplied gate; each following gate is `step` further on
   u32 step;
 
-  // A total, or the activated gate in its place.
+  // The total of a gate, or the activated gate that replaced it.
   __device__ f32& of(u32 gate) const { return totals[(gate - now.first_gate) * step]; }
   __device__ f32 input(u32 gate) const {
     const RecurrentStep& network = launch.step;
@@ -170,7 +170,7 @@ struct Gates {
   __device__ f32 activated(u32 number, f32 x) const {
     return activate(launch.step.activations[at.direction][number], x);
   }
-  // peephole: its number; kNoPeephole: the gate has none.
+  // peephole: the number of the peephole, or kNoPeephole if the gate does not have one.
   static constexpr u32 kNoPeephole = 3;
   __device__ f32 finished(u32 gate, u32 activation, u32 peephole = kNoPeephole, f32 cell = 0) const {
     const GateSum sum{.has_peephole = peephole != kNoPeephole && has(launch, kRecurrentPeephole),
@@ -187,7 +187,7 @@ struct Gates {
   }
 };
 
-// Whether a gate needs another of the same time step, so that the new state is made with it.
+// Whether a gate needs another gate of the same time step, so that it is computed together with the new state.
 __device__ bool is_late(const RecurrentLaunch& launch, u32 gate) {
   switch (launch.step.kind) {
     case RecurrentKind::lstm:
@@ -199,7 +199,7 @@ __device__ bool is_late(const RecurrentLaunch& launch, u32 gate) {
   }
 }
 
-// A gate that is not late.
+// Activates a gate that is not late.
 __device__ void finish_gate(const Gates& gates, u32 gate) {
   const RecurrentLaunch& launch = gates.launch;
   if (launch.step.kind != RecurrentKind::lstm) {
@@ -212,7 +212,7 @@ __device__ void finish_gate(const Gates& gates, u32 gate) {
   }
 }
 
-// The new state of an element that has this time step.
+// The new state of an element whose row has this time step.
 struct NewState {
   f32 hidden;
   f32 cell;
@@ -241,7 +241,7 @@ __device__ NewState next_state(const Gates& gates, f32 hidden, f32 cell) {
   return {rounded(launch, next_hidden(gates.of(kGruUpdate), candidate, hidden)), 0.0F};
 }
 
-// The index of the time step that a row takes now. is_active: whether it has one.
+// The index of a row's current time step. is_active: whether the row has one.
 struct RowTime {
   std::int64_t index;
   bool is_active;
@@ -253,7 +253,7 @@ __device__ RowTime time_of(const RecurrentLaunch& launch, std::int64_t time, con
   return {is_active && is_backward ? length - 1 - time : time, is_active};
 }
 
-// What becomes of the gates of one element.
+// Computes and stores the results of one element from its gates.
 __device__ void finish(const Gates& gates, bool is_active) {
   const RecurrentLaunch& launch = gates.launch;
   const RecurrentStep& step = launch.step;
@@ -284,14 +284,14 @@ __device__ void finish(const Gates& gates, bool is_active) {
   }
 }
 
-// The factors that a thread multiplies with hidden states. They lie in the packed matrix or, where a block of threads
-// walks through all time steps, in shared memory, from which they are read again in each of them.
+// The factors that a thread multiplies by hidden states. They lie in the packed matrix or, if a block of threads walks
+// through all time steps, in shared memory, from which each time step reads them again.
 template <bool kWalks>
 struct Factors;
 
 template <>
 struct Factors<false> {
-  const f32* matrix;  // of the gate, at the thread's unit
+  const f32* matrix;  // the gate's matrix, at the thread's unit
   std::int64_t depth;
 
   [[nodiscard]] __device__ const f32* from(std::int64_t k) const { return matrix + k * depth; }
@@ -300,7 +300,7 @@ struct Factors<false> {
 
 template <>
 struct Factors<true> {
-  const f32* matrix;  // of all gates
+  const f32* matrix;  // the matrices of all gates
   KeptFactors kept;
   u32 gate;
   u32 column;
@@ -311,7 +311,7 @@ struct Factors<true> {
   [[nodiscard]] __device__ u32 stride() const { return kept.units; }
 };
 
-// The part of a network that a block of threads has.
+// The part of a network that a block of threads computes.
 struct Tile {
   std::int64_t direction;
   std::int64_t row;
@@ -328,19 +328,19 @@ struct Tile {
   }
 };
 
-// One phase of one time step. kRows: of the block. Shared memory has the hidden states of the rows for `parts` chains,
-// and the sums of the chains. kept_factors: in shared memory, of a block that walks.
+// Computes one phase of one time step for a block of kRows rows. Shared memory holds the hidden states of the rows for
+// `parts` chains, and the sums of the chains. kept_factors: in shared memory, if the block walks.
 template <u32 kRows, bool kWalks>
 __device__ void take_step(const RecurrentLaunch& launch, const RecurrentMoment& now, const Tile& tile, float4* shared,
                           const f32* kept_factors) {
-  constexpr u32 kAtOnce = kRows == 1 ? 32 : 16;  // factors that are on their way
+  constexpr u32 kAtOnce = kRows == 1 ? 32 : 16;  // factors that are being loaded
   const RecurrentStep& step = launch.step;
   const std::int64_t depth = step.units;
   const u32 units = launch.units;
   const u32 column = threadIdx.x % units;
   const u32 part = threadIdx.x / units % launch.parts;
   const u32 gate = threadIdx.x / units / launch.parts;
-  const bool multiplies = gate < now.gates;  // the other threads only load, and finish elements
+  const bool multiplies = gate < now.gates;  // the other threads only load states and finish elements
   const u32 chain = static_cast<u32>(kProductBlock);
   const u32 width = launch.parts * chain;
   f32* const states = reinterpret_cast<f32*>(shared);                   // {kRows, parts * 256}
@@ -366,8 +366,8 @@ __device__ void take_step(const RecurrentLaunch& launch, const RecurrentMoment& 
   }
   if (any) {  // the same for all threads of the block
     for (std::int64_t first = 0; first < depth; first += width) {
-      __syncthreads();  // the sums of the turn before are added
-      // Other blocks wrote the states, perhaps in this launch, so that they must not come from an old line of the
+      __syncthreads();  // until the sums of the previous turn are added
+      // Other blocks wrote the states, perhaps in this launch, so they must not come from a stale line of the
       // first-level cache.
       if (depth % 4 == 0 && reinterpret_cast<std::uintptr_t>(hidden) % sizeof(float4) == 0) {
         for (u32 i = threadIdx.x * 4; i < kRows * width; i += blockDim.x * 4) {
@@ -440,7 +440,7 @@ __device__ void take_step(const RecurrentLaunch& launch, const RecurrentMoment& 
     }
   }
   const u32 elements = kRows * units;
-  const auto use = [&](u32 i, auto function) {  // for the element number i of the tile
+  const auto use = [&](u32 i, auto function) {  // calls the function for element i of the tile
     const Element at{.direction = tile.direction, .row = tile.row + i / units, .unit = tile.unit + i % units};
     if (i / units < tile.rows && at.unit < step.units) {
       const RowTime time = time_of(launch, now.time, at);
@@ -470,7 +470,7 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch,
   take_step<kRows, false>(launch, now, Tile::of_block(launch, kRows), shared, nullptr);
 }
 
-// All time steps in one launch, whose blocks run at once and wait for each other after each phase.
+// Computes all time steps in one launch. Its blocks run at the same time and wait for each other after each phase.
 template <u32 kRows>
 __global__ void walk_kernel(const __grid_constant__ RecurrentLaunch launch) {
   extern __shared__ float4 shared[];

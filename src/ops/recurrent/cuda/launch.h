@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A step of a recurrent network as kernels see it: a kernel's parameter. A panel has all units on a GPU, and a strip
-// one row, so that every matrix of a state has one row after another.
+// The kernel parameter that describes a step of a recurrent network. On a GPU a panel has all units and a strip has one
+// row, so every matrix of a state is stored row by row.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,8 +14,8 @@ namespace anydml::cuda {
 // The part of a time step that a launch computes.
 enum class RecurrentPhase : u32 {
   whole,
-  reset,  // of a GRU with two products: the update gate, and the hidden state after the reset gate
-  hidden  // and the rest
+  reset,  // for a GRU with two products: the update gate, and the hidden state after the reset gate
+  hidden  // the rest of such a GRU
 };
 
 inline constexpr u32 kRecurrentMostRows = 8;
@@ -29,11 +29,11 @@ struct RecurrentLaunch {
   RecurrentMemory memory;
   std::byte* operands[kRecurrentOperands];
   u32 aligned;  // bit i: all elements of operand i are at multiples of their size
-  u32 phases;   // of a time step
-  u32 gates;    // of the phase with most of them
-  u32 units;    // of a block of threads
-  u32 rows;     // of a block of threads: 1, 2, 4 or kRecurrentMostRows
-  u32 parts;    // blocks of 256 products that are summed at once
+  u32 phases;   // in a time step
+  u32 gates;    // in the phase with the most gates
+  u32 units;    // for each block of threads
+  u32 rows;     // for each block of threads: 1, 2, 4 or kRecurrentMostRows
+  u32 parts;    // blocks of 256 products that are summed in parallel
   u32 unit_tiles;
   u32 row_tiles;
 
@@ -46,7 +46,7 @@ struct RecurrentLaunch {
 
 // One phase of one time step.
 struct RecurrentMoment {
-  std::int64_t time;  // how many time steps came before
+  std::int64_t time;  // the number of earlier time steps
   RecurrentPhase phase;
   u32 first_gate;  // the first gate that is multiplied
   u32 gates;
@@ -68,11 +68,11 @@ struct RecurrentMoment {
   return (floats + 3) / 4 * 4;
 }
 
-// The factors that a block keeps in shared memory. Each gate has its chains of 256 factors one after another. Chains
-// are shifted against each other by some units, so that the threads of a warp find theirs in different banks.
+// The factors that a block keeps in shared memory. The chains of 256 factors of a gate follow one another. Each chain
+// is shifted by a few units, so that the threads of a warp read from different banks.
 struct KeptFactors {
-  u32 chains;  // of a gate
-  u32 shift;   // from one gate to the next, by units
+  u32 chains;  // in each gate
+  u32 shift;   // from one gate to the next, in units
   u32 units;
 
   [[nodiscard]] ANYDML_HOST_DEVICE static KeptFactors of(const RecurrentLaunch& launch) {
@@ -84,15 +84,15 @@ struct KeptFactors {
   }
 };
 
-// The shared memory of a block that takes all time steps.
+// The shared memory of a block that computes all time steps.
 [[nodiscard]] inline std::size_t bytes_of_walk(const RecurrentLaunch& launch) {
   return (floats_of_step(launch, launch.rows) + std::size_t{KeptFactors::of(launch).place(launch.step.gates, 0)}) *
          sizeof(f32);
 }
 
-// The first state, and the last if there are no time steps; a phase of a time step; all time steps at once, by a
-// cooperative launch; the packed matrix, from the first of `operands` to the second. They return the error of
-// CUDA's call.
+// These functions launch kernels for the first state (and the last, if there are no time steps), for one phase of a
+// time step, for all time steps in one cooperative launch, and to pack the matrix from the first of `operands` into the
+// second. They return the error code of the CUDA call.
 [[nodiscard]] cudaError_t start_recurrent_begin(const RecurrentLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_recurrent_time(const RecurrentLaunch& launch, const RecurrentMoment& now,
                                                cudaStream_t stream);
