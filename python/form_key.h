@@ -57,7 +57,7 @@ class FormKey {
     const auto type = static_cast<unsigned>(PyArray_TYPE(array));
     const int rank = PyArray_NDIM(array);
     if (type > 63 || (kTaken >> type & 1) == 0 || rank > kMostDimensions || !PyArray_ISNOTSWAPPED(array) ||
-        !has_room(1 + 2 * static_cast<std::size_t>(rank))) {
+        !has_room(1 + 2 * static_cast<std::size_t>(rank)) || !has_whole_strides(array)) {
       return false;
     }
     words_[count_++] =
@@ -144,6 +144,17 @@ class FormKey {
     }
     return mask;
   }();
+
+  // Fields of packed structures may lie at steps that are not whole elements. Only the long way copies them.
+  [[nodiscard]] static bool has_whole_strides(PyArrayObject* array) {
+    const npy_intp size = PyArray_ITEMSIZE(array);
+    for (int i = 0; i < PyArray_NDIM(array); ++i) {
+      if (PyArray_DIM(array, i) > 1 && PyArray_STRIDE(array, i) % size != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
 
   [[nodiscard]] bool has_room(std::size_t words) const { return count_ + words <= kCapacity; }
   [[nodiscard]] bool add_word(std::uint64_t word) {

@@ -269,6 +269,15 @@ class ShortGraph {
 
   // Keeps the form of a call that went the long way, with its arrays as they are now.
   void keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result) {
+    try {
+      keep_form(arguments, out, compiled, result);
+    } catch (nb::python_error&) {  // the call itself went well
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
+ private:
+  void keep_form(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result) {
     SeenCall seen;
     const auto& graph = nb::cast<const Compiled&>(compiled);
     auto form = std::make_shared<Form>();
@@ -297,7 +306,6 @@ class ShortGraph {
     forms_.add(seen.key, std::move(form));
   }
 
- private:
   static bool see(const nb::tuple& arguments, nb::handle out, SeenCall& seen) {
     const Py_ssize_t count = PyTuple_GET_SIZE(arguments.ptr());
     bool taken = seen.key.add(Tag::tuple, static_cast<std::uint64_t>(count));

@@ -10,7 +10,7 @@ status=0
 # shellcheck disable=SC2086
 clang-format --dry-run -Werror $sources || status=1
 for file in $(find src include tests examples bench tools python cmake scripts data -type f -not -name '*.so' -not -name 'py.typed' -not -name '*.json' -not -name '*.ipynb' -not -path '*/corpus/*' -not -path '*/expected/*' -not -name '*.npy' -not -name '*.dat' -not -name '*.md' -not -name '*.in' -not -name '*.map' -not -path '*__pycache__*') run test; do
-  head -n 3 "$file" | grep -q SPDX-License-Identifier || { echo "$file: no SPDX line" >&2; status=1; }
+  [[ $(head -n 3 "$file") == *SPDX-License-Identifier* ]] || { echo "$file: no SPDX line" >&2; status=1; }
 done
 # Downloads and builds that were added by accident.
 if git rev-parse --git-dir >/dev/null 2>&1 && git ls-files | grep -E '\.(whl|so|o|a|deb|tar\.gz)$'; then

@@ -292,3 +292,11 @@ def test_tensors_that_pytorch_watches_go_the_long_way():
     assert len(ways) == 4
     short(x, None, None)
     assert len(ways) == 4
+
+
+def test_strides_that_are_not_whole_elements():
+    packed = np.zeros(6, [("x", "f8"), ("n", "i4")])  # whose numbers are 12 bytes apart
+    packed["x"] = np.arange(6)
+    step = anydml.graph(lambda x: x + x)
+    for _ in range(4):
+        assert anydml.add(packed["x"], packed["x"]).tolist() == step(packed["x"]).tolist() == [0, 2, 4, 6, 8, 10]

@@ -478,6 +478,9 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
     } catch (const client::Failure& failure) {
       problems.add(path, failure.what());
       return false;
+    } catch (const ModelFailure& failure) {  // a file of constants that does not hold as much as its size promised
+      problems.add(failure.path, failure.reason);
+      return false;
     }
   };
   if (problems.full()) {

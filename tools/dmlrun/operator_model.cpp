@@ -2,6 +2,7 @@
 #include "operator_model.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -347,11 +348,15 @@ class Builder {
       return;
     }
     tensor.strides.assign(sizes.size(), 0);
-    std::uint32_t step = 1;
+    std::uint64_t step = 1;
     for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
       const std::uint32_t own = tensor.sizes[tensor.sizes.size() - 1 - i];
-      tensor.strides[sizes.size() - 1 - i] = own == 1 ? 0 : step;
-      step *= own;
+      if (own != 1 && step > std::numeric_limits<std::uint32_t>::max()) {
+        tensor.strides.clear();  // DirectML's strides have 32 bits; the sizes are then refused as they are
+        return;
+      }
+      tensor.strides[sizes.size() - 1 - i] = own == 1 ? 0 : static_cast<std::uint32_t>(step);
+      step = step > std::numeric_limits<std::uint32_t>::max() ? step : step * own;
     }
     tensor.sizes = sizes;
   }

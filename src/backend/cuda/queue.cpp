@@ -59,22 +59,21 @@ cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, voi
   return cudaSuccess;
 }
 
-// Returns false if the program has to run step by step.
-bool record(BackendQueue& queue, const BackendProgram& program, void* const* addresses) noexcept {
-  const OnDevice scope(*queue.device);
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (scope.error() != cudaSuccess || cudaStreamIsCapturing(queue.stream, &status) != cudaSuccess ||
-      status != cudaStreamCaptureStatusNone || queue.small.launch(queue.stream) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    return false;  // somebody else records this stream, or an error shows when the steps are launched
-  }
-  const cudaGraphExec_t graph = cuda::record([&](cudaStream_t stream) {
+void record(BackendQueue& queue, const BackendProgram& program, void* const* addresses) noexcept {
+  program.recordings->keep(cuda::record([&](cudaStream_t stream) {
     const cudaError_t error = launch_steps(queue, program, addresses, stream);
     const cudaError_t last = queue.small.launch(stream);
     return error != cudaSuccess ? error : last;
-  });
-  program.recordings->keep(graph);
-  return graph != nullptr;
+  }));
+}
+
+// Whether the owner of a stream records it, so that no other recording may be launched there.
+bool is_recorded(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+  }
+  return status != cudaStreamCaptureStatusNone;
 }
 
 bool is_pinned(const void* address) {
@@ -148,15 +147,26 @@ BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept {
 }
 
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept {
-  if (program->recordings != nullptr) {
-    const std::scoped_lock lock(program->recordings->mutex());
-    const Recordings::Advice advice = program->recordings->advise(addresses, program->slots);
-    if (advice != Recordings::Advice::run &&
-        (advice == Recordings::Advice::replay || record(*queue, *program, addresses))) {
-      return in_order(*queue, [&] { return cudaGraphLaunch(program->recordings->graph(), queue->stream); });
+  const OnDevice scope(*queue->device);
+  if (program->recordings != nullptr && scope.error() == cudaSuccess && !is_recorded(queue->stream)) {
+    // The tasks of earlier programs come first, and an error of theirs must not be lost.
+    if (const cudaError_t error = queue->small.launch(queue->stream); error != cudaSuccess) {
+      return status_of(error);
+    }
+    Recordings& recordings = *program->recordings;
+    const std::scoped_lock lock(recordings.mutex());
+    const Recordings::Advice advice = recordings.advise(addresses, program->slots);
+    if (advice == Recordings::Advice::record) {
+      record(*queue, *program, addresses);
+    }
+    if (advice != Recordings::Advice::run && recordings.graph() != nullptr) {
+      if (cudaGraphLaunch(recordings.graph(), queue->stream) == cudaSuccess) {
+        return kOk;
+      }
+      static_cast<void>(cudaGetLastError());  // such as too little memory for the recording: the steps need none
+      recordings.keep(nullptr);
     }
   }
-  const OnDevice scope(*queue->device);
   return status_of(scope.error() != cudaSuccess ? scope.error()
                                                 : launch_steps(*queue, *program, addresses, queue->stream));
 }

@@ -32,7 +32,9 @@ class Recordings {
   // no recording is kept for any addresses.
   void keep(cudaGraphExec_t graph) noexcept;
   // The recording for the addresses of the last advice.
-  [[nodiscard]] cudaGraphExec_t graph() const noexcept { return entries_[found_].graph; }
+  [[nodiscard]] cudaGraphExec_t graph() const noexcept {
+    return found_ < entries_.size() ? entries_[found_].graph : nullptr;
+  }
 
  private:
   struct Entry {
