@@ -133,7 +133,7 @@ def speed(xeon, h200, others, v1):
     return (f"On {xeon['machine']['threads']} cores with AVX-512 the modulus of every type runs at {span(on_xeon)} of a pass "
             f"that moves the same bytes and\ncomputes nothing. On an {h200['machine']['device']} it runs at "
             f"{span([compare.gpu_fraction(cases, key) for key in keys])}, which is up to {most / 1000:.1f} TB/s. On two "
-            f"{v1['machine']['cpu']} cores\nFLOAT32 runs at {percent(float32['fraction'])}. There a C call on 16 elements "
+            f"{v1['machine']['cpu']} cores\nFLOAT32 runs at {percent(float32['fraction'])}. On that machine, a C call on 16 elements "
             f"takes {call:.2f} µs, and a DirectML dispatch of 16 elements {dispatch:.1f} µs from\n`ExecuteCommandLists` to "
             "its fence.")
 
