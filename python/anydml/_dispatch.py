@@ -193,7 +193,7 @@ def is_masked(one):
 
 def refuse_masks(function, *arrays):
     if any(map(is_masked, arrays)):
-        raise TypeError(f"{function}: an array is masked, and there is no rule for masks here; give x.filled(value), "
+        raise TypeError(f"{function}: an array is masked, which is not supported here; pass x.filled(value), "
                         "or x.data to go without the mask")
 
 

@@ -48,6 +48,14 @@ def gather(x, indices, axis):
     return made.reshape(shape).view(x.dtype)
 
 
+def _axis_of(axis, array):
+    """Counts an axis from the start, or raises NumPy's error for an axis that the array does not have."""
+    axis = operator.index(axis)
+    if not -array.ndim <= axis < array.ndim:
+        raise getattr(np, "exceptions", np).AxisError(axis, array.ndim)
+    return axis % array.ndim
+
+
 def take(a, indices, axis=None, out=None, mode="raise"):
     """numpy.take."""
     if out is not None or mode != "raise":
@@ -56,10 +64,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         a = indices._recorder.known(np.asarray(a))
     if axis is None:
         a, axis = a.reshape(-1), 0
-    axis = operator.index(axis)
-    if not -a.ndim <= axis < a.ndim:
-        raise getattr(np, "exceptions", np).AxisError(axis, a.ndim)
-    axis %= a.ndim
+    axis = _axis_of(axis, a)
     return gather(a, _indices(indices, a.shape[axis]), axis)
 
 
@@ -69,10 +74,7 @@ def take_along_axis(arr, indices, axis=-1):
         arr = indices._recorder.known(np.asarray(arr))
     if axis is None:
         arr, axis = arr.reshape(-1), 0
-    axis = operator.index(axis)
-    if not -arr.ndim <= axis < arr.ndim:
-        raise getattr(np, "exceptions", np).AxisError(axis, arr.ndim)
-    axis %= arr.ndim
+    axis = _axis_of(axis, arr)
     indices = _indices(indices, arr.shape[axis])
     if indices.ndim != arr.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")

@@ -543,7 +543,7 @@ Result<std::string> with_resource(const OperatorText& model, const std::string& 
                                  suggestion(named->name, names)));
     }
   }
-  return model.results.empty() ? invalid("there is no output")
+  return model.results.empty() ? invalid("the operator has no output")
                                : Result<std::string>(model.results.front() + "=" + text);
 }
 

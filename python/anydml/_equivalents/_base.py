@@ -25,7 +25,7 @@ class Given:
         return value if value in values else max((one for one in values if value.endswith("_" + one)), key=len)
 
     def outputs(self, *every):
-        """Of all outputs, those that are there."""
+        """Returns the outputs that the call asked for."""
         return [one for one, there in zip(every, self.present) if there]
 
 
