@@ -337,7 +337,7 @@ class Reader {
     argument.present = true;
     tensor.type = given.type & ~std::uint32_t{facts::is_input(kind) ? ANYDML_CONSTANT : 0U};
     tensor.rank = static_cast<std::uint32_t>(given.rank);
-    tensor.has_sizes = given.sizes != nullptr;
+    tensor.has_sizes = given.sizes != nullptr || given.rank == 0;  // a scalar has none to point to
     tensor.has_strides = given.strides != nullptr;
     if (given.rank > 0 && given.rank <= static_cast<std::int32_t>(kMaxRank)) {
       std::copy_n(given.sizes, tensor.has_sizes ? given.rank : 0, tensor.sizes);

@@ -61,9 +61,7 @@ class Compiler {
     plans_.initialise = make_plan(before, kept, "initialise");
     const std::vector<std::uint32_t> copies = place_outputs(folded);
     ValueSet needed(values_.count());
-    for (const GraphSource& output : graph_.outputs) {
-      needed[values_.of(output)] = true;
-    }
+    for_each_output([&](std::uint32_t, const GraphSource& source) { needed[values_.of(source)] = true; });
     plans_.run = make_plan(after, needed, "run");
     plans_.writes_last = plans_.writes_last && copies.empty();
     for (const std::uint32_t output : copies) {
@@ -77,6 +75,16 @@ class Compiler {
   void say(const std::string& line) {
     if (text_ != nullptr) {
       *text_ += line;
+    }
+  }
+
+  // The outputs that are computed.
+  template <class Function>
+  void for_each_output(const Function& function) const {
+    for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
+      if (std::ranges::find(graph_.absent_outputs, i) == graph_.absent_outputs.end()) {
+        function(i, graph_.outputs[i]);
+      }
     }
   }
 
@@ -111,9 +119,7 @@ class Compiler {
     }
     // An output of the graph is in the caller's memory, unless it can be made beforehand.
     ValueSet given(values_.count());
-    for (const GraphSource& output : graph_.outputs) {
-      given[values_.of(output)] = !has_known;
-    }
+    for_each_output([&](std::uint32_t, const GraphSource& source) { given[values_.of(source)] = !has_known; });
     for (const std::uint32_t node : sorted_) {
       for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
         if (!given[values_.of_node(node, output)] && !add(graph_.nodes[node].outputs[output])) {
@@ -137,7 +143,7 @@ class Compiler {
         std::ranges::for_each(graph_.nodes[node].sources, note);
       }
     }
-    std::ranges::for_each(graph_.outputs, note);
+    for_each_output([&](std::uint32_t, const GraphSource& source) { note(source); });
     return read;
   }
 
@@ -239,7 +245,7 @@ class Compiler {
         std::ranges::for_each(graph_.nodes[node].sources, want);
       }
     }
-    std::ranges::for_each(graph_.outputs, want);
+    for_each_output([&](std::uint32_t, const GraphSource& source) { want(source); });
     owned_homes_.resize(graph_.inputs.size());
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
       if (wanted[values_.of_input(i)]) {
@@ -265,10 +271,13 @@ class Compiler {
     for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
       const Extent& extent = graph_.nodes[node].outputs[output];
       const std::uint32_t value = values_.of_node(node, output);
+      // The element at index 0 is not the first one in memory if strides are negative.
+      const std::int64_t before = -graph_.nodes[node].op->outputs()[output].reach.first;
       if (wanted[value] && key.empty()) {
-        homes_[value] = {.slot = plans_.persistent_slot(), .offset = take(plans_.persistent_bytes, extent)};
+        homes_[value] =
+            moved({.slot = plans_.persistent_slot(), .offset = take(plans_.persistent_bytes, extent)}, before);
       } else if (wanted[value]) {
-        homes_[value] = share({.key = format_text("{} {}", output, key), .bytes = extent.bytes});
+        homes_[value] = moved(share({.key = format_text("{} {}", output, key), .bytes = extent.bytes}), before);
         is_there = is_there && sharing_->is_there(plans_.shared.back().key);
       }
     }
@@ -286,17 +295,14 @@ class Compiler {
       }
     }
     std::vector<std::uint32_t> copies;
-    for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
-      if (std::ranges::find(graph_.absent_outputs, i) != graph_.absent_outputs.end()) {
-        continue;
-      }
-      Home& home = homes_[values_.of(graph_.outputs[i])];
-      if (home.slot == kNoSlot && !folded[graph_.outputs[i].index]) {
+    for_each_output([&](std::uint32_t i, const GraphSource& source) {
+      Home& home = homes_[values_.of(source)];
+      if (home.slot == kNoSlot && !folded[source.index]) {
         home = {.slot = plans_.output_slot(i), .offset = 0};
       } else {
         copies.push_back(i);
       }
-    }
+    });
     return copies;
   }
 

@@ -84,6 +84,9 @@ Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs,
   }
   for (std::uint32_t i = 0; i < node.op->output_count; ++i) {
     graph.outputs.push_back({.kind = SourceKind::node, .index = 0, .output = i});
+    if (!node.op->outputs()[i].present) {
+      graph.absent_outputs.push_back(i);
+    }
   }
   graph.nodes.push_back(std::move(node));
   return graph;

@@ -53,7 +53,7 @@ struct Graph {
   std::vector<Extent> constants;
   std::vector<GraphNode> nodes;
   std::vector<GraphSource> outputs;                // nodes' outputs
-  std::vector<std::uint32_t> absent_outputs = {};  // parts that are never computed: their sources have no meaning
+  std::vector<std::uint32_t> absent_outputs = {};  // outputs that are never computed: their sources have no meaning
 };
 
 // A graph of one node: its inputs and outputs are those of the operator, including absent ones. inputs, outputs: the

@@ -6,7 +6,7 @@
 
 namespace anydml {
 
-// Element by element; both tensors have the same type and sizes.
+// Element by element; both tensors have the same type and sizes. Tensors of four-bit elements must be packed.
 void add_copy(Plan& plan, const PlacedTensor& from, const PlacedTensor& to);
 
 }  // namespace anydml

@@ -34,6 +34,19 @@ Status check_reach(Where where, const TensorDesc& tensor) {
   return {};
 }
 
+// A stride along which there is no second element moves nothing, and may be any number. From here on it is one that
+// sums and products of offsets can hold.
+void drop_idle_strides(TensorDesc& tensor) {
+  const bool is_empty = element_count(tensor) == 0;
+  TensorDesc packed = tensor;
+  const bool has_packed = set_packed_strides(packed);
+  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
+    if (is_empty || tensor.sizes[i] == 1) {
+      tensor.strides[i] = has_packed ? packed.strides[i] : 0;
+    }
+  }
+}
+
 }  // namespace
 
 Error invalid(Where where, std::string text) {
@@ -88,6 +101,7 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec) {
     }
   }
   ANYDML_TRY(check_reach(where, tensor));
+  drop_idle_strides(tensor);
   return tensor;
 }
 

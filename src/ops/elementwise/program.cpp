@@ -60,7 +60,11 @@ DataType bits_type(DataType type) {
 void add_copy(Plan& plan, const PlacedTensor& from, const PlacedTensor& to) {
   PlacedTensor tensors[] = {from, to};
   for (PlacedTensor& placed : tensors) {
-    placed.tensor.type = bits_type(placed.tensor.type);
+    TensorDesc& tensor = placed.tensor;
+    if (is_four_bits(tensor.type)) {  // its bytes hold two elements each
+      tensor = {.type = DataType::UINT8, .rank = 1, .sizes = {packed_bytes(tensor)}, .strides = {1}};
+    }
+    tensor.type = bits_type(tensor.type);
   }
   ElementwiseProgram program(1);
   const std::uint16_t source[] = {0};

@@ -31,12 +31,13 @@ bool goes_across(const AxisLoops& loops, DataType type) {
 }
 
 std::int64_t width_of(const AxisLoops& loops, std::int64_t threads) {
-  const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
+  const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);
   const std::int64_t most = loops.count > kReduceBlock                           ? kMostTreeColumns
                             : loops.has_lanes != 0 && loops.count > kFewElements ? kMostLaneColumns
                                                                                  : kMostColumns;
   // A tile that scratch memory has no room for is read in longer pieces.
-  const std::int64_t fitting = loops.count * kLeastColumns > kMostRoom ? most : kTileElements / loops.count;
+  const std::int64_t fitting =
+      loops.count * kLeastColumns > kMostRoom ? most : kTileElements / std::max<std::int64_t>(1, loops.count);
   std::int64_t width = std::clamp(fitting / kLeastColumns * kLeastColumns, kLeastColumns, most);
   while (width > kLeastColumns && loops.outputs / columns * parts(columns, width) < 2 * threads) {
     width = std::max(kLeastColumns, width / 2);
@@ -99,13 +100,13 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t least) {
-  const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
   NormaliseCut made{};
+  const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // of no rows: 1
   made.across = goes_across(loops, type);
   made.width = made.across ? width_of(loops, threads) : 1;
   made.tiles = parts(columns, made.width);
   made.units = loops.outputs / columns * made.tiles;
-  const std::int64_t elements = loops.count * made.width;
+  const std::int64_t elements = std::max<std::int64_t>(1, loops.count * made.width);
   made.has_room = elements <= kMostRoom;
   const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), least, kMostOfPiece);
   made.units_of_piece = std::max<std::int64_t>(1, wanted / elements);

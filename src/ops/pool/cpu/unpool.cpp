@@ -16,7 +16,7 @@ class Walk {
  public:
   Walk(const std::int64_t* sizes, const std::int64_t* steps, std::uint32_t rank, std::int64_t number)
       : sizes_(sizes), steps_(steps), rank_(rank) {
-    for (std::uint32_t i = rank; i-- > 0; number /= sizes[i]) {
+    for (std::uint32_t i = rank; number != 0 && i-- > 0; number /= sizes[i]) {
       places_[i] = number % sizes[i];
       offset_ += places_[i] * steps[i];
     }
