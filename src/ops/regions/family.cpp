@@ -75,14 +75,17 @@ f32 real_of(const OpDesc& desc, std::string_view field, f32 otherwise = 0.0F) {
 // ---- Checks ---------------------------------------------------------------------------------------------------------
 
 Status check_ranks(const OpDesc& desc, const Tensors& at) {
+  // The rules look at as many leading dimensions as DirectML allows.
+  const std::uint32_t most_of_boxes = kind_of(desc) == EntryKind::pooling ? 4U : kMaxRank;
   for (const auto& [position, least, most] :
        {std::tuple{at.image, 4U, 4U}, std::tuple{at.bins, 4U, 4U}, std::tuple{at.image_gradient, 4U, 4U},
-        std::tuple{at.boxes, 2U, kMaxRank}, std::tuple{at.indices, 1U, kMaxRank}}) {
+        std::tuple{at.boxes, 2U, most_of_boxes}, std::tuple{at.indices, 1U, kMaxRank}}) {
     const OpTensor* const tensor = find_tensor(desc, position);
     if (tensor != nullptr && (tensor->tensor.rank < least || tensor->tensor.rank > most)) {
-      return invalid(
-          desc, *tensor,
-          format_text("has {} dimensions; expected {}{}", tensor->tensor.rank, least, least == most ? "" : " or more"));
+      return invalid(desc, *tensor,
+                     least == most
+                         ? format_text("has {} dimensions; expected {}", tensor->tensor.rank, least)
+                         : format_text("has {} dimensions; expected {} to {}", tensor->tensor.rank, least, most));
     }
   }
   return {};
