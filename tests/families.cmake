@@ -100,6 +100,14 @@ anydml_oracle(softmax)
 anydml_oracle(reduce)
 anydml_oracle(sort)
 
+# Every operator with each of its tensors changed, between guard pages.
+anydml_test(changed_tensors_test NO_RACES LIBRARIES anydml::anydml anydml_plan anydml_schema
+  ENVIRONMENT ANYDML_THREADS=3)
+if(TARGET changed_tensors_test)
+  target_sources(changed_tensors_test PRIVATE support/changed_tensors.cpp support/random_operator.cpp)
+  list(APPEND tests_on_cuda changed_tensors_test)
+endif()
+
 # Whole operators of all families against digests of what they gave before. ./test --quick leaves the repetitions out.
 add_executable(operator_digests operator_digests.cpp support/random_operator.cpp)
 set_target_properties(operator_digests PROPERTIES CXX_EXTENSIONS OFF)

@@ -185,9 +185,15 @@ const Wrong kWrong[] = {
      {"OutputTensor.Sizes[2] is 7; expected (InputTensor.Sizes[2] + StartPadding[0] + EndPadding[0] - WindowSize[0]) / "
       "Strides[0] + 1, which divides by 0"}},
     {"AVERAGE_POOLING InputTensor=f32[1,1,2,2] OutputTensor=f32[1,1,1,1] Strides=[2,2] WindowSize=[3,2] "
-     "StartPadding=[0,0] EndPadding=[0,0]",  // rounded towards 0 it would be 1
-     {"OutputTensor.Sizes[2] is 1; expected (InputTensor.Sizes[2] + StartPadding[0] + EndPadding[0] - WindowSize[0]) / "
-      "Strides[0] + 1, which is 0"}},
+     "StartPadding=[0,0] EndPadding=[0,0]",
+     {"WindowSize[0] is 3; expected at most InputTensor.Sizes[2] + StartPadding[0] + EndPadding[0], which is 2"}},
+    // DirectMLX's AveragePooling computes its output without the dilations.
+    {"AVERAGE_POOLING1 InputTensor=f32[1,1,4,4] OutputTensor=f32[1,1,3,2] Strides=[1,1] WindowSize=[2,2] "
+     "StartPadding=[0,0] EndPadding=[0,0] Dilations=[2,2]",
+     {"OutputTensor.Sizes[2] is 3; expected (InputTensor.Sizes[2] + StartPadding[0] + EndPadding[0] - Dilations[0] * "
+      "(WindowSize[0] - 1) - 1) / Strides[0] + 1, which is 2"}},
+    {"MEAN_VARIANCE_NORMALIZATION1 InputTensor=f32[64] OutputTensor=f32[4] Axes=[0]",
+     {"OutputTensor.Sizes[0] is 4; expected InputTensor.Sizes[0], which is 64"}},
     {"REDUCE Function=SUM InputTensor=f32[3,3] OutputTensor=f32[3,3] Axes=[0,5]",
      {"Axes[1] is 5; expected less than InputTensor.DimensionCount, which is 2"}},
     {"REDUCE Function=SUM InputTensor=f32[3,3] OutputTensor=f32[3,1] Axes=[0]",

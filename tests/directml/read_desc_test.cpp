@@ -13,6 +13,7 @@
 #include "schema/check.h"
 #include "support/described_text.h"
 #include "support/rule_samples.h"
+#include "support/written_desc.h"
 
 namespace anydml::test {
 namespace {
@@ -21,124 +22,6 @@ using facts::FieldType;
 using schema::Argument;
 using schema::Described;
 using schema::GivenTensor;
-
-// A described operator as the struct that a program would fill.
-class Written {
- public:
-  explicit Written(const Described& described) : desc_(write(described)) {}
-
-  [[nodiscard]] const DML_OPERATOR_DESC& get() const { return desc_; }
-  [[nodiscard]] std::byte* member(std::string_view name) const {
-    return outer_ + std::ranges::find(facts_->fields, name, &facts::Field::name)->offset;
-  }
-
- private:
-  std::byte* allocate(std::size_t bytes) {
-    return reinterpret_cast<std::byte*>(blocks_.emplace_back(bytes / sizeof(u64) + 1).data());
-  }
-
-  template <class T>
-  static void put(std::byte*& to, T value) {
-    std::memcpy(to, &value, sizeof(value));
-    to += sizeof(value);
-  }
-
-  static void put_number(std::byte*& to, FieldType type, const Scalar& number) {
-    switch (type) {
-      case FieldType::real:
-      case FieldType::reals:
-      case FieldType::scale_bias:
-        return put(to, number.as<f32>());
-      case FieldType::integer:
-      case FieldType::integers:
-        return put(to, number.as<i32>());
-      default:
-        return put(to, number.as<u32>());
-    }
-  }
-
-  static void put_union(std::byte*& to, u32 type, const Scalar& number) {
-    switch (static_cast<DataType>(type)) {
-#define ANYDML_PUT(T, name, value) \
-  case DataType::name:             \
-    return put(to, number.as<T>());
-      ANYDML_FOR_EACH_TYPE(ANYDML_PUT)
-#undef ANYDML_PUT
-      default:  // no union has a number of four bits
-        break;
-    }
-  }
-
-  const void* write_tensors(const std::vector<GivenTensor>& tensors) {
-    auto* descs = reinterpret_cast<DML_TENSOR_DESC*>(allocate(tensors.size() * sizeof(DML_TENSOR_DESC)));
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      auto* sizes = reinterpret_cast<UINT*>(allocate(kMaxRank * sizeof(UINT)));
-      std::ranges::transform(tensors[i].sizes, sizes, [](i64 size) { return static_cast<UINT>(size); });
-      auto* buffer = reinterpret_cast<DML_BUFFER_TENSOR_DESC*>(allocate(sizeof(DML_BUFFER_TENSOR_DESC)));
-      *buffer = {static_cast<DML_TENSOR_DATA_TYPE>(tensors[i].type),
-                 static_cast<DML_TENSOR_FLAGS>(tensors[i].flags),
-                 tensors[i].rank,
-                 sizes,
-                 nullptr,
-                 tensors[i].total_bytes,
-                 tensors[i].alignment};
-      descs[i] = {DML_TENSOR_TYPE_BUFFER, buffer};
-    }
-    return descs;
-  }
-
-  const void* write_pointed(const facts::Field& field, const Argument& argument) {
-    if (!argument.present) {
-      return nullptr;
-    }
-    if (field.type == FieldType::tensors) {
-      return write_tensors(argument.tensors);
-    }
-    if (field.type == FieldType::operators) {
-      auto* descs =
-          reinterpret_cast<DML_OPERATOR_DESC*>(allocate(argument.operators.size() * sizeof(DML_OPERATOR_DESC)));
-      for (std::size_t i = 0; i < argument.operators.size(); ++i) {
-        descs[i] = write(argument.operators[i]);
-      }
-      return descs;
-    }
-    std::byte* numbers = allocate(argument.numbers.size() * sizeof(u32));
-    std::byte* next = numbers;
-    for (const Scalar& number : argument.numbers) {
-      put_number(next, field.type, number);
-    }
-    return numbers;
-  }
-
-  DML_OPERATOR_DESC write(const Described& described) {
-    const facts::Operator& op = *described.op;
-    std::byte* desc = allocate(op.desc_size);
-    const std::size_t type_field = schema::union_type_field(op);
-    for (std::size_t i = 0; i < op.fields.size(); ++i) {
-      const facts::Field& field = op.fields[i];
-      const Argument& argument = described.arguments[i];
-      std::byte* to = desc + field.offset;
-      const bool is_pointer = field.spelling.ends_with('*');
-      if (is_pointer) {
-        put(to, write_pointed(field, argument));
-      } else if (field.type == FieldType::scalar_union) {
-        put_union(to, described.arguments[type_field].numbers[0].as<u32>(), argument.numbers[0]);
-      } else {
-        for (const Scalar& number : argument.numbers) {
-          put_number(to, field.type, number);
-        }
-      }
-    }
-    facts_ = &op;
-    outer_ = desc;  // the outermost is written last
-    return {static_cast<DML_OPERATOR_TYPE>(op.value), desc};
-  }
-
-  std::deque<std::vector<u64>> blocks_;
-  const facts::Operator* facts_ = nullptr;
-  std::byte* outer_ = nullptr;
-  DML_OPERATOR_DESC desc_;
-};
 
 void expect_same(const Described& read, const Described& written) {
   ASSERT_EQ(read.op, written.op);
@@ -170,7 +53,7 @@ TEST(ReadDesc, ReadsWhatWasWritten) {
   for (const std::string_view text : kRightOperators) {
     SCOPED_TRACE(text);
     const Described described = parse_described(text);
-    const Written written(described);
+    const WrittenDesc written(described);
     const auto read = read_described(written.get(), *described.op);
     ASSERT_TRUE(read.ok()) << read.error().message;
     expect_same(read.value(), described);
@@ -193,7 +76,7 @@ TEST(ReadDesc, TakesStructsOfZerosOfEveryOperator) {
 TEST(ReadDesc, BelievesNoAbsurdCounts) {
   for (const std::string_view text : kRightOperators) {
     const Described described = parse_described(text);
-    const Written written(described);
+    const WrittenDesc written(described);
     for (const facts::Field& field : described.op->fields) {
       if (field.count_field < 0) {
         continue;
@@ -220,7 +103,7 @@ TEST(ReadDesc, TellsArraysThatAreNull) {
       if (field.count_field < 0) {
         continue;
       }
-      const Written written(described);
+      const WrittenDesc written(described);
       const void* null = nullptr;
       std::memcpy(written.member(field.name), &null, sizeof(null));
       const auto read = read_described(written.get(), *described.op);
@@ -235,7 +118,7 @@ TEST(ReadDesc, TellsArraysThatAreNull) {
 
 TEST(ReadDesc, LeavesOutUnionsOfNoType) {
   const Described described = parse_described("FILL_VALUE_CONSTANT OutputTensor=f32[3] ValueDataType=FLOAT32 Value=7");
-  const Written written(described);
+  const WrittenDesc written(described);
   for (const UINT type : {0U, 12U, 13U, 14U, 0xffff'ffffU}) {
     std::memcpy(written.member("ValueDataType"), &type, sizeof(type));
     const auto read = read_described(written.get(), *described.op);

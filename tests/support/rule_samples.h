@@ -39,8 +39,6 @@ inline constexpr std::string_view kRightOperators[] = {
     "WindowSize=[2,3] StartPadding=[0,1] EndPadding=[0,1]",
     "MAX_POOLING2 InputTensor=f32[1,1,8,8] OutputTensor=f32[1,1,4,6] Strides=[1,1] WindowSize=[3,3] "
     "StartPadding=[0,0] EndPadding=[0,0] Dilations=[2,1]",
-    "MAX_POOLING2 InputTensor=f32[1,1,8,8] OutputTensor=f32[1,1,6,6] Strides=[1,1] WindowSize=[3,3] "
-    "StartPadding=[0,0] EndPadding=[0,0] Dilations=[2,1]",
     "LP_POOLING1 InputTensor=f32[1,1,8,8] OutputTensor=f32[1,1,6,6] Strides=[1,1] WindowSize=[3,3] StartPadding=[0,0] "
     "EndPadding=[0,0] Dilations=[1,1]",
     "AVERAGE_POOLING1 InputTensor=f32[1,1,8,8] OutputTensor=f32[1,1,6,6] Strides=[1,1] WindowSize=[3,3] "
