@@ -12,7 +12,7 @@ MIRRORED = {"equal": "equal", "not_equal": "not_equal", "less": "greater", "less
             "greater": "less", "greater_equal": "less_equal"}
 ARITHMETIC = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 TENSOR_PARTS = {"DimensionCount": ("rank", "integer"), "DataType": ("data_type", "DML_TENSOR_DATA_TYPE"),
-                "Flags": ("flags", "integer")}
+                "Flags": ("flags", "DML_TENSOR_FLAGS")}
 PAIRS = {"size_2d": ("Width", "Height"), "scale_bias": ("Scale", "Bias")}
 ARRAYS = {"reals": "real", "naturals": "integer", "integers": "integer"}
 NUMBERS = {"real": "real", "natural": "integer", "integer": "integer", "boolean": "integer"}

@@ -353,6 +353,19 @@ TEST(Resample, WrongNumbers) {
   EXPECT_NE(empty.message().find("InputTensor: sizes are [0]; expected an element to sample"), std::string::npos);
 }
 
+// The filter is stretched wherever the scale is below 1, not only from half on, and nowhere else.
+TEST(Resample, AntialiasingOfEveryScaleBelowOne) {
+  for (const double scale : {0.25, 0.5, 0.75, 0.875, 1.0, 1.5}) {
+    Call plain({0, 0, 0, 8, 0, 0, 0, 0}, static_cast<std::int64_t>(8 * scale));
+    plain.scale = scale;
+    Call stretched = plain;
+    stretched.antialiased = 1;
+    ASSERT_EQ(plain.run(), ANYDML_OK) << anydml_last_error();
+    ASSERT_EQ(stretched.run(), ANYDML_OK) << anydml_last_error();
+    EXPECT_EQ(plain.output != stretched.output, scale < 1) << scale;
+  }
+}
+
 TEST(Resample, TooManyTaps) {
   Call call(std::vector<float>(10'000, 1.0F), 10'000);
   call.scale = 1e-6;

@@ -46,6 +46,11 @@ std::vector<fs::path> plugins_in(const fs::path& folder, std::error_code& failed
 
 // The table, or the reason why there is none.
 const BackendTable* load(const fs::path& file, std::string& why) {
+  std::error_code failed;
+  if (!fs::is_regular_file(file, failed)) {  // opening a FIFO would wait for someone who writes into it
+    why = failed ? failed.message() : "it is not a regular file";
+    return nullptr;
+  }
   // Never closed: its devices live as long as the process.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {

@@ -16,7 +16,7 @@ namespace anydml {
 
 struct BackendQueue;
 
-// A descriptor in a descriptor heap. All zeros: no descriptor.
+// A descriptor in a descriptor heap. All zeros: nothing was ever written there.
 enum class DescriptorKind : std::uint32_t {
   none,
   binding,     // DirectML's
@@ -30,7 +30,9 @@ struct Descriptor {
   std::uint64_t offset;
   std::uint64_t bytes;
   DescriptorKind kind;
-  std::uint32_t element_bytes;
+  // Of a view: the bytes of an element. Of a binding, and of no descriptor where a binding table has nothing bound: the
+  // table's number, which is never 0.
+  std::uint32_t detail;
 };
 static_assert(sizeof(Descriptor) == 32);
 
@@ -47,6 +49,8 @@ struct ResolvedDescriptor {
   Descriptor descriptor;
   BufferFacts facts;
   void* address;  // of the descriptor's offset
+  // Another binding table wrote over the descriptor in the heap. This is the recorded one; none if none was recorded.
+  bool overwritten;
 };
 
 // DirectML work in a command list. It is immutable; one object may be submitted many times at once.
@@ -83,8 +87,11 @@ struct IBridgeBuffer : IUnknown {
 
 struct IBridgeCommandList : IUnknown {
   virtual const void* device_identity() noexcept = 0;
+  // table: the number in the descriptors that its binding table writes. recorded: its bindings now, which replace those
+  // that another table writes over before the list is executed; null if they may still come.
   // E_INVALIDARG with the reason, as the end of a sentence, or E_OUTOFMEMORY. Does not invalidate the list.
   virtual HRESULT record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count,
+                                  std::uint32_t table, const ResolvedDescriptor* recorded,
                                   const char** why) noexcept = 0;
 };
 

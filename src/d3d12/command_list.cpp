@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/command_list.h"
 
+#include "base/reserve.h"
 #include "d3d12/descriptor_heap.h"
 #include "text/format.h"
 
@@ -63,6 +64,7 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
   }
   allocator_ = ComPtr<CommandAllocator>::share(known);
   recording_->commands.clear();
+  recording_->descriptors.clear();
   spoilt_message_.clear();
   spoilt_by_ = S_OK;
   state_ = State::open;
@@ -357,9 +359,9 @@ void STDMETHODCALLTYPE GraphicsCommandList::ClearUnorderedAccessViewUint(D3D12_G
       return format_text("ViewCPUHandle holds a view of another buffer{}; expected one of pResource{}",
                          with_name("", core().buffer_name(view.buffer)), buffer->quoted_name());
     }
-    if (view.kind == DescriptorKind::typed_view && view.element_bytes != sizeof(UINT)) {
+    if (view.kind == DescriptorKind::typed_view && view.detail != sizeof(UINT)) {
       return format_text("the view has elements of {} bytes; expected a RAW view or one of 32-bit elements",
-                         view.element_bytes);
+                         view.detail);
     }
     recording_->commands.emplace_back(ClearCommand{view, {values[0], values[1], values[2], values[3]}});
     return {};
@@ -436,7 +438,8 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResolveQueryData(ID3D12QueryHeap* he
 }
 
 HRESULT GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first,
-                                             std::uint32_t count, const char** why) noexcept {
+                                             std::uint32_t count, std::uint32_t table,
+                                             const ResolvedDescriptor* recorded, const char** why) noexcept {
   return com_boundary("IDMLCommandRecorder::RecordDispatch", [&]() -> HRESULT {
     const auto wrong = [why](const char* what) {
       *why = what;
@@ -457,8 +460,16 @@ HRESULT GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GP
             "SetDescriptorHeaps with it before");
       }
     }
-    recording_->commands.emplace_back(
-        DispatchCommand{ComPtr<IBridgeDispatch>::share(dispatch), place.heap, place.index, count});
+    std::vector<Descriptor>& kept = recording_->descriptors;
+    const std::size_t first_recorded = recorded != nullptr ? kept.size() : DispatchCommand::kNothingRecorded;
+    if (recorded != nullptr) {
+      reserve_more(kept, count);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        kept.push_back(recorded[i].descriptor);
+      }
+    }
+    recording_->commands.emplace_back(DispatchCommand{ComPtr<IBridgeDispatch>::share(dispatch), place.heap, place.index,
+                                                      count, table, first_recorded});
     return S_OK;
   });
 }

@@ -172,7 +172,7 @@ class GraphicsCommandList final
 
   const void* device_identity() noexcept override { return &core(); }
   HRESULT record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count,
-                          const char** why) noexcept override;
+                          std::uint32_t table, const ResolvedDescriptor* recorded, const char** why) noexcept override;
 
   // The end of a message that begins with "the list"; empty if a queue of that type may execute it.
   [[nodiscard]] std::string why_not_executable(D3D12_COMMAND_LIST_TYPE queue_type) const;

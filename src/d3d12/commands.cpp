@@ -11,6 +11,12 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 
+// Whether the descriptor is one that a binding table wrote, and not the one with this number.
+bool is_of_another_table(const Descriptor& descriptor, std::uint32_t table) {
+  const bool is_of_a_table = descriptor.kind == DescriptorKind::binding || descriptor.kind == DescriptorKind::none;
+  return is_of_a_table && descriptor.detail != 0 && descriptor.detail != table;
+}
+
 }  // namespace
 
 std::byte* Submission::hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes) {
@@ -67,7 +73,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
 
 // Outside the lookup's lock: DirectML may remove its device and speak of it.
 // heap: the previous dispatch's, and now this one's; most lists have one.
-bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& command,
+bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                                   std::shared_ptr<DescriptorStorage>& heap) {
   if (heap.owner_before(command.heap) || command.heap.owner_before(heap)) {
     heap = command.heap.lock();
@@ -82,6 +88,12 @@ bool Submission::resolve_dispatch(DeviceCore& core, const DispatchCommand& comma
     for (std::uint32_t i = 0; i < command.count; ++i) {
       ResolvedDescriptor& resolved = descriptors_.emplace_back();
       resolved.descriptor = heap->descriptors[command.first + i];
+      if (is_of_another_table(resolved.descriptor, command.table)) {
+        resolved.overwritten = true;
+        resolved.descriptor = command.first_recorded != DispatchCommand::kNothingRecorded
+                                  ? recording.descriptors[command.first_recorded + i]
+                                  : Descriptor{};
+      }
       if (const BufferPlace* place = buffers.find(resolved.descriptor.buffer); place != nullptr) {
         resolved.facts = {resolved.descriptor.buffer, place->bytes, place->heap, place->flags, &core};
         resolved.address = hold(*place, resolved.descriptor.offset, resolved.descriptor.bytes);
@@ -107,7 +119,7 @@ bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& r
   std::shared_ptr<DescriptorStorage> heap;
   for (const Command& command : recording->commands) {
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command); dispatch != nullptr) {
-      resolve_dispatch(core, *dispatch, heap);
+      resolve_dispatch(core, *recording, *dispatch, heap);
     } else if (!resolve(DeviceCore::BufferLookup(core), command, missing)) {
       return false;
     }

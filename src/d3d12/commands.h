@@ -62,12 +62,17 @@ struct DispatchCommand {
   std::weak_ptr<DescriptorStorage> heap;  // as in the API, the list does not keep a heap alive
   std::uint32_t first;
   std::uint32_t count;
+  std::uint32_t table;         // the number of the binding table that wrote the descriptors
+  std::size_t first_recorded;  // among the recording's descriptors
+
+  static constexpr std::size_t kNothingRecorded = static_cast<std::size_t>(-1);
 };
 
 using Command = std::variant<CopyCommand, ClearCommand, TimestampCommand, ResolveCommand, DispatchCommand>;
 
 struct Recording {
   std::vector<Command> commands;
+  std::vector<Descriptor> descriptors;  // of its dispatches, as they were bound at recording
   // The number of submissions; at zero, the recording may go. The shared pointer's own count orders nothing.
   mutable std::atomic<std::uint32_t> in_flight{0};
 };
@@ -116,7 +121,8 @@ class Submission {
   using Work = std::variant<Copy, Clear, Timestamp, Dispatch>;
 
   bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing);
-  bool resolve_dispatch(DeviceCore& core, const DispatchCommand& command, std::shared_ptr<DescriptorStorage>& heap);
+  bool resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
+                        std::shared_ptr<DescriptorStorage>& heap);
   std::byte* hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes);
 
   static constexpr std::uint64_t kSmallBytes = 65'536;

@@ -85,8 +85,7 @@ void STDMETHODCALLTYPE Device::CreateConstantBufferView(const D3D12_CONSTANT_BUF
                                                         D3D12_CPU_DESCRIPTOR_HANDLE at) noexcept {
   Descriptor view{};
   if (desc != nullptr) {
-    view = {
-        .buffer = 0, .offset = 0, .bytes = desc->SizeInBytes, .kind = DescriptorKind::other_view, .element_bytes = 1};
+    view = {.buffer = 0, .offset = 0, .bytes = desc->SizeInBytes, .kind = DescriptorKind::other_view, .detail = 1};
   }
   write_view("CreateConstantBufferView", at, view);
 }
@@ -100,7 +99,7 @@ void STDMETHODCALLTYPE Device::CreateShaderResourceView(ID3D12Resource* resource
             .offset = 0,
             .bytes = buffer->bytes(),
             .kind = DescriptorKind::other_view,
-            .element_bytes = 1};
+            .detail = 1};
   }
   write_view("CreateShaderResourceView", at, view);
 }
@@ -157,7 +156,7 @@ void STDMETHODCALLTYPE Device::CreateUnorderedAccessView(ID3D12Resource* resourc
                 .offset = static_cast<std::uint64_t>(*offset),
                 .bytes = bytes,
                 .kind = raw ? DescriptorKind::raw_view : DescriptorKind::typed_view,
-                .element_bytes = element});
+                .detail = element});
     return S_OK;
   });
 }

@@ -49,7 +49,7 @@ std::string wrong(const Requirement& requirement, const std::string& what) {
   return format_text("{}: {}: {}", requirement.work.label(), requirement.name, what);
 }
 
-std::string take_buffer(const DmlCore& core, const Requirement& requirement, const DML_BUFFER_BINDING& given,
+std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML_BUFFER_BINDING& given,
                         ResolvedDescriptor& binding) {
   binding = {};
   if (given.Buffer == nullptr) {
@@ -69,16 +69,36 @@ std::string take_buffer(const DmlCore& core, const Requirement& requirement, con
                       .offset = given.Offset,
                       .bytes = given.SizeInBytes,
                       .kind = DescriptorKind::binding,
-                      .element_bytes = 0};
+                      .detail = 0};
   taken.address = kThere;
-  std::string what = check_range(core, requirement, taken);
-  if (what.empty()) {
-    binding = taken;
+  // A binding that needs no bytes may well have none: programs bind a temporary resource of the size they were told.
+  const bool takes_rest = given.SizeInBytes == 0 && requirement.bytes != 0 && given.Offset <= taken.facts.bytes;
+  if (takes_rest) {
+    taken.descriptor.bytes = taken.facts.bytes - given.Offset;
+    if (taken.descriptor.bytes < requirement.bytes) {
+      return wrong(requirement,
+                   format_text("SizeInBytes is 0, which means the rest of the {}, and that is {} bytes from Offset {}; "
+                               "expected {} or more",
+                               core.buffer_text(taken.descriptor.buffer), taken.descriptor.bytes, given.Offset,
+                               requirement.bytes));
+    }
   }
-  return what;
+  if (std::string what = check_range(core, requirement, taken); !what.empty()) {
+    return what;
+  }
+  if (takes_rest) {
+    core.warn(("IDMLBindingTable: " +
+               wrong(requirement, format_text("SizeInBytes is 0; the rest of the {} is bound, {} bytes from Offset {}, "
+                                              "but elsewhere that may fail; expected the size, {} or more",
+                                              core.buffer_text(taken.descriptor.buffer), taken.descriptor.bytes,
+                                              given.Offset, requirement.bytes)))
+                  .c_str());
+  }
+  binding = taken;
+  return {};
 }
 
-std::string take_binding(const DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
+std::string take_binding(DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
                          ResolvedDescriptor& binding) {
   binding = {};
   if (given.Type == DML_BINDING_TYPE_NONE) {
@@ -96,7 +116,10 @@ std::string take_binding(const DmlCore& core, const Requirement& requirement, co
 
 std::string check_present(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding) {
   if (binding.descriptor.kind == DescriptorKind::none) {
-    return wrong(requirement, "nothing is bound; expected a buffer");
+    return wrong(requirement, binding.overwritten
+                                  ? "another binding table wrote over its descriptor after the dispatch was recorded; "
+                                    "expected descriptors of its own until the list is executed"
+                                  : "nothing is bound; expected a buffer");
   }
   if (binding.descriptor.kind != DescriptorKind::binding) {
     return wrong(requirement, "its descriptor was overwritten by a view; expected the binding table's own");

@@ -24,12 +24,13 @@ struct Requirement {
 // The whole message: who, which binding, and the reason.
 [[nodiscard]] std::string wrong(const Requirement& requirement, const std::string& what);
 
-// Reads one BUFFER binding. A null buffer means no binding; the caller decides whether that is allowed.
-std::string take_buffer(const DmlCore& core, const Requirement& requirement, const DML_BUFFER_BINDING& given,
+// Reads one BUFFER binding. A null buffer means no binding; the caller decides whether that is allowed. A size of 0,
+// which samples leave in the struct, means the rest of the buffer if bytes are needed.
+std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML_BUFFER_BINDING& given,
                         ResolvedDescriptor& binding);
 
 // A binding of type BUFFER or NONE.
-std::string take_binding(const DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
+std::string take_binding(DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
                          ResolvedDescriptor& binding);
 
 // At recording and submission: bound, alive and unchanged.

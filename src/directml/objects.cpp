@@ -94,6 +94,7 @@ std::string DmlBindingTable::set_desc(const DML_BINDING_TABLE_DESC* desc) {
     temporary_ = {};
     cpu_ = desc->CPUDescriptorHandle;
     gpu_ = desc->GPUDescriptorHandle;
+    number_ = work->table_number();
   }
   dispatchable_ = ComPtr<IDMLDispatchable>::share(desc != nullptr ? desc->Dispatchable : nullptr);
   work_ = std::move(work);
@@ -120,6 +121,7 @@ void DmlBindingTable::bind(const char* method, const Body& body) noexcept {
     descriptors.reserve(bindings_.size());
     for (const ResolvedDescriptor& binding : bindings_) {
       descriptors.push_back(binding.descriptor);
+      descriptors.back().detail = number_;
     }
     if (!descriptors.empty() &&
         !core().parent().write_descriptors(cpu_, descriptors.data(), static_cast<UINT>(descriptors.size()))) {
@@ -174,7 +176,8 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
     }
     const char* why = "";
     const HRESULT recorded =
-        known_list->record_dispatch(work.get(), table->gpu_handle(), work->properties().RequiredDescriptorCount, &why);
+        known_list->record_dispatch(work.get(), table->gpu_handle(), work->properties().RequiredDescriptorCount,
+                                    table->number(), work->binds_late() ? nullptr : table->bindings().data(), &why);
     if (recorded == E_OUTOFMEMORY) {
       throw std::bad_alloc();  // becomes the reason of the removal
     }

@@ -83,6 +83,7 @@ class DmlBindingTable final
   [[nodiscard]] const Bindings& bindings() const { return bindings_; }
   [[nodiscard]] const ResolvedDescriptor& temporary() const { return temporary_; }
   [[nodiscard]] D3D12_GPU_DESCRIPTOR_HANDLE gpu_handle() const { return gpu_; }
+  [[nodiscard]] std::uint32_t number() const { return number_; }
 
  private:
   // Runs body on the bindings and writes the result into the heap.
@@ -93,6 +94,7 @@ class DmlBindingTable final
   ComPtr<Work> work_;  // null: an empty table
   D3D12_CPU_DESCRIPTOR_HANDLE cpu_{};
   D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
+  std::uint32_t number_ = 0;  // in the descriptors that it writes
   Bindings bindings_;
   ResolvedDescriptor temporary_{};  // kept even if the work does not need it and has no descriptor for it
 };

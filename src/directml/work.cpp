@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "directml/work.h"
 
+#include <algorithm>
+
 #include "base/quoted.h"
 #include "com/com_object.h"
 #include "directml/bindings.h"
+#include "text/format.h"
 
 namespace anydml {
 
-bool Work::submit(const ResolvedDescriptor* descriptors, std::uint32_t) noexcept {
+bool Work::submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept {
   if (core_->removed()) {
     return false;
   }
@@ -20,6 +23,8 @@ bool Work::submit(const ResolvedDescriptor* descriptors, std::uint32_t) noexcept
     good = what.empty();
     if (!good) {
       core_->remove(E_INVALIDARG, "ExecuteCommandLists: " + what + "; the DirectML device is removed");
+    } else if (descriptors != nullptr) {
+      warn_of_overwriting(descriptors, count);
     }
     return S_OK;
   });
@@ -28,6 +33,27 @@ bool Work::submit(const ResolvedDescriptor* descriptors, std::uint32_t) noexcept
     return false;
   }
   return good;
+}
+
+std::uint32_t Work::next_number() noexcept {
+  static constinit std::atomic<std::uint32_t> last = 0;
+  std::uint32_t number = 0;
+  while (number == 0) {
+    number = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  return number;
+}
+
+void Work::warn_of_overwriting(const ResolvedDescriptor* descriptors, std::uint32_t count) {
+  const auto overwritten = std::count_if(descriptors, descriptors + count,
+                                         [](const ResolvedDescriptor& descriptor) { return descriptor.overwritten; });
+  if (overwritten != 0 && !warned_of_overwriting_.exchange(true)) {
+    core_->warn(format_text("ExecuteCommandLists: {}: another binding table wrote over {} of its {} descriptors after "
+                            "the dispatch was recorded; the recorded bindings are used, but elsewhere the other "
+                            "table's may be; expected descriptors of its own until the list is executed",
+                            label(), overwritten, count)
+                    .c_str());
+  }
 }
 
 std::string Work::label() const {

@@ -39,6 +39,11 @@ class Work : public ComObject<IBridgeDispatch> {
   virtual std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   // Stored separately, and among the bindings if the work needs it. A binding that is not needed must still be valid.
   std::string bind_temporary(const DML_BINDING_DESC* given, Bindings& bindings, ResolvedDescriptor& temporary) const;
+  // Whether bindings may still come after the recording, up to the submission.
+  [[nodiscard]] virtual bool binds_late() const { return false; }
+  // A number for the descriptors of a table that is made for this work, or reset for it. Every table has another one,
+  // unless bindings may come late: then all tables of the work have the same, and each may write what another began.
+  [[nodiscard]] std::uint32_t table_number() const { return binds_late() ? number_ : next_number(); }
   // At recording. Bindings that may come later are checked at submission.
   virtual std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const = 0;
 
@@ -55,8 +60,15 @@ class Work : public ComObject<IBridgeDispatch> {
   DML_BINDING_PROPERTIES properties_{};
 
  private:
+  // Not 0, and another one than the last 4 billion times.
+  static std::uint32_t next_number() noexcept;
+  // Warns, once, if other tables wrote over descriptors, whose recorded bindings are used.
+  void warn_of_overwriting(const ResolvedDescriptor* descriptors, std::uint32_t count);
+
   const std::shared_ptr<DmlCore> core_;
   const std::string_view kind_;
+  const std::uint32_t number_ = next_number();
+  std::atomic<bool> warned_of_overwriting_{false};
   mutable std::mutex name_mutex_;
   std::string name_;
 };
@@ -73,6 +85,7 @@ class Execution final : public Work {
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
+  [[nodiscard]] bool binds_late() const override { return late_bindings_; }
   void run(BackendQueue* queue, void* const* addresses) noexcept override;
 
   [[nodiscard]] const Surface& surface() const { return surface_; }

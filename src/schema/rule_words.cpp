@@ -47,6 +47,8 @@ const facts::Enum* RuleValues::enumeration_of(const RuleNode& node) const {
       return facts::find_enum(described_.op->fields[node.field].spelling);
     case RuleOp::data_type:
       return facts::find_enum("DML_TENSOR_DATA_TYPE");
+    case RuleOp::flags:
+      return facts::find_enum("DML_TENSOR_FLAGS");
     default:
       return nullptr;
   }

@@ -105,11 +105,21 @@ class RuleChecker {
     }
     ++told_;
     findings_.violations.push_back(
-        {place, given_text(claim.a) + "; expected " + expected_text(claim) + reasons_text()});
+        {place, given_text(claim.a) + "; expected " + expected_text(claim) + reasons_text() + way_out_text(claim)});
     const bool is_tensor = described_.op->fields[place.field].type == facts::FieldType::tensors;
     if (!is_tensor || place.part == Part::dimension_count) {
       blamed_.push_back(place.field);  // one wrong size does not make the others wrong
     }
+  }
+
+  // What to do instead, where the field itself does not show it.
+  [[nodiscard]] std::string way_out_text(const RuleNode& claim) const {
+    return values_.node(claim.a).op == RuleOp::flags
+               ? format_text(
+                     ", since {} takes no tensor that DirectML owns; bind it at execution, or in a graph let "
+                     "ACTIVATION_IDENTITY take the owned tensor and {} its output",
+                     described_.op->name, described_.op->name)
+               : std::string();
   }
 
   // What there is: "is 4", "holds 3 tensors", "Offsets[0] + Sizes[0] is 7".

@@ -45,6 +45,25 @@ std::vector<Case> binding_cases() {
        binding([](Program& p) {
          bind_inputs(p.table.Get(), {p.whole(0), {p.buffers[1].Get(), 0, 92}});
        })},
+      {"a size of 0 where less than the tensor is left", kRemoval,
+       "BTensor: SizeInBytes is 0, which means the rest of the buffer, and that is 64 bytes from Offset 960; expected "
+       "96 "
+       "or more",
+       binding([](Program& p) {
+         bind_inputs(p.table.Get(), {p.whole(0), {p.buffers[1].Get(), 960, 0}});
+       })},
+      {"a size of 0 at the end of the buffer", kRemoval, "and that is 0 bytes from Offset 1024; expected 96 or more",
+       binding([](Program& p) {
+         bind_output(p.table.Get(), {p.buffers[2].Get(), 1024, 0});
+       })},
+      {"a size of 0 past the end of the buffer", kRemoval, "0 bytes from Offset 2048 do not lie",
+       binding([](Program& p) {
+         bind_output(p.table.Get(), {p.buffers[2].Get(), 2048, 0});
+       })},
+      {"a size of 0 at an odd offset", kRemoval, "ATensor: Offset is 8; expected a multiple of 16",
+       binding([](Program& p) {
+         bind_inputs(p.table.Get(), {{p.buffers[0].Get(), 8, 0}, p.whole(1)});
+       })},
       {"an offset that is not a multiple of 16", kRemoval, "ATensor: Offset is 8; expected a multiple of 16",
        binding([](Program& p) {
          bind_inputs(p.table.Get(), {{p.buffers[0].Get(), 8, 96}, p.whole(1)});
@@ -196,6 +215,19 @@ std::vector<Case> binding_cases() {
        [](Program& p) -> HRESULT {
          p.prepare(DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
          p.record();
+         p.dml.queue.submit();
+         p.dml.queue.wait();
+         return S_OK;
+       }},
+      {"ExecuteCommandLists: volatile descriptors that another operator's table wrote over", kRemoval,
+       "ATensor: another binding table wrote over its descriptor after the dispatch was recorded",
+       [](Program& p) -> HRESULT {
+         p.prepare(DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
+         p.bind_good();
+         p.record();
+         const auto other = p.dml.compile(p.op.Get());
+         p.table = p.dml.table(other.Get(), p.heap.Get());
+         p.bind_good();
          p.dml.queue.submit();
          p.dml.queue.wait();
          return S_OK;

@@ -166,10 +166,37 @@ std::function<HRESULT(Program&)> creating_fused(Fill fill) {
       });
 }
 
+// A GRU whose weights DirectML would own.
+HRESULT create_owning_gru(Program& p) {
+  const Tensor inputs(kFloat, {1, 2, 1, 1});
+  const Tensor weights(kFloat, {1, 1, 3, 1}, {}, DML_TENSOR_FLAG_OWNED_BY_DML);
+  const Tensor recurrence(kFloat, {1, 1, 3, 1});
+  const Tensor last(kFloat, {1, 1, 1, 1});
+  const DML_ACTIVATION_SIGMOID_OPERATOR_DESC sigmoid{};
+  const DML_ACTIVATION_TANH_OPERATOR_DESC tangent{};
+  const DML_OPERATOR_DESC activations[] = {{DML_OPERATOR_ACTIVATION_SIGMOID, &sigmoid},
+                                           {DML_OPERATOR_ACTIVATION_TANH, &tangent}};
+  DML_GRU_OPERATOR_DESC desc{};
+  desc.InputTensor = &inputs.desc;
+  desc.WeightTensor = &weights.desc;
+  desc.RecurrenceTensor = &recurrence.desc;
+  desc.OutputSingleTensor = &last.desc;
+  desc.ActivationDescCount = 2;
+  desc.ActivationDescs = activations;
+  desc.Direction = DML_RECURRENT_NETWORK_DIRECTION_FORWARD;
+  p.described = {DML_OPERATOR_GRU, &desc};
+  return p.create();
+}
+
 }  // namespace
 
 std::vector<Case> rule_cases() {
   return {
+      {"a tensor of a recurrent network owned by DirectML", E_INVALIDARG,
+       "GRU: WeightTensor.Flags is OWNED_BY_DML; expected NONE, since GRU takes no tensor that DirectML owns; bind it "
+       "at "
+       "execution, or in a graph let ACTIVATION_IDENTITY take the owned tensor",
+       create_owning_gru},
       {"an axis that the tensor does not have", E_INVALIDARG, "REDUCE: Axes[1] is 4; expected less than",
        creating_reduce([](DML_REDUCE_OPERATOR_DESC& desc) {
          static constexpr UINT kAxes[] = {0, 4};

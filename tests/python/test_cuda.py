@@ -41,6 +41,17 @@ def test_what_is_not_on_the_same_gpu_is_refused(kind):
         anydml.modulus_floor(7.0, 3.0, out=here)
 
 
+BAND = {"value": 2.0, "diagonal_fill_begin": 0, "diagonal_fill_end": 2}  # of a DIAGONAL_MATRIX1, whose input is optional
+
+
+def test_out_alone_says_where_the_work_runs():
+    far = pretend.Array(np.ones((3, 4), "f4"), index=63)
+    for call in (lambda: anydml.diagonal_matrix1(out=far, **BAND), lambda: anydml.diagonal_matrix1(None, out=far, **BAND),
+                 lambda: anydml.fill_value_constant(value=7, out=far)):
+        with pytest.raises(RuntimeError, match="cuda:63, and anydml has no such device"):  # and not: no input is there
+            call()
+
+
 def test_types_are_not_converted_on_a_gpu():
     a = pretend.Array(np.ones(3, "f4"))
     with pytest.raises(TypeError, match="float32 and int32; expected one type"):
@@ -243,6 +254,18 @@ def test_every_operator_by_name(on):
             (ValueError, "the arrays are on cuda:0", lambda: anydml.modulus_floor(x, x, device="cpu"))):
         with pytest.raises(error, match=message):
             call()
+
+
+def test_operators_without_inputs_run_where_out_is(on):
+    if not on.writes:
+        pytest.skip("the library's arrays are never written")
+    expected = anydml.diagonal_matrix1(shape=(3, 4), dtype="f4", **BAND)
+    assert expected.any() and not expected.all()
+    for inputs in ((), (None,)):
+        for device in (None, "cuda:0"):
+            out = on.put(np.full((3, 4), 9, "f4"))
+            assert anydml.diagonal_matrix1(*inputs, out=out, device=device, **BAND) is out
+            assert_same(on, out, expected)
 
 
 def test_what_was_compiled_is_kept_and_bounded(on):
