@@ -5,6 +5,7 @@ import math
 import torch
 from torch.nn import functional
 
+from .._run import run
 from .normalising import REDUCTIONS
 
 _MOST = 65536    # samples of a bin
@@ -115,24 +116,24 @@ def _align_grad(g, image, gradient, boxes, batches):
     return g.outputs(made, of_boxes.reshape(boxes.shape))
 
 
+_LEAST = 2**23  # the bits of the least normal float
+
+
 def _pool(g, image, boxes):
-    """The greatest element of each bin, in Caffe's whole numbers."""
-    boxes = boxes.reshape(-1, 5).detach()
-    image_of, known, _ = _images(image, torch.trunc(boxes[:, 0]))
-    bins, masks = g.sizes[0][-2:], []
-    for k, size in ((2, image.shape[-2]), (1, image.shape[-1])):
-        scaled = boxes[:, [k, k + 2]] * g.SpatialScale
-        first, last = (torch.sign(scaled) * torch.floor(scaled.abs() + 0.5)).unbind(1)
-        length = (last - first + 1).clamp(min=1)
-        bin_, count = torch.arange(bins[2 - k], device=boxes.device), bins[2 - k]
-        start = first[:, None] + torch.floor(bin_ * length[:, None] / count)
-        end = first[:, None] + torch.ceil((bin_ + 1) * length[:, None] / count)
-        place = torch.arange(size, device=boxes.device)
-        masks.append((place >= start[..., None]) & (place < end[..., None]))
-    rows, columns = masks
-    mask = rows[:, None, :, None, :, None] & columns[:, None, None, :, None, :] & known[..., None, None]
-    values = torch.where(mask, image_of[:, :, None, None], -math.inf).flatten(4)
-    return torch.where(mask.flatten(4).any(-1), values.max(-1).values, 0)
+    """The operator itself finds the greatest element of each bin: in place of the elements it pools their ranks."""
+    batches, channels, count = image.shape[0], image.shape[1], math.prod(image.shape[2:])
+    # The first of equal elements has the highest rank. Positive floats have the order of their bits.
+    order = torch.sort(image.detach().flatten(2), stable=True, descending=True).indices
+    ranks = torch.arange(_LEAST + count, _LEAST, -1, dtype=torch.int32, device=image.device).expand(order.shape)
+    ranks = torch.zeros_like(order, dtype=torch.int32).scatter(2, order, ranks).view(torch.float32)
+    found = run("ROI_POOLING", ranks.reshape(image.shape), boxes.detach().to(torch.float32), shape=tuple(g.sizes[0]),
+                **g.attributes)
+    batch = torch.trunc(boxes.detach().reshape(-1, 5)[:, 0]).nan_to_num().clamp(0, batches - 1).to(torch.int64)
+    plane = (batch[:, None] * channels + torch.arange(channels, device=image.device))[..., None, None] * count
+    is_empty = found == 0
+    place = torch.where(is_empty, 0, _LEAST + count - found.view(torch.int32))  # in the order
+    place = order.reshape(-1).gather(0, (plane + place).reshape(-1)).reshape(found.shape)
+    return torch.where(is_empty, 0, image.reshape(-1).gather(0, (plane + place).reshape(-1)).reshape(found.shape))
 
 
 TABLE = {"ROI_ALIGN": _align, "ROI_ALIGN1": _align, "ROI_ALIGN_GRAD": _align_grad, "ROI_POOLING": _pool}
