@@ -9,6 +9,7 @@ from .._run import run
 from .normalising import REDUCTIONS
 
 _MOST = 65536    # samples of a bin
+_AT_ONCE = 2**21  # elements of the images of so many boxes are copied at a time
 _WITHOUT = 32    # so many are computed for every bin, if that spares a look at the boxes, which a compiler has not got
 
 
@@ -60,9 +61,8 @@ def _axes(g, image, boxes, bins):
 
 def _images(image, batches):
     """The image of each box; none where there is no such batch."""
-    batches = batches.reshape(-1).to(torch.int64)
     known = (batches >= 0) & (batches < image.shape[0])
-    return image[batches.clamp(0, image.shape[0] - 1)], known[:, None, None, None], batches
+    return image.index_select(0, batches.clamp(0, image.shape[0] - 1)), known[:, None, None, None], batches
 
 
 def _samples(images, rows, columns):
@@ -77,7 +77,18 @@ def _is_max(g):
     return g.choice("ReductionFunction", *REDUCTIONS) == "MAX"
 
 
+def _parts(image, count):
+    """The boxes in parts, because each of them has a copy of its image."""
+    step = max(1, _AT_ONCE // max(1, math.prod(image[1:])))
+    return [slice(first, first + step) for first in range(0, max(count, 1), step)]
+
+
 def _align(g, image, boxes, batches):
+    boxes, batches = boxes.reshape(-1, 4), batches.reshape(-1).to(torch.int64)
+    return torch.cat([_align_part(g, image, boxes[one], batches[one]) for one in _parts(image.shape, len(boxes))])
+
+
+def _align_part(g, image, boxes, batches):
     rows, columns = _axes(g, image.shape, boxes, g.sizes[0])
     images, known, _ = _images(image, batches)
     outside = g.OutOfBoundsInputValue
@@ -92,7 +103,15 @@ def _align(g, image, boxes, batches):
 
 
 def _align_grad(g, image, gradient, boxes, batches):
+    corners, batches = boxes.reshape(-1, 4), batches.reshape(-1).to(torch.int64)
     sizes = image.shape if image is not None else g.sizes[0]
+    made = [_align_grad_part(g, image, gradient[one], corners[one], batches[one], sizes)
+            for one in _parts(sizes, len(corners))]
+    images, of_boxes = zip(*made)
+    return g.outputs(sum(images), torch.cat(of_boxes).reshape(boxes.shape))
+
+
+def _align_grad_part(g, image, gradient, boxes, batches, sizes):
     rows, columns = _axes(g, sizes, boxes, gradient.shape)
     images, known, batches = _images(gradient.new_zeros(tuple(sizes)) if image is None else image, batches)
     gradient = torch.where(known, gradient, 0)
@@ -113,7 +132,7 @@ def _align_grad(g, image, gradient, boxes, batches):
 
     of_boxes = torch.stack([of_corner(rows.weights, columns.starts), of_corner(rows.starts, columns.weights),
                             of_corner(rows.weights, columns.ends), of_corner(rows.ends, columns.weights)], -1)
-    return g.outputs(made, of_boxes.reshape(boxes.shape))
+    return made, of_boxes
 
 
 _LEAST = 2**23  # the bits of the least normal float
