@@ -102,3 +102,36 @@ def test_gradients_of_large_windows():
             (made * torch.linspace(-1, 1, made.numel())).sum().backward()
             found.append(leaf.grad)
         torch.testing.assert_close(*found, rtol=1e-3, atol=1e-3)
+
+
+# ---- Of any order ---------------------------------------------------------------------------------------------------
+
+SMALL = {"Strides": [1, 1], "WindowSize": [3, 3], "StartPadding": [1, 1], "EndPadding": [1, 1]}
+TWO_BOXES = torch.tensor([[[[0.0, 0, 0, 2, 2], [0, 1, 1, 3, 3]]]])
+SAME = {
+    "AVERAGE_POOLING": (lambda x: anydml.run("AVERAGE_POOLING", x, IncludePadding=False, **SMALL),
+                        lambda x: torch.nn.functional.avg_pool2d(x, 3, 1, 1, count_include_pad=False)),
+    "MAX_POOLING": (lambda x: anydml.run("MAX_POOLING", x, **SMALL), lambda x: torch.nn.functional.max_pool2d(x, 3, 1, 1)),
+    "LP_POOLING": (lambda x: anydml.run("LP_POOLING", x, P=3, **SMALL),
+                   lambda x: torch.nn.functional.avg_pool2d(x.abs()**3, 3, 1, 1, divisor_override=1)**(1 / 3)),
+    "RESAMPLE2": (lambda x: anydml.run("RESAMPLE2", x, shape=(1, 2, 8, 8), **{**RESAMPLE, "Scales": [1, 1, 2, 2]}),
+                  lambda x: torch.nn.functional.interpolate(x, scale_factor=2, mode="bilinear")),
+    "LOCAL_RESPONSE_NORMALIZATION": (
+        lambda x: anydml.run("LOCAL_RESPONSE_NORMALIZATION", x, **{**RESPONSE, "CrossChannel": True, "LocalSize": 3}),
+        lambda x: torch.nn.functional.local_response_norm(x, 3, 0.5, 0.75, 1)),
+    "ROI_POOLING": (lambda x: anydml.run("ROI_POOLING", x, TWO_BOXES, SpatialScale=1, PooledSize=(1, 1), shape=(2, 2, 1, 1)),
+                    lambda x: torch.cat([torch.nn.functional.max_pool2d(x[:, :, k:k + 3, k:k + 3], 3) for k in (0, 1)])),
+}
+TRANSFORMS = [
+    torch.func.jacrev, torch.func.jacfwd, lambda f: torch.func.hessian(lambda x: f(x).sin().sum()),
+    lambda f: torch.func.jacfwd(torch.func.jacfwd(lambda x: f(x).sin().sum())),
+    lambda f: lambda x: torch.vmap(torch.func.grad(lambda x: f(x).sin().sum()))(torch.stack([x, 2 * x]))]
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_derivatives_are_pytorchs(name):
+    torch.manual_seed(0)
+    x = torch.rand(1, 2, 4, 4) + 0.1
+    for transform in TRANSFORMS:
+        mine, theirs = (transform(one)(x) for one in SAME[name])
+        torch.testing.assert_close(mine, theirs, rtol=1e-3, atol=1e-3)
