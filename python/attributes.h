@@ -158,11 +158,13 @@ class Attributes {
   }
 
   static std::vector<nb::object> items_of(const std::string& name, nb::handle value, const char* expected) {
-    const bool is_text = PyUnicode_Check(value.ptr()) != 0 || PyBytes_Check(value.ptr()) != 0;
+    // An iterator could be read only once, and attributes are read more often than that.
+    const bool is_refused =
+        PyUnicode_Check(value.ptr()) != 0 || PyBytes_Check(value.ptr()) != 0 || PyIter_Check(value.ptr());
     const nb::object fast =
-        is_text ? nb::object() : nb::steal(in_python([&] { return PySequence_Fast(value.ptr(), "no sequence"); }));
+        is_refused ? nb::object() : nb::steal(in_python([&] { return PySequence_Fast(value.ptr(), "no sequence"); }));
     if (!fast.is_valid()) {
-      if (!is_text) {
+      if (!is_refused) {
         leave_type_errors_aside();
       }
       raise(PyExc_TypeError, name + " is " + text_of(value) + "; expected " + expected);

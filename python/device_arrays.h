@@ -28,6 +28,7 @@ struct Names {
   PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
   PyObject* is_neg = PyUnicode_InternFromString("is_neg");
+  PyObject* resolve_neg = PyUnicode_InternFromString("resolve_neg");
   PyObject* is_mode = PyUnicode_InternFromString("_is_in_torch_dispatch_mode");
   PyObject* current_level = PyUnicode_InternFromString("_current_level");
 };
@@ -45,7 +46,7 @@ struct Library {
   bool is_torch;
   bool is_subclass;  // a subclass of PyTorch's tensors, which may override functions
   bool tells_stream;
-  nb::object capsule, empty_like, empty, number, stream, adopt;
+  nb::object capsule, empty_like, empty, number, stream, adopt, written;
   const dlpack::Exchange* exchange = nullptr;  // null: use capsules
   nb::object modes;    // PyTorch's module dict that says whether a mode intercepts every operator
   nb::object forward;  // PyTorch's module dict for forward-mode derivatives
@@ -78,6 +79,7 @@ inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
   made->number = self.attr("number");
   made->stream = self.attr("stream");
   made->adopt = self.attr("adopt");
+  made->written = self.attr("written");
   if (made->is_torch && !made->is_subclass) {
     const nb::object modules = nb::module_::import_("sys").attr("modules");
     const auto dict_of = [&](const char* name) {
@@ -122,6 +124,24 @@ inline const Library* library_of(PyObject* object) {
   return known->back().get();
 }
 
+// Tells a library which of its arrays a call has written. PyTorch counts the changes of a tensor, so that derivatives
+// notice if a value that they need is gone.
+inline void tell_written(const Library* library, const nb::handle* arrays, std::size_t count) {
+  if (library == nullptr || count == 0 || library->written.is_none()) {
+    return;
+  }
+  const nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  if (!all.is_valid()) {
+    throw nb::python_error();
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(i), arrays[i].inc_ref().ptr());
+  }
+  if (!nb::steal(in_python([&] { return PyObject_CallOneArg(library->written.ptr(), all.ptr()); })).is_valid()) {
+    throw nb::python_error();
+  }
+}
+
 // ---- Operands ------------------------------------------------------------------------------------------------------
 
 // An operand of a call: the caller's object and, after read(), its tensor.
@@ -133,7 +153,8 @@ struct DeviceOperand {
   bool fresh = false;         // created for this call
   bool takes_truths = false;  // an array of bool counts as an array of bytes
   dlpack::Tensor view{};
-  nb::object kept;  // owns the memory, in addition to the caller's object
+  nb::object kept;      // owns the memory, in addition to the caller's object
+  nb::object resolved;  // the values of a lazily negated tensor, in place of the caller's object
   Operand operand;
 
   [[nodiscard]] bool on_gpu() const { return device.type == dlpack::kCuda || device.type == dlpack::kCudaManaged; }
@@ -198,7 +219,7 @@ struct DeviceOperand {
   // Reads the tensor. `order` is the stream that must wait for the array's pending work.
   void read(std::int64_t order, bool writes) {
     if (!fresh) {
-      check_torch();
+      check_torch(writes);
     }
     if (!viewed || order != kNoOrder) {
       read_capsule(order, writes);
@@ -274,8 +295,8 @@ struct DeviceOperand {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) << missing) >> missing;
   }
 
-  // Checks properties that PyTorch's DLPack views do not report.
-  void check_torch() const {
+  // Checks properties that PyTorch's DLPack views do not report. A lazily negated input is replaced by its values.
+  void check_torch(bool writes) {
     if (!library->is_torch) {
       return;
     }
@@ -290,7 +311,14 @@ struct DeviceOperand {
       refuse("it requires a gradient, which is not computed here; use tensor.detach()");
     }
     if ((!viewed || view.type.code == dlpack::kFloat) && is_true(call_method(names().is_neg))) {
-      refuse("its negative bit is set, so that its memory holds other values; use tensor.resolve_neg()");
+      if (writes) {
+        refuse("its negative bit is set, so that its memory holds other values; use tensor.resolve_neg()");
+      }
+      resolved = nb::steal(call_method(names().resolve_neg));
+      if (!resolved.is_valid()) {
+        throw nb::python_error();
+      }
+      locate(resolved);
     }
   }
 

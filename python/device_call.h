@@ -103,6 +103,7 @@ class DeviceCall {
       results.push_back(make_out(i, made[i - count_]));
     }
     launch(op, attributes);
+    tell_of_outs();
     adopt(results, made);
     return results;
   }
@@ -154,6 +155,7 @@ class DeviceCall {
       memory.push_back(operands_[i].operand.tensor.data);
     }
     launch_compiled(compiled, memory);
+    tell_of_outs();
     adopt(results, made);
     return results;
   }
@@ -173,6 +175,15 @@ class DeviceCall {
       }
     }
     return true;
+  }
+
+  // Tells each library which of the caller's arrays are written.
+  void tell_of_outs() const {
+    for (std::size_t i = count_; i < operands_.size(); ++i) {
+      if (!operands_[i].fresh && operands_[i].library != nullptr) {
+        tell_written(operands_[i].library, &operands_[i].given, 1);
+      }
+    }
   }
 
   // Turns results in our own memory into arrays of the library.

@@ -246,6 +246,8 @@ struct Form {
       return {};
     }
     nb::object result;
+    nb::handle written[SeenCall::kMost];
+    std::size_t written_count = 0;
     if (several) {
       result = checked(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
     }
@@ -256,6 +258,7 @@ struct Form {
       if (output.kind == Kind::given) {
         one = nb::borrow(seen.given[inputs + i]);
         memory[inputs + i] = seen.memory[inputs + i];
+        written[written_count++] = one;
       } else if (output.kind == Kind::absent) {
         one = nb::none();
       } else if (library == nullptr) {
@@ -285,6 +288,7 @@ struct Form {
     if (code != ANYDML_OK) {
       raise_last(code);
     }
+    tell_written(library, written, written_count);
     return result;
   }
 

@@ -95,6 +95,10 @@ inline nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp c
     }
     return not_here();  // the ufunc reports the error as NumPy would
   }
+  if (given) {
+    const nb::handle written = result;
+    tell_written(library_of(result.ptr()), &written, 1);
+  }
   of.warn(faults);
   return result;
 }

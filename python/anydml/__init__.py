@@ -14,7 +14,7 @@ from ._graphs import Graph, graph
 from ._matmul import matmul
 from ._run import Compiled, Operator, compile, run
 from ._symbols import Symbol
-from ._tensors import inlined as _inlined
+from ._tensors import let_inline as _let_inline
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __version__ = _core.__version__
@@ -27,7 +27,7 @@ for _public in (run, compile, graph, matmul, Compiled, Graph, Operator, Symbol,
     globals()[_public.__name__] = _public
     _public.__module__ = "anydml"  # so that help and pickle show it
     if _public not in (run, compile, graph) and not isinstance(_public, type):
-        _public._torchdynamo_inline = _inlined(_public.__name__)
+        _let_inline(_public)
 del _public
 
 

@@ -17,6 +17,7 @@ class Library:
     stream = None      # stream(device): the library's current stream there, an address as an int. None: it does not report it
     empty_like = None  # empty_like(array): a new, similar array
     empty = None       # empty(array, shape, kind): on its device, of its type or the named one. None: use adopt()
+    written = None     # written(arrays): they were changed. None: the library does not ask
 
     def __init__(self, name):
         self.name = name
@@ -60,6 +61,11 @@ class Torch(Library):
         self._torch = torch
         self._integers = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
         self.empty_like = torch.empty_like
+        self.written = torch._C._increment_version
+        try:
+            self.written(())
+        except TypeError:  # before PyTorch 2.6 it takes one tensor
+            self.written = lambda tensors: [torch._C._increment_version(one) for one in tensors]
 
     def empty(self, array, shape, kind=None):
         dtype = array.dtype if kind is None else getattr(self._torch, kind)
@@ -136,12 +142,20 @@ def borrow(inputs, outs):
     home = next((array for array in inputs if _is_foreign(array)), None)
 
     def give(results):
+        tell_written(outs)
         return [out if _is_foreign(out) else
                 result if home is None or result is None or (out is not None and out is not True) else
                 _to_library(home, np.asarray(result))  # NumPy may have converted it to a scalar
                 for out, result in zip(outs, results)]
 
     return [_to_numpy(array) for array in inputs], [_to_numpy(out, writes=True) for out in outs], give
+
+
+def tell_written(outs):
+    """Tells each library which of its arrays a call has written: PyTorch counts the changes of a tensor."""
+    for out in outs:
+        if _is_foreign(out) and (written := library_of(type(out))[0].written) is not None:
+            written((out,))
 
 
 def by_torch_function(function, arrays, arguments, options):
@@ -170,7 +184,8 @@ def _to_numpy(array, writes=False):
     names = list(names_of(type(array)))
     try:
         if "torch" in names:
-            return array.numpy()  # the same memory, in a tenth of DLPack's time
+            # The same memory, in a tenth of DLPack's time. A lazily negated tensor has other values in its memory.
+            return array.resolve_neg().numpy() if not writes and array.is_neg() else array.numpy()
         view = np.from_dlpack(array)
         if writes and not view.flags.writeable and hasattr(array, "__array__"):
             # Before DLPack 1.0, every array is read-only; this way it may be writable, if it is not a copy.

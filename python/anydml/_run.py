@@ -57,7 +57,7 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     >>> anydml.run("FILL_VALUE_CONSTANT", Value=7, shape=3, dtype="int8")
     array([7, 7, 7], dtype=int8)
     """
-    if "torch" in _modules and _takes(inputs):
+    if "torch" in _modules and _takes((*inputs, *out) if type(out) in (tuple, list) else (*inputs, out)):
         return _call_torch(op, inputs, out, dtype, shape, device, attributes)
     if _Symbol in map(type, inputs):
         return _record(op, inputs, out, _dtype_of(dtype), shape, device, attributes)
@@ -130,10 +130,10 @@ class Compiled:
             None, dtypes[0], shapes[0])
 
     def __call__(self, *inputs, out=None):
-        if "torch" in _modules and _takes(inputs):
-            given, dtype, shape = self._for_torch  # PyTorch plans the call itself
-            return _call_torch(self.op, inputs, given if out is None else out, dtype, shape, *self._options)
         outs = list(out) if self._several and out is not None else [out] * len(self._like)
+        if "torch" in _modules and _takes((*inputs, *outs)):
+            given, dtype, shape = self._for_torch if out is None else (out, None, None)  # PyTorch plans the call itself
+            return _call_torch(self.op, inputs, given, dtype, shape, *self._options)
         give = None
         if _core.place_of(*inputs, *outs) != _OF_NUMPY:
             inputs, outs, give = _libraries.borrow(inputs, outs)

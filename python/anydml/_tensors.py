@@ -6,7 +6,7 @@ is already among `modules`. PyTorch's compiler reads these functions too, so the
 """
 from sys import modules
 
-__all__ = ["call", "call_ufunc", "inlined", "modules", "takes", "traced"]
+__all__ = ["call", "call_ufunc", "let_inline", "modules", "takes", "traced"]
 
 
 def traced():
@@ -18,12 +18,12 @@ def traced():
         return False
 
 
-def takes(inputs):
-    """Whether a call with these inputs belongs to PyTorch."""
+def takes(arrays):
+    """Whether a call with these inputs, and arrays for its results, belongs to PyTorch."""
     if _is_compiling():
         return True
     torch = modules["torch"]
-    tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
+    tensors = [one for one in arrays if isinstance(one, torch.Tensor)]
     if not tensors or (any(type(one) is not torch.Tensor for one in tensors)
                        and torch.overrides.has_torch_function(tensors)):  # a subclass of tensors handles the call first
         return False
@@ -48,13 +48,17 @@ def call(op, inputs, out, dtype, shape, device, attributes):
     return _handed().call(op, inputs, out, dtype, shape, device, attributes)
 
 
-def inlined(name):
-    """Returns the function that PyTorch's compiler reads in place of anydml's function of this name, whose short way is
-    compiled code. The compiler finds it as the function's attribute _torchdynamo_inline."""
-    def function(*arguments, **named):
+def let_inline(function):
+    """Gives PyTorch's compiler a function to read in place of anydml's function, whose short way is compiled code."""
+    name = function.__name__
+
+    def inlined(*arguments, **named):
         return _handed().call_by_name(name, arguments, named)
 
-    return function
+    # The compiler counts how often a code object was compiled, so each function has one of its own.
+    inlined.__code__ = inlined.__code__.replace(co_name=name)
+    function._torchdynamo_inline = inlined  # where a function that is compiled calls it
+    function._torchdynamo_orig_callable, function._torchdynamo_wrapper_id = inlined, id(function)  # torch.compile of itself
 
 
 def _handed():
@@ -64,8 +68,10 @@ def _handed():
     return torch
 
 
-def call_ufunc(op, inputs, absent, true, casting, order, dtype):
+def call_ufunc(function, op, inputs, out, absent, true, casting, order, dtype, options):
     """Does the same for a function that is a ufunc, which computes in the requested type."""
+    if out is not None:
+        return _handed().with_out(lambda inputs, out: function(*inputs, out=out, **options), inputs, out)
     if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"
             or order != "K"):
         expected = "x" if len(inputs) == 1 else "a and b"

@@ -9,7 +9,7 @@ from . import _core, _libraries
 from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, dtype_of as _dtype_of
 from ._run import run as _run
 from ._symbols import Symbol as _Symbol
-from ._tensors import call_ufunc as _call_ufunc, inlined as _inlined, modules as _modules, takes as _takes
+from ._tensors import call_ufunc as _call_ufunc, let_inline as _let_inline, modules as _modules, takes as _takes
 
 # The defaults of these options, compared by identity: NumPy checks all other values.
 CASTING, ORDER = "same_kind", "K"
@@ -32,7 +32,8 @@ def ufunc(op):
         function = (_of_one if inputs == 1 else _of_two)(core)
         function.__name__ = function.__qualname__ = name
         function.__doc__, function.__module__ = described.__doc__, "anydml"
-        function.ufunc, function._torchdynamo_inline = core.ufunc, _inlined(name)
+        function.ufunc = core.ufunc
+        _let_inline(function)
         for one in _OF_EACH + _OF_TWO * (inputs == 2):
             if hasattr(core.ufunc, one):
                 setattr(function, one, getattr(core.ufunc, one))
@@ -79,14 +80,15 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
         options["subok"] = subok
     if signature is not None:
         options["signature"] = signature
-    give = None
+    give, given_out = None, out
     if _Symbol in map(type, inputs):
         if options:
             raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
         return _run(core.op, *inputs, out=out, device=device)
     place = _core.place_of(*inputs, out)
-    if "torch" in _modules and _takes(inputs):
-        return _call_ufunc(core.op, inputs, (out, signature, device), (where, subok), casting, order, dtype)
+    if "torch" in _modules and _takes((*inputs, out)):
+        return _call_ufunc(function, core.op, inputs, out, (signature, device), (where, subok), casting, order, dtype,
+                           {**options, "device": device})
     if place != _OF_NUMPY:
         given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
         result = _libraries.by_torch_function(function, (*inputs, out), inputs, given)
@@ -109,6 +111,9 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
             result = core.ufunc(*inputs, **options) if out is None else core.ufunc(*inputs, out=out, **options)
         except TypeError as error:
             raise _said(error, core, inputs) from None
+        except (ArithmeticError, RuntimeWarning):  # asked for by numpy.errstate or a filter, after out was written
+            _libraries.tell_written([given_out])
+            raise
     return result if give is None else give([result])[0]
 
 

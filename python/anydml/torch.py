@@ -31,6 +31,7 @@ from anydml import _core, _equivalents, _ufuncs
 from anydml._call import Call as _Call, dtype_of as _dtype_of
 from anydml._run import Operator as _Operator
 from anydml._specs import SPECS as _SPECS
+from anydml._tensors import takes as _takes
 
 __all__ = ["modulus_floor", "modulus_truncate"]
 
@@ -42,11 +43,32 @@ modulus_floor, modulus_truncate = anydml.modulus_floor, anydml.modulus_truncate
 def call(op, inputs, out, dtype, shape, device, attributes, converts=False):
     """Calls the operator over tensors; a number becomes a tensor of the other tensors' type. `converts`: whether tensors
     are converted to dtype, as by a ufunc."""
-    outs = out if isinstance(out, (tuple, list)) else (out,)
-    if any(one is not None and one is not True for one in outs):
-        raise TypeError("out: for tensors that neither require a gradient nor are traced or transformed")
+    if any(one is not None and one is not True for one in (out if isinstance(out, (tuple, list)) else (out,))):
+        return with_out(lambda inputs, out: anydml.run(op, *inputs, out=out, dtype=dtype, shape=shape, device=device,
+                                                       **attributes), inputs, out)
     return _dispatch(op, inputs, out, dtype, shape, device, {name: _described(one) for name, one in attributes.items()},
                      converts)
+
+
+def with_out(function, inputs, out):
+    """Calls a function that writes to `out`. As in PyTorch, no derivative follows a write, so none may be recorded."""
+    several = isinstance(out, (tuple, list))
+    given = (*inputs, *(out if several else (out,)))
+    tensors = [one for one in given if isinstance(one, torch.Tensor)]
+    if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
+        raise TypeError("out: a tensor requires a gradient, and no derivative follows a write; call without out, or within "
+                        "torch.no_grad()")
+    arrays = [one.detach() if isinstance(one, torch.Tensor) else one for one in given]
+    if _takes(arrays):
+        _device_of("out", tensors)
+        raise TypeError("out: a tensor is traced, transformed or without memory (meta), so that nothing can be written; "
+                        "call without out")
+    plain = arrays[len(inputs):]
+    made = function(arrays[:len(inputs)], plain if several else plain[0])
+    if not isinstance(made, tuple):
+        return out
+    # The caller's tensors share the memory and the version of the detached ones.
+    return tuple(old if one is new else new for old, one, new in zip(given[len(inputs):], plain, made))
 
 
 def call_by_name(name, arguments, named):
@@ -66,8 +88,9 @@ def _by_name(name, arguments, named):
 def _described(value):
     """Returns an attribute without anydml's objects, which PyTorch's compiler would not put into a graph."""
     if isinstance(value, _Operator):
-        return {"operator": value.name, **{name: _described(one) for name, one in value.attributes.items()}}
-    return [_described(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return {"operator": value.name.removeprefix("DML_OPERATOR_"),
+                **{name: _described(one) for name, one in value.attributes.items()}}
+    return [_described(one) for one in value] if isinstance(value, (list, tuple, range, set, frozenset, dict)) else value
 
 
 @torch.compiler.allow_in_graph
@@ -82,7 +105,8 @@ def _dispatch(op, inputs, out, dtype, shape, device, attributes, converts):
     present = [one is True or not call._output(i).optional for i, one in enumerate(call.outs)]
     dtypes = [one if one is None else _np.dtype(one).name for one in call.dtypes]
     shapes = [one if one is None else list(_np.broadcast_shapes(one)) for one in call.shapes]
-    options = json.dumps([attributes, present, dtypes, shapes, device], default=_plain)
+    attributes = {name: _plain(name, one) for name, one in attributes.items()}
+    options = json.dumps([attributes, present, dtypes, shapes, device])
     results = iter(_OP(name, _tensors(call, inputs), options))
     return call.result([next(results) if there else None for there in present])
 
@@ -96,14 +120,22 @@ def _is_plain(name):
     return len(outputs) == 1 and not outputs[0].array and not outputs[0].optional
 
 
-def _plain(value):
-    """Converts objects that JSON does not support: NumPy's numbers and arrays, and other numbers."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
+def _plain(name, value):
+    """Converts an attribute to objects that JSON supports: NumPy's numbers and arrays, other numbers and sequences."""
+    def convert(one):
+        if hasattr(one, "tolist"):
+            return one.tolist()
+        if hasattr(one, "__iter__") and not hasattr(one, "__next__") and not isinstance(one, bytes):
+            return list(one)
+        return _operator.index(one) if hasattr(one, "__index__") else float(one)
+
+    if type(value) in (int, float, bool, str, type(None)):
+        return value
     try:
-        return _operator.index(value)
-    except TypeError:
-        return float(value)
+        return json.loads(json.dumps(value, default=convert))
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r} ({type(value).__name__}); expected a number, a name, or a sequence of them"
+                        ) from None
 
 
 def _tensors(call, inputs):
@@ -154,7 +186,8 @@ class _Options:
                 every[i] = one
             found = made(given, *every)
             found = found if isinstance(found, (list, tuple)) else [found]
-            return tuple(found[i] for i in wanted)
+            # The inputs of an operator of elements may be broadcast to a greater shape than their own.
+            return tuple(found[i] if found[i].shape == outputs[i][0] else found[i].expand(outputs[i][0]) for i in wanted)
 
         return function
 
@@ -183,28 +216,53 @@ def _compute(op, inputs, options):
         results = call.run_on_device(tensors, given.restored, given.device)
     else:
         arrays = [one if one is None else one.numpy() for one in tensors]
-        results = call.run(arrays, call.outs, given.restored, given.device)
+        if op in _UFUNCS and any(one.ndim > 8 for one in arrays):  # only NumPy's ufuncs have more dimensions
+            results = [_np.asarray(_UFUNCS[op](*arrays))]
+        else:
+            results = call.run(arrays, call.outs, given.restored, given.device)
         results = [one if one is None else torch.from_numpy(one) for one in results]
     return [one for one in results if one is not None]
 
 
 _library.impl("run", _compute, "CompositeExplicitAutograd")
+_UFUNCS = {op: getattr(anydml, name).ufunc for name, (op, _) in _ufuncs.OPERATORS.items()}
 
 
 @torch.library.register_fake("anydml::run", lib=_library)
 def _(op, inputs, options):
     given = _read(op, options)
     tensors = [one for one in inputs if one is not None]
+    device = _device_of(op, tensors)
     is_broadcast = _equivalents.is_pointwise(op) and len(tensors) == len(inputs)
     # Tensors of one element suffice to infer the types, so the sizes may stay unknown.
     call = given.call
-    arrays = call.arrays([None if one is None else _stand_in(one, (1,) * one.ndim if is_broadcast else one.shape)
+    arrays = call.arrays([None if one is None else _stand_in(one, (1,) * min(one.ndim, 8) if is_broadcast else one.shape)
                           for one in inputs])
     made = call.new_outs(arrays, call.outs, given.restored, make=lambda shape, dtype: (shape, dtype))
-    shape = torch.broadcast_shapes(*(one.shape for one in tensors)) if is_broadcast else None
-    device = tensors[0].device if tensors else "cpu"
+    shape = _broadcast(op, [one.shape for one in tensors], given.shapes[0]) if is_broadcast else None
     return [torch.empty(one[0] if shape is None else shape, dtype=getattr(torch, _np.dtype(one[1]).name), device=device)
             for one in made if one is not None]
+
+
+def _device_of(op, tensors):
+    """The one device of all tensors. A tensor without dimensions in the CPU's memory counts as a number."""
+    devices = list(dict.fromkeys(one.device for one in tensors if one.ndim > 0 or one.device.type != "cpu"))
+    if len(devices) > 1:
+        raise TypeError(f"{op}: tensors are on {devices[0]} and on {devices[1]}; expected one device: move them yourself "
+                        "(x.to(device))")
+    return devices[0] if devices else "cpu"
+
+
+def _broadcast(op, shapes, wanted):
+    """The shape of an element-wise operator's output: the requested one, or the one that follows from the inputs."""
+    if wanted is None:
+        return torch.broadcast_shapes(*shapes)
+    for shape in shapes:
+        if len(shape) > len(wanted) or any(size not in (1, whole) for size, whole
+                                           in zip(reversed(shape), reversed(wanted))):
+            raise ValueError(f"{op}: shape is {list(wanted)}; expected one to which {list(shape)}, the shape of an input, "
+                             "can be broadcast")
+    return wanted
 
 
 def _stand_in(tensor, shape):
@@ -313,12 +371,14 @@ def _vectorize(info, in_dims, op, inputs, options):
     """Element-wise operators treat the batch as an extra dimension; other operators are called for each of its members."""
     dims = in_dims[1]
     if _equivalents.is_pointwise(op) and all(one is not None for one in inputs):
-        rank = max(one.ndim - (dim is not None) for one, dim in zip(inputs, dims))
+        wanted = _read(op, options).shapes[0]  # of one member
+        rank = len(wanted) if wanted is not None else max(
+            one.ndim - (dim is not None) for one, dim in zip(inputs, dims))
         if rank < 8:
             moved = [one if dim is None else one.movedim(dim, 0) for one, dim in zip(inputs, dims)]
             moved = [one if dim is None else one.reshape(one.shape[:1] + (1,) * (rank + 1 - one.ndim) + one.shape[1:])
                      for one, dim in zip(moved, dims)]
-            results = _OP(op, moved, options)
+            results = _OP(op, moved, options if wanted is None else _in_batch(options, int(info.batch_size)))
             return results, [0] * len(results)
     if info.batch_size == 0:  # the shapes and types of a member that is not there
         of_one = _OP(op, [one if dim is None else one.new_zeros(one.movedim(dim, 0).shape[1:])
@@ -328,6 +388,12 @@ def _vectorize(info, in_dims, op, inputs, options):
             for k in range(info.batch_size)]
     results = [torch.stack(one) for one in zip(*each)]
     return results, [0] * len(results)
+
+
+def _in_batch(options, size):
+    """The options for all members at once: the shapes have one more dimension."""
+    attributes, present, dtypes, shapes, device = json.loads(options)
+    return json.dumps([attributes, present, dtypes, [[size, *one] for one in shapes], device])
 
 
 torch.library.register_vmap("anydml::run", _vectorize, lib=_library)

@@ -86,11 +86,12 @@ def test_torch_tensors_that_are_refused(torch):
     for tensor, message in (
             (torch.ones(4, device="cuda", dtype=torch.bfloat16), "bfloat16; expected"),
             (torch.ones(4, device="cuda", dtype=torch.bool), "bool; expected"),
-            (torch.ones(4, device="cuda", dtype=torch.complex64).conj().imag, "resolve_neg"),
             (torch.ones(4), "nothing is moved behind your back"),
             (torch.ones(4, 4, device="cuda").to_sparse(), "cannot be taken|nothing is moved")):
         with pytest.raises(TypeError, match=message):
             anydml.modulus_floor(ones, tensor)
+    with pytest.raises(TypeError, match="resolve_neg"):
+        anydml.modulus_floor(ones, ones, out=torch.ones(4, device="cuda", dtype=torch.complex64).conj().imag)
     with pytest.raises(TypeError, match="gradient"):
         anydml.modulus_floor(ones, ones, out=torch.ones(4, device="cuda", requires_grad=True))
     with pytest.raises(TypeError, match="float32 and float64"):
@@ -99,6 +100,28 @@ def test_torch_tensors_that_are_refused(torch):
     assert torch.equal(anydml.modulus_floor(ones, torch.tensor(2.0)), ones)  # a number in the CPU's memory
     frozen = torch.nn.Parameter(ones, requires_grad=False)  # a subclass, by its __dlpack__
     assert torch.equal(anydml.modulus_floor(frozen, 2), ones)
+
+
+def test_torch_tensors_that_are_negated_lazily(torch):
+    x = torch.tensor([1 + 2j, 3 - 4j], device="cuda").conj().imag
+    assert x.is_neg()
+    for call in (anydml.exp, anydml.relu, lambda x: anydml.add(x, 1), lambda x: anydml.modulus_floor(7, x),
+                 anydml.graph(lambda x: x + x)):
+        assert torch.equal(call(x), call(x.resolve_neg()))
+
+
+def test_torch_versions(torch):
+    doubled, compiled = anydml.graph(lambda x: x + x), torch.ones(4, device="cuda")
+    for write in (lambda a: anydml.add(a, 1, out=a), lambda a: anydml.exp(a, out=a), lambda a: doubled(compiled, out=a),
+                  lambda a: anydml.run("ACTIVATION_RELU", a, out=a), lambda a: doubled(compiled[::2], out=a[::2])):
+        for _ in range(3):
+            w, a = torch.ones(4, device="cuda", requires_grad=True), torch.ones(4, device="cuda")
+            y = (w * a).sum()
+            write(a)
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                y.backward()
+    with pytest.raises(TypeError, match="on cuda:0 and on meta|on meta and on cuda:0"):
+        anydml.add(compiled, torch.ones(4, device="meta"))
 
 
 def test_torch_pinned_memory_beside_a_gpus(torch):

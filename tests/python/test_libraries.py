@@ -179,7 +179,7 @@ def test_plain_tensors_and_parameters_get_tensors(torch):
             assert type(call(x)) is torch.Tensor and call(x).requires_grad
             with torch.no_grad():
                 assert not call(x).requires_grad
-        with pytest.raises(TypeError, match="an array of torch cannot be taken: .*grad"):
+        with pytest.raises(TypeError, match="out: a tensor requires a gradient"):
             anydml.modulus_floor(np.ones(2), 2, out=x)
 
 

@@ -21,6 +21,7 @@ import python_stubs  # noqa: E402
 
 HAS = {name: importlib.util.find_spec(name) is not None for name in ("mypy", "pyright", "onnx", "torch")}
 PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in ("typed_program", *["typed_torch"] * HAS["torch"])]
+_OF_PYTORCH = {"_torchdynamo_inline", "_torchdynamo_orig_callable", "_torchdynamo_wrapper_id"}
 needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # Things of the inside, which have no stubs or of which stubs keep quiet; and functions that are described as what they
 # are besides, objects with the attributes of a ufunc: test_ufuncs_are_described looks at those.
@@ -95,7 +96,7 @@ def test_ufuncs_are_described():
         members = classes["_Ufunc"] + classes["_UfuncOfOne" if function.nin == 1 else "_UfuncOfTwo"]
         calls = [one.args for one in members if isinstance(one, ast.FunctionDef) and one.name == "__call__"]
         names = {one.name if isinstance(one, ast.FunctionDef) else one.target.id for one in members}
-        assert names - {"__call__", "resolve_dtypes"} == set(vars(function)) - {"resolve_dtypes", "_torchdynamo_inline"}
+        assert names - {"__call__", "resolve_dtypes"} == set(vars(function)) - {"resolve_dtypes", *_OF_PYTORCH}
         parameters = inspect.signature(function).parameters.values()
         assert calls
         for call in calls:

@@ -134,11 +134,19 @@ MORE = [
     _convolution(floats(1, 2, 3, 2), floats(2, 3, 2, 2), floats(1, 3, 1, 1), direction="BACKWARD", strides=[2, 1],
                  output_padding=[1, 0], start_padding=[1, 0], end_padding=[0, 1]),
     _convolution(floats(1, 1, 2, 2, 3), floats(1, 1, 1, 2, 2)),
+    # All of the first dimension is cropped, so that it has the bias alone; the other one has all of it and a zero.
+    _convolution(floats(1, 1, 2, 3), floats(1, 2, 2, 2), floats(1, 2, 1, 1), direction="BACKWARD", start_padding=[4, 0],
+                 output_padding=[3, 1], fused_activation=Operator("DML_OPERATOR_ACTIVATION_SIGMOID")),
     *(_pool("average_pooling1", dilations=[2, 1], include_padding=one) for one in (True, False)),
+    *(("average_pooling1", (floats(1, 2, *sizes),),
+       {"strides": [2, 3, 1][:len(sizes)], "window_size": [3, 2, 1][:len(sizes)], "dilations": [2, 3, 1][:len(sizes)],
+        "start_padding": [1, 2, 0][:len(sizes)], "end_padding": [2, 0, 0][:len(sizes)], "include_padding": False})
+      for sizes in ([9], [7, 8], [6, 5, 2])),
     ("average_pooling_grad", (floats(1, 2, 3, 2),),
      {"strides": [1, 2], "window_size": [2, 2], "start_padding": [1, 0], "end_padding": [0, 0],
       "include_padding": False, "shape": (1, 2, 3, 4)}),
     *(_pool("lp_pooling1", dilations=[1, 1], p=p) for p in (1, 3)),
+    _pool("lp_pooling1", dilations=[2, 2], p=2),
     _pool("max_pooling2", dilations=[2, 1]),
     ("max_pooling_grad", (floats(1, 2, 3, 4), floats(1, 2, 3, 2)),
      {"strides": [1, 2], "window_size": [2, 2], "start_padding": [1, 0], "end_padding": [0, 0], "dilations": [1, 1]}),
@@ -146,8 +154,11 @@ MORE = [
                                             **_OF_RESAMPLE, "shape": (1, 2, 5, 3)}) for mode in ("LINEAR", 0)),
     ("resample3", (floats(1, 2, 3, 4),), {"interpolation_mode": "LINEAR", "rounding_direction": "INCREASING",
                                           **_OF_RESAMPLE, "antialiased": True, "shape": (1, 2, 5, 3)}),
-    ("resample_grad1", (floats(1, 2, 5, 3),), {"interpolation_mode": "LINEAR", "rounding_direction": "INCREASING",
-                                               **_OF_RESAMPLE, "shape": (1, 2, 3, 4)}),
+    ("resample3", (floats(1, 1, 9, 7),), {"interpolation_mode": "LINEAR", "rounding_direction": "INCREASING", "scales":
+                                          [1, 1, 0.3, 0.45], "input_pixel_offsets": [0.5] * 4, "output_pixel_offsets":
+                                          [-0.5] * 4, "antialiased": True, "shape": (1, 1, 3, 3)}),
+    *(("resample_grad1", (floats(1, 2, 5, 3),), {"interpolation_mode": mode, "rounding_direction": "INCREASING",
+                                                 **_OF_RESAMPLE, "shape": (1, 2, 3, 4)}) for mode in ("LINEAR", 0)),
     *(("upsample_2d", (floats(1, 2, 2, 3),), {"scale_size": [2, 3], "interpolation_mode": mode})
       for mode in ("LINEAR", "NEAREST_NEIGHBOR")),
     *(("padding1", (floats(2, 3),), {"padding_mode": mode, "padding_value": 7, "start_padding": [1, 2],
@@ -174,6 +185,10 @@ MORE = [
       "out_of_bounds_input_value": 0.5, "shape": (2, 2, 2, 2)}),
     ("roi_align", (_IMAGE, _BOXES, _BATCHES), {**_AVERAGE, "interpolation_mode": "NEAREST_NEIGHBOR",
                                                "out_of_bounds_input_value": 0, "shape": (2, 2, 2, 2)}),
+    # Bins that overlap, bins without an element, a region beyond the image, and no such batch.
+    ("roi_pooling", (floats(2, 2, 5, 6), np.float32(
+        [[1.2, 0, 1, 4, 3], [0.3, 3, 3, 9, 9], [1.2, 9, 9, 12, 12], [7.2, 0, 0, 3, 3]])),
+     {"spatial_scale": 0.9, "pooled_size": [2, 3], "shape": (4, 2, 3, 2)}),
     _recurrent("rnn", 1, 1, ["ACTIVATION_TANH"], "BACKWARD"),
     _recurrent("lstm", 4, 2, ["ACTIVATION_SIGMOID", "ACTIVATION_TANH", "ACTIVATION_TANH"], "BIDIRECTIONAL",
                clip_threshold=1.5, use_clip_threshold=True, couple_input_forget=False),

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Operators that move elements. The operator itself tells where they go: it moves their numbers."""
+import math
+
+import numpy as _np
 import torch
 
 from .._run import run
+from ._base import Given
+from ._lines import sampled, unsampled
 
 
 def _moved(name, *places, fill=None):
@@ -37,21 +42,39 @@ def _moved(name, *places, fill=None):
 
 # ---- Samples of images ----------------------------------------------------------------------------------------------
 
-def _weights(name, attributes, dim, size, made, like):
-    """Along one dimension the operator is a matrix: what it makes of the unit vectors, in FLOAT32."""
-    one_of = {key: value[dim] for key, value in attributes.items() if isinstance(value, list)}
-    whole = {"Scales": 1.0, "InputPixelOffsets": 0.5, "OutputPixelOffsets": -0.5}
-    rest = {key: value for key, value in attributes.items() if not isinstance(value, list)}
-    unit = torch.eye(size, device=like.device).reshape(1, 1, size, size)
-    matrix = run(name, unit, shape=(1, 1, size, made), **rest,
-                 **{key: [whole[key]] * 3 + [value] for key, value in one_of.items()})
-    return matrix.reshape(size, made).to(like.dtype)
+class _Samples:
+    """The elements and weights of an output along one dimension: index and weights {terms, outputs}, as docs/numerics.md
+    defines them."""
+
+    def __init__(self, size, made, scale, offsets, antialiased, like):
+        real = _np.float64 if max(size, made) > 2**21 else _np.float32
+        scale, (of_input, of_output) = _np.float32(scale), _np.float32(offsets)
+        x = (_np.arange(made).astype(real) - real(of_output)) / real(scale) - real(of_input)
+        x = _np.clip(x, 0, size - 1)
+        if antialiased and scale < 1:
+            x, reach = x.astype(_np.float64), 1 / float(scale)
+            index = _np.floor(x - reach) + 1 + _np.arange(math.floor(2 * reach) + 1)[:, None]
+            weights = _np.maximum(0, 1 - abs(index - x) / reach)
+            weights = weights / weights.sum(0)
+        else:
+            index = _np.floor(x) + _np.arange(2)[:, None]
+            weights = _np.stack([1 - (x - index[0]), x - index[0]])
+        # Elements beyond an edge are copies of the element there.
+        index = _np.clip(index, 0, size - 1).astype(_np.int64)
+        self.is_identity = size == made and bool((weights[0] == 1).all() and (index[0] == _np.arange(size)).all())
+        self.index = torch.from_numpy(index).to(like.device)
+        self.weights = torch.from_numpy(weights).to(like.device, like.dtype)
 
 
-def _along(x, matrices):
-    for dim, matrix in matrices.items():
-        x = torch.movedim(torch.movedim(x, dim, -1) @ matrix, -1, dim)
-    return x
+def _samples(given, sizes, made, like):
+    """Yields each dimension along which the operator does something, and its samples."""
+    rank = len(sizes)
+    scales, antialiased = given.Scales, given.get("Antialiased", False)
+    offsets = zip(given.get("InputPixelOffsets", [0.5] * rank), given.get("OutputPixelOffsets", [-0.5] * rank))
+    for dim, (size, count, scale, pair) in enumerate(zip(sizes, made, scales, offsets)):
+        samples = _Samples(int(size), int(count), scale, pair, antialiased, like)
+        if not samples.is_identity:
+            yield dim, samples
 
 
 def _mode(given):
@@ -62,35 +85,41 @@ def _resampled(name):
     nearest = _moved(name, 0)
 
     def equivalent(given, x):
-        if _mode(given) == "NEAREST_NEIGHBOR" and not given.get("Antialias"):
+        if _mode(given) == "NEAREST_NEIGHBOR":
             return nearest(given, x)
-        return _along(x, {dim: _weights(name, given.attributes, dim, size, made, x)
-                          for dim, (size, made) in enumerate(zip(x.shape, given.sizes[0]))
-                          if (size, made) != (1, 1)})
+        for dim, samples in _samples(given, x.shape, given.sizes[0], x):
+            x = sampled(x, dim, samples.index, samples.weights)
+        return x
 
     return equivalent
 
 
 def _resampled_back(name):
     def equivalent(given, x):
-        return _along(x, {dim: _weights(name, given.attributes, dim, made, size, x).T
-                          for dim, (size, made) in enumerate(zip(x.shape, given.sizes[0])) if (size, made) != (1, 1)})
+        size_of = given.sizes[0]
+        if _mode(given) == "NEAREST_NEIGHBOR":
+            return _nearest_back(name, given, x)
+        for dim, samples in _samples(given, size_of, x.shape, x):
+            x = unsampled(x, dim, int(size_of[dim]), samples.index, samples.weights)
+        return x
 
     return equivalent
+
+
+def _nearest_back(name, given, x):
+    """Each element is added where the operator would have taken it from."""
+    sizes = [int(one) for one in given.sizes[0]]
+    numbers = torch.arange(math.prod(sizes), device=x.device).reshape(sizes)
+    places = run(name, numbers, shape=tuple(x.shape), **given.attributes)
+    return x.new_zeros(math.prod(sizes)).scatter_add(0, places.reshape(-1), x.reshape(-1)).reshape(sizes)
 
 
 def _upsampled(given, x):
     if _mode(given) == "NEAREST_NEIGHBOR":
         return _moved("UPSAMPLE_2D", 0)(given, x)
     width, height = given.ScaleSize
-    x = _along(x, {x.ndim - 1: _upsampling(given, (width, 1), x.shape[-1], x)})
-    return _along(x, {x.ndim - 2: _upsampling(given, (height, 1), x.shape[-2], x)})
-
-
-def _upsampling(given, scale, size, like):
-    unit = torch.eye(size, device=like.device).reshape(1, 1, size, size)
-    made = run("UPSAMPLE_2D", unit, ScaleSize=scale, InterpolationMode=given.InterpolationMode)
-    return made.reshape(size, -1).to(like.dtype)
+    scales = Given({"Scales": [1] * (x.ndim - 2) + [height, width], "InterpolationMode": "LINEAR"}, sizes=given.sizes)
+    return _resampled("RESAMPLE")(scales, x)
 
 
 # ---- Along an axis --------------------------------------------------------------------------------------------------

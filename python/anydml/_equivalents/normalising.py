@@ -2,6 +2,8 @@
 """Reductions, softmax, normalisations, products of matrices, and the operators that train."""
 import torch
 
+from ._lines import in_float, sums
+
 REDUCTIONS = ("ARGMAX", "ARGMIN", "AVERAGE", "L1", "L2", "LOG_SUM", "LOG_SUM_EXP", "MAX", "MIN", "MULTIPLY", "SUM",
                "SUM_SQUARE")
 
@@ -105,27 +107,25 @@ def _lp(g, x):
     return x / norm.clamp(min=g.Epsilon)
 
 
-def _window(g, x, back, forward):
-    """The sums over windows that reach so far along the channels, or along all dimensions after them."""
+def _window(g, x, back):
+    """The sums over windows that begin so far back along the channels, or along all dimensions after them."""
     for dim in [1] if g.CrossChannel else range(2, x.ndim):
-        size = x.shape[dim]
-        ends = torch.arange(size, device=x.device)
-        distance = ends[:, None] - ends
-        reached = ((distance <= forward) & (-distance <= back)).to(x.dtype)
-        x = torch.movedim(torch.movedim(x, dim, -1) @ reached, -1, dim)
+        x = sums(x, dim, int(x.shape[dim]), g.LocalSize, before=back)
     return x
 
 
+@in_float
 def _local_response(g, x):
-    sums = _window(g, x * x, (g.LocalSize - 1) // 2, g.LocalSize // 2)
-    return x / (g.Bias + g.Alpha / g.LocalSize * sums)**g.Beta
+    base = g.Bias + g.Alpha / g.LocalSize * _window(g, x * x, (g.LocalSize - 1) // 2)
+    return x / base**g.Beta
 
 
+@in_float
 def _local_response_grad(g, x, gradient):
     back, forward, share = (g.LocalSize - 1) // 2, g.LocalSize // 2, g.Alpha / g.LocalSize
-    base = g.Bias + share * _window(g, x * x, back, forward)
+    base = g.Bias + share * _window(g, x * x, back)
     of_each = gradient / base**g.Beta
-    return of_each - 2 * g.Beta * share * x * _window(g, of_each * x / base, forward, back)
+    return of_each - 2 * g.Beta * share * x * _window(g, of_each * x / base, forward)
 
 
 def _gemm(g, a, b, c=None):

@@ -5,9 +5,11 @@ import math
 import torch
 from torch.nn import functional
 
+from .._run import run
 from .normalising import REDUCTIONS
 
 _MOST = 65536    # samples of a bin
+_AT_ONCE = 2**21  # elements of the images of so many boxes are copied at a time
 _WITHOUT = 32    # so many are computed for every bin, if that spares a look at the boxes, which a compiler has not got
 
 
@@ -59,9 +61,8 @@ def _axes(g, image, boxes, bins):
 
 def _images(image, batches):
     """The image of each box; none where there is no such batch."""
-    batches = batches.reshape(-1).to(torch.int64)
     known = (batches >= 0) & (batches < image.shape[0])
-    return image[batches.clamp(0, image.shape[0] - 1)], known[:, None, None, None], batches
+    return image.index_select(0, batches.clamp(0, image.shape[0] - 1)), known[:, None, None, None], batches
 
 
 def _samples(images, rows, columns):
@@ -76,7 +77,18 @@ def _is_max(g):
     return g.choice("ReductionFunction", *REDUCTIONS) == "MAX"
 
 
+def _parts(image, count):
+    """The boxes in parts, because each of them has a copy of its image."""
+    step = max(1, _AT_ONCE // max(1, math.prod(image[1:])))
+    return [slice(first, first + step) for first in range(0, max(count, 1), step)]
+
+
 def _align(g, image, boxes, batches):
+    boxes, batches = boxes.reshape(-1, 4), batches.reshape(-1).to(torch.int64)
+    return torch.cat([_align_part(g, image, boxes[one], batches[one]) for one in _parts(image.shape, len(boxes))])
+
+
+def _align_part(g, image, boxes, batches):
     rows, columns = _axes(g, image.shape, boxes, g.sizes[0])
     images, known, _ = _images(image, batches)
     outside = g.OutOfBoundsInputValue
@@ -91,7 +103,15 @@ def _align(g, image, boxes, batches):
 
 
 def _align_grad(g, image, gradient, boxes, batches):
+    corners, batches = boxes.reshape(-1, 4), batches.reshape(-1).to(torch.int64)
     sizes = image.shape if image is not None else g.sizes[0]
+    made = [_align_grad_part(g, image, gradient[one], corners[one], batches[one], sizes)
+            for one in _parts(sizes, len(corners))]
+    images, of_boxes = zip(*made)
+    return g.outputs(sum(images), torch.cat(of_boxes).reshape(boxes.shape))
+
+
+def _align_grad_part(g, image, gradient, boxes, batches, sizes):
     rows, columns = _axes(g, sizes, boxes, gradient.shape)
     images, known, batches = _images(gradient.new_zeros(tuple(sizes)) if image is None else image, batches)
     gradient = torch.where(known, gradient, 0)
@@ -112,27 +132,27 @@ def _align_grad(g, image, gradient, boxes, batches):
 
     of_boxes = torch.stack([of_corner(rows.weights, columns.starts), of_corner(rows.starts, columns.weights),
                             of_corner(rows.weights, columns.ends), of_corner(rows.ends, columns.weights)], -1)
-    return g.outputs(made, of_boxes.reshape(boxes.shape))
+    return made, of_boxes
+
+
+_LEAST = 2**23  # the bits of the least normal float
 
 
 def _pool(g, image, boxes):
-    """The greatest element of each bin, in Caffe's whole numbers."""
-    boxes = boxes.reshape(-1, 5).detach()
-    image_of, known, _ = _images(image, torch.trunc(boxes[:, 0]))
-    bins, masks = g.sizes[0][-2:], []
-    for k, size in ((2, image.shape[-2]), (1, image.shape[-1])):
-        scaled = boxes[:, [k, k + 2]] * g.SpatialScale
-        first, last = (torch.sign(scaled) * torch.floor(scaled.abs() + 0.5)).unbind(1)
-        length = (last - first + 1).clamp(min=1)
-        bin_, count = torch.arange(bins[2 - k], device=boxes.device), bins[2 - k]
-        start = first[:, None] + torch.floor(bin_ * length[:, None] / count)
-        end = first[:, None] + torch.ceil((bin_ + 1) * length[:, None] / count)
-        place = torch.arange(size, device=boxes.device)
-        masks.append((place >= start[..., None]) & (place < end[..., None]))
-    rows, columns = masks
-    mask = rows[:, None, :, None, :, None] & columns[:, None, None, :, None, :] & known[..., None, None]
-    values = torch.where(mask, image_of[:, :, None, None], -math.inf).flatten(4)
-    return torch.where(mask.flatten(4).any(-1), values.max(-1).values, 0)
+    """The operator itself finds the greatest element of each bin: in place of the elements it pools their ranks."""
+    batches, channels, count = image.shape[0], image.shape[1], math.prod(image.shape[2:])
+    # The first of equal elements has the highest rank. Positive floats have the order of their bits.
+    order = torch.sort(image.detach().flatten(2), stable=True, descending=True).indices
+    ranks = torch.arange(_LEAST + count, _LEAST, -1, dtype=torch.int32, device=image.device).expand(order.shape)
+    ranks = torch.zeros_like(order, dtype=torch.int32).scatter(2, order, ranks).view(torch.float32)
+    found = run("ROI_POOLING", ranks.reshape(image.shape), boxes.detach().to(torch.float32), shape=tuple(g.sizes[0]),
+                **g.attributes)
+    batch = torch.trunc(boxes.detach().reshape(-1, 5)[:, 0]).nan_to_num().clamp(0, batches - 1).to(torch.int64)
+    plane = (batch[:, None] * channels + torch.arange(channels, device=image.device))[..., None, None] * count
+    is_empty = found == 0
+    place = torch.where(is_empty, 0, _LEAST + count - found.view(torch.int32))  # in the order
+    place = order.reshape(-1).gather(0, (plane + place).reshape(-1)).reshape(found.shape)
+    return torch.where(is_empty, 0, image.reshape(-1).gather(0, (plane + place).reshape(-1)).reshape(found.shape))
 
 
 TABLE = {"ROI_ALIGN": _align, "ROI_ALIGN1": _align, "ROI_ALIGN_GRAD": _align_grad, "ROI_POOLING": _pool}

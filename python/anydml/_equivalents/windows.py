@@ -5,82 +5,93 @@ import math
 import torch
 from torch.nn import functional
 
-
-def _places(sizes, made, window, strides, dilations, start, device):
-    """For each window its elements among those of the image, {windows, elements}, and which of them are in the image."""
-    places, inside = torch.zeros(1, 1, dtype=torch.int64), torch.ones(1, 1, dtype=torch.bool)
-    for size, count, width, step, gap, before in zip(sizes, made, window, strides, dilations, start):
-        at = torch.arange(int(count))[:, None] * step + torch.arange(width) * gap - before
-        ok = (at >= 0) & (at < int(size))
-        places = (places[:, None, :, None] * int(size) + at.clamp(0, int(size) - 1)[None, :, None, :]).flatten(2)
-        places = places.flatten(0, 1)
-        inside = (inside[:, None, :, None] & ok[None, :, None, :]).flatten(2).flatten(0, 1)
-    return places.to(device), inside.to(device)
+from .._run import run
+from ._lines import cut, in_float, spread, sums
 
 
-def _of(g, image, made, window="WindowSize"):
-    window = g.attributes[window]
-    return _places(image[2:], made[2:], window, g.Strides, g.get("Dilations", [1] * len(window)), g.StartPadding,
-                   g.device)
+class _Windows:
+    """The windows along each dimension after the channels: (dimension, elements, windows, width, stride, dilation,
+    padding at the start)."""
+
+    def __init__(self, g, image, made):
+        window = g.WindowSize
+        self.dims = [(dim, int(size), int(count), width, step, gap, before) for dim, (size, count, width, step, gap, before)
+                     in enumerate(zip(image[2:], made[2:], window, g.Strides, g.get("Dilations", [1] * len(window)),
+                                      g.StartPadding), 2)]
+
+    def sums(self, x):
+        for dim, _, count, width, step, gap, before in reversed(self.dims):
+            x = sums(x, dim, count, width, step, gap, before)
+        return x
+
+    def spread(self, x):
+        for dim, size, _, width, step, gap, before in self.dims:
+            x = spread(x, dim, size, width, step, gap, before)
+        return x
+
+    def counts(self, like):
+        """Of each window, the number of elements that it has."""
+        made = like.new_ones(())
+        for dim, size, count, width, step, gap, before in self.dims:
+            at = torch.arange(count, device=like.device)[:, None] * step + torch.arange(width, device=like.device) * gap
+            inside = ((at >= before) & (at < size + before)).sum(1).to(like.dtype)
+            made = made[..., None] * inside
+        return made
+
+    def divisors(self, g, like):
+        return math.prod(one[3] for one in self.dims) if g.IncludePadding else self.counts(like).clamp(min=1)
 
 
-def _windows(g, x):
-    places, inside = _of(g, x.shape, g.sizes[0])
-    return x.flatten(2)[..., places], inside
-
-
-def _added(values, places, inside, sizes):
-    """The values of windows, added up where they lie in the image."""
-    made = values.new_zeros((*values.shape[:2], math.prod(map(int, sizes[2:]))))
-    return made.index_add(2, places.flatten(), (values * inside).flatten(2)).reshape(sizes)
-
-
-def _divisors(g, inside, like):
-    return inside.shape[1] if g.IncludePadding else inside.sum(1).clamp(min=1).to(like.dtype)
-
-
+@in_float
 def _average(g, x):
-    values, inside = _windows(g, x)
-    return (torch.where(inside, values, 0).sum(-1) / _divisors(g, inside, x)).reshape(g.sizes[0])
+    windows = _Windows(g, x.shape, g.sizes[0])
+    return windows.sums(x) / windows.divisors(g, x)
 
 
+@in_float
 def _average_grad(g, gradient):
-    places, inside = _of(g, g.sizes[0], gradient.shape)
-    shares = gradient.flatten(2) / _divisors(g, inside, gradient)
-    return _added(shares[..., None].expand(*shares.shape, inside.shape[1]), places, inside, g.sizes[0])
+    windows = _Windows(g, g.sizes[0], gradient.shape)
+    return windows.spread(gradient / windows.divisors(g, gradient))
 
 
+@in_float
 def _lp(g, x):
-    values, inside = _windows(g, x)
-    values = torch.where(inside, values, 0)
-    return torch.linalg.vector_norm(values, g.P, -1).reshape(g.sizes[0])
+    total = _Windows(g, x.shape, g.sizes[0]).sums(x.abs() if g.P == 1 else x * x if g.P == 2 else x.abs()**g.P)
+    # The root has no slope at 0, where PyTorch's norms have the derivative 0.
+    return total if g.P == 1 else torch.where(total > 0, torch.where(total > 0, total, 1)**(1 / g.P), 0)
+
+
+def _places(g, x, sizes):
+    """The indices of the greatest elements among all of x; -1 for a window without an element."""
+    attributes = {name: g.attributes[name] for name in ("Strides", "WindowSize", "StartPadding", "EndPadding")}
+    index = run("MAX_POOLING2", x.detach(), out=(None, True), dtype=(None, "uint64"), shape=(sizes, sizes),
+                Dilations=g.get("Dilations", [1] * len(g.WindowSize)), **attributes)[1]
+    return index.to(torch.int64).reshape(-1)
 
 
 def _greatest(g, x):
-    values, inside = _windows(g, x)
-    return [torch.where(inside, values, -math.inf).max(-1).values.reshape(g.sizes[0]), None]
+    places = _places(g, x, g.sizes[0])
+    made = torch.where(places < 0, -math.inf, x.reshape(-1).gather(0, places.clamp(min=0)))
+    return [made.reshape(g.sizes[0]), None]
 
 
 def _max_grad(g, x, gradient):
-    places, inside = _of(g, x.shape, gradient.shape)
-    values = torch.where(inside, x.detach().flatten(2)[..., places], -math.inf)
-    chosen = functional.one_hot(values.argmax(-1), inside.shape[1]).to(gradient.dtype)
-    return _added(gradient.flatten(2)[..., None] * chosen, places, inside, x.shape)
+    places, gradient = _places(g, x, tuple(gradient.shape)), gradient.reshape(-1)
+    made = gradient.new_zeros(math.prod(x.shape))
+    return made.scatter_add(0, places.clamp(min=0), torch.where(places < 0, 0, gradient)).reshape(x.shape)
 
 
 def _fold(g, x):
-    made = g.sizes[0]
-    window = g.WindowSizes
-    counts = [(int(size) + before + after - gap * (width - 1) - 1) // step + 1 for size, before, after, gap, width, step
-              in zip(made[2:], g.StartPadding, g.EndPadding, g.Dilations, window, g.Strides)]
-    places, inside = _of(g, made, [0, 0, *counts], "WindowSizes")
-    values = x.reshape(made[0], made[1], math.prod(window), -1).transpose(2, 3)
-    return _added(values, places, inside, made)
-
-
-def _padded(x, ends):
-    """Zeros, or fewer elements, at the start and at the end of each dimension after the channels."""
-    return functional.pad(x, [one for pair in reversed(ends) for one in pair])
+    """Each element of x is one of a window; the windows are added up where they lie in the image."""
+    sizes, window = [int(one) for one in g.sizes[0]], g.WindowSizes
+    places, inside = torch.zeros(1, 1, dtype=torch.int64, device=x.device), torch.ones(1, 1, dtype=torch.bool, device=x.device)
+    for size, width, step, gap, before, after in zip(sizes[2:], window, g.Strides, g.Dilations, g.StartPadding, g.EndPadding):
+        count = (size + before + after - gap * (width - 1) - 1) // step + 1
+        at = (torch.arange(count, device=x.device) * step - before) + torch.arange(width, device=x.device)[:, None] * gap
+        places = (places[:, None, :, None] * size + at.clamp(0, size - 1)[None, :, None, :]).flatten(2).flatten(0, 1)
+        inside = (inside[:, None, :, None] & ((at >= 0) & (at < size))[None, :, None, :]).flatten(2).flatten(0, 1)
+    values = x.reshape(*sizes[:2], -1) * inside.reshape(-1)
+    return values.new_zeros((*sizes[:2], math.prod(sizes[2:]))).index_add(2, places.reshape(-1), values).reshape(sizes)
 
 
 def _convolution(g, x, weights, bias=None):
@@ -90,12 +101,12 @@ def _convolution(g, x, weights, bias=None):
     bias = None if bias is None else bias.reshape(-1)
     if g.choice("Direction", "FORWARD", "BACKWARD") == "FORWARD":
         of = (functional.conv1d, functional.conv2d, functional.conv3d)[dims - 1]
-        x = _padded(x, list(zip(g.StartPadding, g.EndPadding)))
+        x = functional.pad(x, [one for pair in reversed(list(zip(g.StartPadding, g.EndPadding))) for one in pair])
         return of(x, weights, bias, g.Strides, 0, g.Dilations, g.GroupCount)
     of = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)[dims - 1]
     made = of(x, weights, None, g.Strides, 0, 0, g.GroupCount, g.Dilations)
-    made = _padded(made, [(-before, int(size) + before - int(whole)) for before, size, whole
-                          in zip(g.StartPadding, g.sizes[0][2:], made.shape[2:])])
+    for dim, (before, size) in enumerate(zip(g.StartPadding, g.sizes[0][2:]), 2):
+        made = cut(made, dim, before, int(size))
     return made if bias is None else made + bias.reshape(-1, *[1] * dims)
 
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Sums and samples along one dimension of a tensor, with no more memory than the operators themselves take."""
+import functools
+import math
+
+import torch
+from torch.nn import functional
+
+
+def in_float(equivalent):
+    """The equivalent in FLOAT32 at least: the sums of FLOAT16 may be too large for it."""
+    @functools.wraps(equivalent)
+    def widened(g, *inputs):
+        kind = inputs[0].dtype
+        return equivalent(g, *(one.to(torch.promote_types(kind, torch.float32)) for one in inputs)).to(kind)
+
+    return widened
+
+
+def cut(x, dim, first, count):
+    """The elements from `first` on along a dimension, `count` of them; there are zeros outside the tensor."""
+    size = int(x.shape[dim])
+    low, high = (min(max(one, 0), size) for one in (first, first + count))
+    ends = [0, 0] * x.ndim
+    ends[2 * (x.ndim - 1 - dim)] = min(max(-first, 0), count) if low < high else count
+    ends[2 * (x.ndim - 1 - dim) + 1] = max(first + count - size, 0) if low < high else 0
+    x = x.narrow(dim, low, max(high - low, 0))
+    return functional.pad(x, ends) if any(ends) else x
+
+
+def sums(x, dim, count, width, step=1, gap=1, before=0):
+    """The sums over windows along a dimension: window i has `width` elements, `gap` apart, from i * step - before on."""
+    if x.numel() == 0 or count == 0:
+        return cut(x, dim, 0, count)  # without elements to add
+    reach = (count - 1) * step + (width - 1) * gap + 1
+    x = cut(x, dim, -before, math.ceil(reach / gap) * gap)
+    sizes = x.shape
+    # A pool of PyTorch's needs no memory for the windows. It has no dilations: elements that are `gap` apart become rows.
+    x = x.reshape(math.prod(sizes[:dim]), 1, sizes[dim] // gap, gap * math.prod(sizes[dim + 1:]))
+    x = functional.avg_pool2d(x, (width, 1), (step if gap == 1 else 1, 1), divisor_override=1)
+    x = x.reshape(*sizes[:dim], -1, *sizes[dim + 1:])
+    return x if gap == 1 else x[(slice(None),) * dim + (slice(0, (count - 1) * step + 1, step),)]
+
+
+def spread(x, dim, size, width, step=1, gap=1, before=0):
+    """The transpose of `sums`: each element is added to the elements of its window; `size` is their number."""
+    count = int(x.shape[dim])
+    if step > 1 and count > 0:  # zeros between the elements
+        sizes = x.shape
+        x = cut(x.unsqueeze(dim + 1), dim + 1, 0, step).reshape(*sizes[:dim], count * step, *sizes[dim + 1:])
+        x = x.narrow(dim, 0, (count - 1) * step + 1)
+    return sums(x, dim, size, width, gap=gap, before=(width - 1) * gap - before)
+
+
+def sampled(x, dim, index, weights):
+    """Weighted sums of elements along a dimension; index and weights are {terms, results}."""
+    sizes = (*x.shape[:dim], index.shape[1], *x.shape[dim + 1:])
+    return sum(x.gather(dim, _along(one, dim, sizes)) * _along(weight, dim, sizes) for one, weight in zip(index, weights))
+
+
+def unsampled(x, dim, size, index, weights):
+    """The transpose of `sampled`: `size` elements."""
+    made = x.new_zeros((*x.shape[:dim], size, *x.shape[dim + 1:]))
+    for one, weight in zip(index, weights):
+        made = made.scatter_add(dim, _along(one, dim, x.shape), x * _along(weight, dim, x.shape))
+    return made
+
+
+def _along(values, dim, sizes):
+    return values.reshape([-1 if i == dim else 1 for i in range(len(sizes))]).expand(sizes)
