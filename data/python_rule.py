@@ -11,6 +11,7 @@ import sys
 
 from generate_tables import enum_prefix, field_type
 from entries import ROOT, read_entries
+from python_defaults import DEFAULTS, By
 
 HERE = ROOT / "data"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
@@ -35,27 +36,6 @@ UFUNC_OPTIONS = ("where=True", "casting='same_kind'", "order='K'", "dtype=None",
                  "device=None")
 TAKEN = {"run", "compile", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "operators", "onnx",
          "compare"}  # names of the package
-# Values of attributes that DirectML requires and Python may leave out. None: by the shape of the input, in _habits.py.
-_WINDOWS = {"Strides": None, "Dilations": None, "StartPadding": None, "EndPadding": None}
-_FILTERS = {**_WINDOWS, "GroupCount": 1}
-_EXTREME = {"Axes": None, "AxisDirection": "INCREASING"}
-DEFAULTS = {
-    "REDUCE": {"Axes": None}, "ARGMIN": _EXTREME, "ARGMAX": _EXTREME,
-    "ACTIVATION_SOFTMAX1": {"Axes": -1}, "ACTIVATION_LOG_SOFTMAX1": {"Axes": -1}, "ACTIVATION_HARDMAX1": {"Axes": -1},
-    "JOIN": {"Axis": 0}, "SPLIT": {"Axis": 0}, "TOP_K": {"Axis": -1},
-    "TOP_K1": {"Axis": -1, "AxisDirection": "DECREASING"},
-    "CUMULATIVE_SUMMATION": {"AxisDirection": "INCREASING", "HasExclusiveSum": False},
-    "CUMULATIVE_PRODUCT": {"AxisDirection": "INCREASING", "HasExclusiveProduct": False},
-    "GEMM": {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0},
-    "ELEMENT_WISE_CLIP": {"Min": None, "Max": None}, "ELEMENT_WISE_CLIP1": {"Min": None, "Max": None},
-    "ELEMENT_WISE_ROUND": {"RoundingMode": "HALVES_TO_NEAREST_EVEN"},
-    "ELEMENT_WISE_IS_INFINITY": {"InfinityMode": "EITHER"},
-    "CONVOLUTION": {"Mode": "CROSS_CORRELATION", "Direction": "FORWARD", **_FILTERS, "OutputPadding": None},
-    "CONVOLUTION_INTEGER": _FILTERS, "QUANTIZED_LINEAR_CONVOLUTION": _FILTERS,
-    **dict.fromkeys(("MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2"), _WINDOWS),
-    **dict.fromkeys(("AVERAGE_POOLING", "AVERAGE_POOLING1", "QUANTIZED_LINEAR_AVERAGE_POOLING"),
-                    {**_WINDOWS, "IncludePadding": False}),
-}
 # Parameters that only Python has, which follow the attributes.
 EXTRAS = {"REDUCE": ("axis", "keepdims"), "ARGMIN": ("axis", "keepdims"), "ARGMAX": ("axis", "keepdims"),
           "ACTIVATION_SOFTMAX": ("axis",), "ACTIVATION_LOG_SOFTMAX": ("axis",), "ACTIVATION_HARDMAX": ("axis",)}
@@ -91,6 +71,9 @@ DIFFERENCES = {
     **dict.fromkeys(("ARGMIN", "ARGMAX"), "For several axes, the index counts their elements in row-major order, as "
                                           "``numpy.argmax`` does for all axes."),
 }
+REPEATED = {"WindowSize", "WindowSizes"}  # fields of which one number stands for equal numbers, besides those with a default
+# Fields in the shared tables of windows, of which older operators lack some.
+SHARED_FIELDS = {"Dilations"}
 OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
 TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32", "INT64", "UINT4", *UNSIGNED)
@@ -101,8 +84,8 @@ Tensor = collections.namedtuple("Tensor", "field name optional array types")
 # sizes: the inputs that are broadcast to its shape; None if the shape follows in another way, or not at all.
 # shaped: whether its shape follows from the inputs and attributes: yes, sometimes or no (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
-# default: a default value that only Python has, as text, or None.
-Attribute = collections.namedtuple("Attribute", "field name kind optional values default", defaults=(None,))
+# default: a default value that only Python has, as text, or None. by: the rule that gives it, if it depends on arguments.
+Attribute = collections.namedtuple("Attribute", "field name kind optional values default by", defaults=(None, None))
 Operator = collections.namedtuple("Operator", "name python formula inputs outputs attributes same")
 
 
@@ -221,10 +204,13 @@ def read_operator(operator, struct, enums, python, shaped):
         values = [value["name"].removeprefix(enum_prefix(enum)) for value in enum["values"]] if enum else ()
         if kind == "operators" and "count_field" in field:
             kind = "operator_list"
-        defaults = DEFAULTS.get(name, {})
-        default = repr(defaults[field["name"]]) if field["name"] in defaults else None
+        default = DEFAULTS.get(name, {}).get(field["name"])
+        by = default if isinstance(default, By) else None
         attributes.append(Attribute(field["name"], snake_case(field["name"]), kind, field["name"] in optional, values,
-                                    default))
+                                    "None" if by else None if default is None else repr(default), by))
+    unknown = set(DEFAULTS.get(name, {})) - {one.field for one in attributes} - SHARED_FIELDS
+    if unknown:
+        fail(f"{name} has no {english(sorted(unknown))}, which python_defaults.py gives a default")
     attributes.sort(key=lambda one: one.optional)  # otherwise in the order of the fields
     made = Operator(name, python, operator["formula"] or "", inputs, outputs, attributes,
                     [group for group in same if len(group) > 1])
@@ -351,14 +337,14 @@ KINDS = {"real": "a number", "natural": "a whole number, 0 or more", "integer": 
 
 def attribute_text(one):
     if one.kind == "enumeration":
-        return english([repr(value) for value in one.values], "or")
+        text = english([repr(value) for value in one.values], "or")
+        return text if one.by is None else f"{text} (default: {one.by.text})"
     if one.field in ("Axis", "Axes"):
         which = "an axis" if one.field == "Axis" else "one axis or several"
         return f"{which}; negative numbers count from the end"
-    if one.default == "None" and one.kind == "naturals":
-        number = 1 if one.field in ("Strides", "Dilations") else 0
-        return f"{KINDS[one.kind]}, or one for all dimensions (default: {number})"
-    return KINDS[one.kind] + (", or None" if one.optional or one.default == "None" else "")
+    is_repeated = one.field in REPEATED or (one.by and one.by.rule.startswith(("window", "each")))
+    return (KINDS[one.kind] + (", or None" if one.optional else "") + (", or one for all dimensions" if is_repeated else "") +
+            (f" (default: {one.by.text})" if one.by else ""))
 
 
 def notes(op):
