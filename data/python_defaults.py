@@ -96,3 +96,5 @@ DEFAULTS = {
     "DEQUANTIZE": {"QuantizationType": By("quantization", "by the number of ``quantizations``")},
     "ADAM_OPTIMIZER": {"LearningRate": 0.001, "Beta1": 0.9, "Beta2": 0.999, "Epsilon": 1e-08},
 }
+# Operators whose result's shape DirectML leaves open, and Python's functions compute from the scales.
+SHAPED = {"RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3"}

@@ -11,7 +11,7 @@ import sys
 
 from generate_tables import enum_prefix, field_type
 from entries import ROOT, read_entries
-from python_defaults import DEFAULTS, By
+from python_defaults import DEFAULTS, SHAPED, By
 
 HERE = ROOT / "data"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
@@ -50,7 +50,9 @@ EXTRA_TEXTS = {
                           "count from the end."}
 EXTRA_TEXTS["ARGMIN"] = EXTRA_TEXTS["ARGMAX"] = EXTRA_TEXTS["REDUCE"]
 EXTRA_TEXTS["ACTIVATION_LOG_SOFTMAX"] = EXTRA_TEXTS["ACTIVATION_HARDMAX"] = EXTRA_TEXTS["ACTIVATION_SOFTMAX"]
-# How functions differ from the NumPy functions of the same name.
+# How functions differ from the NumPy functions of the same name, and what they accept that DirectML does not.
+_COUNTED = "The tensors may have different numbers of dimensions; the result has the shape of ONNX's {}."
+_PROMOTED = "NumPy's rule promotes NumPy arrays of different types to a common one."
 DIFFERENCES = {
     "ELEMENT_WISE_DIVIDE": "Unlike ``numpy.divide``, it returns integers for integers: the quotient is truncated, and "
                            "a divisor of 0 gives 0.",
@@ -64,8 +66,28 @@ DIFFERENCES = {
     "ELEMENT_WISE_SQRT": "Unlike ``numpy.sqrt``, it accepts only floats, and does not warn about negative numbers.",
     **dict.fromkeys(("ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_OR", "ELEMENT_WISE_LOGICAL_XOR",
                      "ELEMENT_WISE_LOGICAL_NOT"), "For arrays of bool it returns an array of bool, as NumPy does."),
-    **dict.fromkeys(("ELEMENT_WISE_ADD", "ELEMENT_WISE_SUBTRACT", "ELEMENT_WISE_MULTIPLY"),
-                    "Unlike NumPy's function, it does not promote arrays of two types to a common one."),
+    **dict.fromkeys(("ELEMENT_WISE_ADD", "ELEMENT_WISE_SUBTRACT", "ELEMENT_WISE_MULTIPLY"), _PROMOTED),
+    "CAST": "As bool, an element is true if it is not 0, as in NumPy.",
+    "NONZERO_COORDINATES": "It also accepts an array of bool.",
+    "CONVOLUTION": "``bias`` may have one dimension, with a number for each output channel.",
+    "QUANTIZED_LINEAR_CONVOLUTION": "``bias`` may have one dimension, with a number for each output channel.",
+    "GEMM": "``c`` is broadcast to the shape of the product by NumPy's rule.",
+    **dict.fromkeys(("MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2"),
+                    "``scale`` and ``bias`` may have fewer dimensions than ``input``, as NumPy's rule broadcasts them."),
+    "GATHER": "Without ``index_dimensions``, the dimensions of ``indices`` replace the axis, as in ``numpy.take``.",
+    "GATHER_ND": _COUNTED.format("GatherND"), "GATHER_ND1": _COUNTED.format("GatherND"),
+    "SCATTER_ND": _COUNTED.format("ScatterND"),
+    "ONE_HOT": "If ``shape`` has one dimension more than ``indices``, the result gets this dimension at ``axis``, as in "
+               "PyTorch.",
+    "GRU": "PyTorch's GRU has ``linear_before_reset=True``; ONNX's default is False.",
+    **dict.fromkeys(("TOP_K", "TOP_K1"), "The indices of a PyTorch tensor are int64, as PyTorch's indices are; for NumPy "
+                                         "arrays, ask for them with ``dtype=(None, 'int64')``."),
+    **dict.fromkeys(("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3"),
+                    "Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down."),
+    **dict.fromkeys(("DEPTH_TO_SPACE1", "SPACE_TO_DEPTH1"),
+                    "The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'."),
+    "ROI_ALIGN": "It is torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.",
+    "ROI_ALIGN1": "By default it is torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.",
     "SPLIT": "Unlike ``numpy.split``, it gets the shapes of the parts, and returns new arrays.",
     "TILE": "``repeats`` may be one number, or fewer numbers than dimensions, as for ``numpy.tile``.",
     **dict.fromkeys(("ARGMIN", "ARGMAX"), "For several axes, the index counts their elements in row-major order, as "
@@ -173,8 +195,8 @@ def read_output(operator, tensor, inputs, shaped):
     # Whether a caller may have to say it, or has a choice.
     chosen = not always or (all(inputs[i].optional for i in like) if like else len(tensor.types) != 1)
     name = operator["name"].removeprefix("DML_OPERATOR_")
-    return Output(tensor, tuple(like), dtype, None if sizes is None else tuple(sizes), chosen,
-                  shaped[f"{name} {tensor.field}"])
+    is_shaped = "sometimes" if name in SHAPED else shaped[f"{name} {tensor.field}"]
+    return Output(tensor, tuple(like), dtype, None if sizes is None else tuple(sizes), chosen, is_shaped)
 
 
 def read_operator(operator, struct, enums, python, shaped):

@@ -105,7 +105,7 @@ def add(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Unlike NumPy's function, it does not promote arrays of two types to a common one.
+    NumPy's rule promotes NumPy arrays of different types to a common one.
 
     >>> import anydml
     >>> import numpy as np
@@ -513,7 +513,7 @@ def multiply(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Unlike NumPy's function, it does not promote arrays of two types to a common one.
+    NumPy's rule promotes NumPy arrays of different types to a common one.
 
     >>> import anydml
     >>> import numpy as np
@@ -633,7 +633,7 @@ def subtract(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Unlike NumPy's function, it does not promote arrays of two types to a common one.
+    NumPy's rule promotes NumPy arrays of different types to a common one.
 
     >>> import anydml
     >>> import numpy as np
@@ -782,7 +782,7 @@ def hard_sigmoid(input, /, *, alpha=0.2, beta=0.5, out=None, device=None):
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([-2.5, -0.5, 1.5, 3])
-    >>> anydml.hard_sigmoid(x, alpha=0.25, beta=0.5).tolist()
+    >>> anydml.hard_sigmoid(x, alpha=0.25).tolist()
     [0.0, 0.375, 0.875, 1.0]
     """
     return _hard_sigmoid(input, alpha, beta, out, device)
@@ -1099,15 +1099,14 @@ def convolution(input, filter, /, bias=None, *, mode='CROSS_CORRELATION', direct
     ``group_count``: a whole number, 0 or more.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``filter`` or ``bias``.
+    ``bias`` may have one dimension, with a number for each output channel.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> filter = np.float32([[[[1, 0], [0, -1]]]])
     >>> bias = np.float32([[[[0.5]]]])
-    >>> anydml.convolution(x, filter, bias, mode="CROSS_CORRELATION", direction="FORWARD", strides=[1, 1],
-    ...                    dilations=[1, 1], start_padding=[0, 0], end_padding=[0, 0], output_padding=[0, 0],
-    ...                    group_count=1).tolist()
+    >>> anydml.convolution(x, filter, bias).tolist()
     [[[[-4.5, -4.5, -4.5]]]]
     """
     return _convolution(input, filter, bias, mode, direction, strides, dilations, start_padding, end_padding,
@@ -1129,13 +1128,14 @@ def gemm(a, b, /, c=None, *, trans_a='NONE', trans_b='NONE', alpha=1.0, beta=1.0
     ``beta``: a number.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``a``, ``b`` or ``c``.
+    ``c`` is broadcast to the shape of the product by NumPy's rule.
 
     >>> import anydml
     >>> import numpy as np
     >>> a = np.float32([[1, 2], [3, 4]])
     >>> b = np.float32([[5, 6], [7, 8]])
     >>> c = np.float32([[0.5, 0.5], [-0.5, -0.5]])
-    >>> anydml.gemm(a, b, c, trans_a="NONE", trans_b="NONE", alpha=1, beta=1).tolist()
+    >>> anydml.gemm(a, b, c).tolist()
     [[19.5, 22.5], [42.5, 49.5]]
     """
     return _gemm(a, b, c, trans_a, trans_b, alpha, beta, fused_activation, out, shape, device)
@@ -1190,8 +1190,7 @@ def average_pooling(input, /, *, strides=None, window_size, start_padding=None, 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.average_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
-    ...                        include_padding=0).tolist()
+    >>> anydml.average_pooling(x, strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _average_pooling(input, strides, window_size, start_padding, end_padding, include_padding, out, shape,
@@ -1217,7 +1216,7 @@ def lp_pooling(input, /, *, strides=None, window_size, start_padding=None, end_p
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.lp_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0], p=1).tolist()
+    >>> anydml.lp_pooling(x, strides=[2, 2], window_size=[2, 2], p=1).tolist()
     [[[[14.0, 22.0]]]]
     """
     return _lp_pooling(input, strides, window_size, start_padding, end_padding, p, out, shape, device)
@@ -1241,7 +1240,7 @@ def max_pooling(input, /, *, strides=None, window_size, start_padding=None, end_
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.max_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0]).tolist()
+    >>> anydml.max_pooling(x, strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[6.0, 8.0]]]]
     """
     return _max_pooling(input, strides, window_size, start_padding, end_padding, out, shape, device)
@@ -1265,7 +1264,7 @@ def roi_pooling(input, roi, /, *, spatial_scale=1.0, pooled_size, out=None, shap
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> roi = np.float32([[[[0, 1, 0, 3, 1]]]])
-    >>> anydml.roi_pooling(x, roi, spatial_scale=1, pooled_size=[2, 1]).tolist()
+    >>> anydml.roi_pooling(x, roi, pooled_size=[2, 1]).tolist()
     [[[[7.0, 8.0]]]]
     """
     return _roi_pooling(input, roi, spatial_scale, pooled_size, out, shape, device)
@@ -1300,6 +1299,7 @@ def cast(input, /, *, out=None, dtype=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64.
+    As bool, an element is true if it is not 0, as in NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -1367,7 +1367,7 @@ def padding(input, /, *, padding_mode='CONSTANT', padding_value=0, start_padding
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, 5, 3])
-    >>> anydml.padding(x, padding_mode="REFLECTION", padding_value=0, start_padding=[2], end_padding=[1]).tolist()
+    >>> anydml.padding(x, padding_mode="REFLECTION", start_padding=[2], end_padding=[1]).tolist()
     [3.0, 5.0, 1.0, 5.0, 3.0, 5.0]
     """
     return _padding(input, padding_mode, padding_value, start_padding, end_padding, out, shape, device)
@@ -1407,7 +1407,7 @@ def upsample_2d(input, /, *, scale_size, interpolation_mode='NEAREST_NEIGHBOR', 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2]]]])
-    >>> anydml.upsample_2d(x, scale_size=[2, 2], interpolation_mode="NEAREST_NEIGHBOR").tolist()
+    >>> anydml.upsample_2d(x, scale_size=[2, 2]).tolist()
     [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
     """
     return _upsample_2d(input, scale_size, interpolation_mode, out, shape, device)
@@ -1424,12 +1424,13 @@ def gather(input, indices, /, *, axis=0, index_dimensions=None, out=None, shape=
     ``axis``: an axis; negative numbers count from the end.
     ``index_dimensions``: a whole number, 0 or more (default: ``indices.ndim``).
     The result has the type of ``input``.
+    Without ``index_dimensions``, the dimensions of ``indices`` replace the axis, as in ``numpy.take``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
     >>> indices = np.int32([[1, -2]])
-    >>> anydml.gather(x, indices, axis=0, index_dimensions=1).tolist()
+    >>> anydml.gather(x, indices, index_dimensions=1).tolist()
     [[2.0, 2.0, 9.0], [1.0, 5.0, 3.0]]
     """
     return _gather(input, indices, axis, index_dimensions, out, shape, device)
@@ -1504,6 +1505,8 @@ def top_k(input, /, *, axis=-1, k, out=None, dtype=None, shape=None, device=None
     ``k``: a whole number, 0 or more.
     The result ``output_value`` has the type of ``input``.
     The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
+    The indices of a PyTorch tensor are int64, as PyTorch's indices are; for NumPy arrays, ask for them with
+    ``dtype=(None, 'int64')``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1536,7 +1539,7 @@ def batch_normalization(input, mean, variance, scale, bias, /, *, spatial=True, 
     >>> variance = np.float32([[[[4]], [[0.25]]]])
     >>> scale = np.float32([[[[1]], [[1]]]])
     >>> bias = np.float32([[[[0]], [[1]]]])
-    >>> anydml.batch_normalization(x, mean, variance, scale, bias, spatial=True, epsilon=0).tolist()
+    >>> anydml.batch_normalization(x, mean, variance, scale, bias, epsilon=0).tolist()
     [[[[0.0, 1.0]], [[-5.0, 3.0]]]]
     """
     return _batch_normalization(input, mean, variance, scale, bias, spatial, epsilon, fused_activation, out, device)
@@ -1565,8 +1568,7 @@ def mean_variance_normalization(input, /, scale=None, bias=None, *, cross_channe
     >>> x = np.float32([[[[1, 3]], [[1, 5]]]])
     >>> scale = np.float32([[[[1]], [[2]]]])
     >>> bias = np.float32([[[[0]], [[1]]]])
-    >>> anydml.mean_variance_normalization(x, scale, bias, cross_channel=False, normalize_variance=True,
-    ...                                    epsilon=0).tolist()
+    >>> anydml.mean_variance_normalization(x, scale, bias, epsilon=0).tolist()
     [[[[-1.0, 1.0]], [[-1.0, 3.0]]]]
     """
     return _mean_variance_normalization(input, scale, bias, cross_channel, normalize_variance, epsilon,
@@ -1594,7 +1596,7 @@ def local_response_normalization(input, /, *, cross_channel=True, local_size, al
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[3, 6]], [[4, 8]]]])
-    >>> anydml.local_response_normalization(x, cross_channel=True, local_size=2, alpha=2, beta=0.5, bias=0).tolist()
+    >>> anydml.local_response_normalization(x, local_size=2, alpha=2, beta=0.5, bias=0).tolist()
     [[[[0.6000000238418579, 0.6000000238418579]], [[1.0, 1.0]]]]
     """
     return _local_response_normalization(input, cross_channel, local_size, alpha, beta, bias, out, device)
@@ -1615,7 +1617,7 @@ def lp_normalization(input, /, *, axis=-1, epsilon=1e-05, p=2, out=None, device=
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[3, 4], [0, 0]])
-    >>> anydml.lp_normalization(x, axis=1, epsilon=1e-05, p=2).tolist()
+    >>> anydml.lp_normalization(x, axis=1).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
     return _lp_normalization(input, axis, epsilon, p, out, device)
@@ -1645,8 +1647,7 @@ def rnn(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     >>> weight = np.float32([[[[2]]]])
     >>> recurrence = np.float32([[[[0.5]]]])
     >>> [one.tolist() for one in anydml.rnn(x, weight, recurrence, None, None, None,
-    ...                                     activation_descs=[anydml.Operator("ACTIVATION_RELU")], direction="FORWARD",
-    ...                                     out=(True, True))]
+    ...                                     activation_descs=[anydml.Operator("ACTIVATION_RELU")], out=(True, True))]
     [[[[[2.0]]], [[[5.0]]]], [[[[5.0]]]]]
     """
     return _rnn(input, weight, recurrence, bias, hidden_init, sequence_lengths, activation_descs, direction, out, shape,
@@ -1688,8 +1689,7 @@ def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_ini
     >>> recurrence = np.float32([[[[0], [0], [0], [1]]]])
     >>> [one.tolist() for one in anydml.lstm(x, weight, recurrence, None, None, None, None, None,
     ...                                      activation_descs=[anydml.Operator("ACTIVATION_RELU"), anydml.Operator("ACTIVATION_IDENTITY"), anydml.Operator("ACTIVATION_IDENTITY")],
-    ...                                      direction="FORWARD", clip_threshold=0, use_clip_threshold=False,
-    ...                                      couple_input_forget=False, out=(True, True, True))]
+    ...                                      out=(True, True, True))]
     [[[[[2.0]]], [[[36.0]]]], [[[[36.0]]]], [[[[9.0]]]]]
     """
     return _lstm(input, weight, recurrence, bias, hidden_init, cell_mem_init, sequence_lengths, peephole,
@@ -1716,6 +1716,7 @@ def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     it is optional.
     The result ``output_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``; it
     is optional.
+    PyTorch's GRU has ``linear_before_reset=True``; ONNX's default is False.
 
     >>> import anydml
     >>> import numpy as np
@@ -1724,7 +1725,7 @@ def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     >>> recurrence = np.float32([[[[0], [0], [1]]]])
     >>> [one.tolist() for one in anydml.gru(x, weight, recurrence, None, None, None,
     ...                                     activation_descs=[anydml.Operator("ACTIVATION_RELU"), anydml.Operator("ACTIVATION_IDENTITY")],
-    ...                                     direction="FORWARD", linear_before_reset=False, out=(True, True))]
+    ...                                     out=(True, True))]
     [[[[[0.5]]], [[[1.0]]]], [[[[1.0]]]]]
     """
     return _gru(input, weight, recurrence, bias, hidden_init, sequence_lengths, activation_descs, direction,
@@ -1978,8 +1979,7 @@ def max_pooling1(input, /, *, strides=None, window_size, start_padding=None, end
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> [one.tolist() for one in anydml.max_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                                              end_padding=[0, 0], out=(None, True))]
+    >>> [one.tolist() for one in anydml.max_pooling1(x, strides=[2, 2], window_size=[2, 2], out=(None, True))]
     [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
     """
     return _max_pooling1(input, strides, window_size, start_padding, end_padding, out, dtype, shape, device)
@@ -2015,7 +2015,7 @@ def diagonal_matrix(*, offset=0, value=1.0, out=None, dtype=None, shape=None, de
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64 and the shape ``shape``.
 
     >>> import anydml
-    >>> anydml.diagonal_matrix(offset=1, value=1, shape=(2, 3), dtype="float32").tolist()
+    >>> anydml.diagonal_matrix(offset=1, shape=(2, 3), dtype="float32").tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     return _diagonal_matrix(offset, value, out, dtype, shape, device)
@@ -2054,6 +2054,7 @@ def one_hot(indices, values, /, *, axis=-1, out=None, shape=None, device=None):
     uint8 to uint64.
     ``axis``: an axis; negative numbers count from the end.
     The result has the type of ``values`` and the shape ``shape``.
+    If ``shape`` has one dimension more than ``indices``, the result gets this dimension at ``axis``, as in PyTorch.
 
     >>> import anydml
     >>> import numpy as np
@@ -2074,12 +2075,13 @@ def resample(input, /, *, interpolation_mode='LINEAR', scales=None, out=None, sh
     Types in DirectML: ``input`` float16, float32, int8 and uint8.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([0, 4])
-    >>> anydml.resample(x, interpolation_mode="LINEAR", scales=[2], shape=(4,)).tolist()
+    >>> anydml.resample(x, scales=[2]).tolist()
     [0.0, 1.0, 3.0, 4.0]
     """
     return _resample(input, interpolation_mode, scales, out, shape, device)
@@ -2141,7 +2143,7 @@ def element_wise_round(input, /, *, rounding_mode='HALVES_TO_NEAREST_EVEN', out=
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([-2.5, -0.5, 1.5, 3])
-    >>> anydml.element_wise_round(x, rounding_mode="HALVES_TO_NEAREST_EVEN").tolist()
+    >>> anydml.element_wise_round(x).tolist()
     [-2.0, -0.0, 2.0, 3.0]
     """
     return _element_wise_round(input, rounding_mode, out, device)
@@ -2161,7 +2163,7 @@ def is_infinity(input, /, *, infinity_mode='EITHER', out=None, device=None):
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, -np.inf, np.inf])
-    >>> anydml.is_infinity(x, infinity_mode="EITHER").tolist()
+    >>> anydml.is_infinity(x).tolist()
     [0, 1, 1]
     """
     return _is_infinity(input, infinity_mode, out, device)
@@ -2219,7 +2221,7 @@ def cumulative_summation(input, /, *, axis=-1, axis_direction='INCREASING', has_
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.cumulative_summation(x, axis=1, axis_direction="INCREASING", has_exclusive_sum=False).tolist()
+    >>> anydml.cumulative_summation(x, axis=1).tolist()
     [[1.0, 6.0, 9.0], [2.0, 4.0, 13.0]]
     """
     return _cumulative_summation(input, axis, axis_direction, has_exclusive_sum, out, device)
@@ -2279,6 +2281,7 @@ def gather_nd(input, indices, /, *, input_dimension_count=None, indices_dimensio
     ``input_dimension_count``: a whole number, 0 or more (default: ``input.ndim``).
     ``indices_dimension_count``: a whole number, 0 or more (default: ``indices.ndim``).
     The result has the type of ``input``.
+    The tensors may have different numbers of dimensions; the result has the shape of ONNX's GatherND.
 
     >>> import anydml
     >>> import numpy as np
@@ -2303,6 +2306,7 @@ def scatter_nd(input, indices, updates, /, *, input_dimension_count=None, indice
     ``input_dimension_count``: a whole number, 0 or more (default: ``input.ndim``).
     ``indices_dimension_count``: a whole number, 0 or more (default: ``indices.ndim``).
     The result has the type of ``input`` or ``updates``.
+    The tensors may have different numbers of dimensions; the result has the shape of ONNX's ScatterND.
 
     >>> import anydml
     >>> import numpy as np
@@ -2335,8 +2339,7 @@ def max_pooling2(input, /, *, strides=None, window_size, start_padding=None, end
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> [one.tolist() for one in anydml.max_pooling2(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                                              end_padding=[0, 0], dilations=[1, 1], out=(None, True))]
+    >>> [one.tolist() for one in anydml.max_pooling2(x, strides=[2, 2], window_size=[2, 2], out=(None, True))]
     [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
     """
     return _max_pooling2(input, strides, window_size, start_padding, end_padding, dilations, out, dtype, shape, device)
@@ -2379,6 +2382,8 @@ def top_k1(input, /, *, axis=-1, k, axis_direction='DECREASING', out=None, dtype
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     The result ``output_value`` has the type of ``input``.
     The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
+    The indices of a PyTorch tensor are int64, as PyTorch's indices are; for NumPy arrays, ask for them with
+    ``dtype=(None, 'int64')``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2400,6 +2405,7 @@ def depth_to_space1(input, /, *, block_size, order='DEPTH_COLUMN_ROW', out=None,
     ``block_size``: a whole number, 0 or more.
     ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
     The result has the type of ``input``.
+    The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'.
 
     >>> import anydml
     >>> import numpy as np
@@ -2421,11 +2427,12 @@ def space_to_depth1(input, /, *, block_size, order='DEPTH_COLUMN_ROW', out=None,
     ``block_size``: a whole number, 0 or more.
     ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
     The result has the type of ``input``.
+    The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]])
-    >>> anydml.space_to_depth1(x, block_size=2, order="DEPTH_COLUMN_ROW").tolist()
+    >>> anydml.space_to_depth1(x, block_size=2).tolist()
     [[[[1.0]], [[5.0]], [[2.0]], [[6.0]], [[3.0]], [[7.0]], [[4.0]], [[8.0]]]]
     """
     return _space_to_depth1(input, block_size, order, out, shape, device)
@@ -2447,13 +2454,14 @@ def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes=-1, no
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``scale`` or ``bias``.
+    ``scale`` and ``bias`` may have fewer dimensions than ``input``, as NumPy's rule broadcasts them.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 3]], [[1, 5]]]])
     >>> scale = np.float32([[[[1]], [[2]]]])
     >>> bias = np.float32([[[[0]], [[1]]]])
-    >>> anydml.mean_variance_normalization1(x, scale, bias, axes=[2, 3], normalize_variance=True, epsilon=0).tolist()
+    >>> anydml.mean_variance_normalization1(x, scale, bias, axes=[2, 3], epsilon=0).tolist()
     [[[[-1.0, 1.0]], [[-1.0, 3.0]]]]
     """
     return _mean_variance_normalization1(input, scale, bias, axes, normalize_variance, epsilon, fused_activation, out,
@@ -2473,13 +2481,13 @@ def resample1(input, /, *, interpolation_mode='LINEAR', scales=None, input_pixel
     ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
     ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
     ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([0, 4])
-    >>> anydml.resample1(x, interpolation_mode="LINEAR", scales=[2], input_pixel_offsets=[0], output_pixel_offsets=[0],
-    ...                  shape=(4,)).tolist()
+    >>> anydml.resample1(x, scales=[2], input_pixel_offsets=[0], output_pixel_offsets=[0]).tolist()
     [0.0, 2.0, 4.0, 4.0]
     """
     return _resample1(input, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out, shape, device)
@@ -2566,8 +2574,7 @@ def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=No
     >>> input_zero_point = np.uint8([[[[1]]]])
     >>> filter = np.int8([[[[2, 1], [1, 0]]]])
     >>> filter_zero_point = np.int8([[[[1]]]])
-    >>> anydml.convolution_integer(x, input_zero_point, filter, filter_zero_point, strides=[1, 1], dilations=[1, 1],
-    ...                            start_padding=[0, 0], end_padding=[0, 0], group_count=1).tolist()
+    >>> anydml.convolution_integer(x, input_zero_point, filter, filter_zero_point).tolist()
     [[[[-5, -5, -5]]]]
     """
     return _convolution_integer(input, input_zero_point, filter, filter_zero_point, strides, dilations, start_padding,
@@ -2597,6 +2604,7 @@ def quantized_linear_convolution(input, input_scale, input_zero_point, filter, f
     ``group_count``: a whole number, 0 or more.
     The result has the type of ``output_zero_point``, or ``dtype`` and the shape ``shape``, if the inputs do not
     determine it.
+    ``bias`` may have one dimension, with a number for each output channel.
 
     >>> import anydml
     >>> import numpy as np
@@ -2610,8 +2618,7 @@ def quantized_linear_convolution(input, input_scale, input_zero_point, filter, f
     >>> output_scale = np.float32([[[[0.125]]]])
     >>> output_zero_point = np.uint8([[[[2]]]])
     >>> anydml.quantized_linear_convolution(x, input_scale, input_zero_point, filter, filter_scale, filter_zero_point,
-    ...                                     bias, output_scale, output_zero_point, strides=[1, 1], dilations=[1, 1],
-    ...                                     start_padding=[0, 0], end_padding=[0, 0], group_count=1).tolist()
+    ...                                     bias, output_scale, output_zero_point).tolist()
     [[[[10, 10, 10]]]]
     """
     return _quantized_linear_convolution(input, input_scale, input_zero_point, filter, filter_scale, filter_zero_point,
@@ -2823,8 +2830,7 @@ def average_pooling_grad(input_gradient, /, *, strides=None, window_size, start_
     >>> import anydml
     >>> import numpy as np
     >>> input_gradient = np.float32([[[[4, 8]]]])
-    >>> anydml.average_pooling_grad(input_gradient, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                             end_padding=[0, 0], include_padding=0, shape=(1, 1, 2, 4)).tolist()
+    >>> anydml.average_pooling_grad(input_gradient, strides=[2, 2], window_size=[2, 2], shape=(1, 1, 2, 4)).tolist()
     [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
     """
     return _average_pooling_grad(input_gradient, strides, window_size, start_padding, end_padding, include_padding, out,
@@ -2854,8 +2860,7 @@ def max_pooling_grad(input, input_gradient, /, *, strides=None, window_size, sta
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> input_gradient = np.float32([[[[3, 5]]]])
-    >>> anydml.max_pooling_grad(x, input_gradient, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                         end_padding=[0, 0], dilations=[1, 1]).tolist()
+    >>> anydml.max_pooling_grad(x, input_gradient, strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[0.0, 0.0, 0.0, 0.0], [0.0, 3.0, 0.0, 5.0]]]]
     """
     return _max_pooling_grad(input, input_gradient, strides, window_size, start_padding, end_padding, dilations, out,
@@ -2877,8 +2882,8 @@ def random_generator(input_state, /, *, type='PHILOX_4X32_10', out=None, shape=N
     >>> import anydml
     >>> import numpy as np
     >>> input_state = np.uint32([[[[0, 0, 0, 0, 0, 0]]]])
-    >>> [one.tolist() for one in anydml.random_generator(input_state, type="PHILOX_4X32_10",
-    ...                                                  shape=((1, 1, 1, 4), (1, 1, 1, 6)), out=(None, True))]
+    >>> [one.tolist() for one in anydml.random_generator(input_state, shape=((1, 1, 1, 4), (1, 1, 1, 6)),
+    ...                                                  out=(None, True))]
     [[[[[1713891541, 3781805453, 3159862348, 2600524760]]]], [[[[1, 0, 0, 0, 0, 0]]]]]
     """
     return _random_generator(input_state, type, out, shape, device)
@@ -2894,6 +2899,7 @@ def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
     Types in DirectML: ``input`` float16, float32, int8 to int32 and uint8 to uint32.
     The result ``output_count`` has the type uint32.
     The result ``output_coordinates`` has the type uint32.
+    It also accepts an array of bool.
 
     >>> import anydml
     >>> import numpy as np
@@ -2924,8 +2930,7 @@ def resample_grad(input_gradient, /, *, interpolation_mode='LINEAR', scales, inp
     >>> import anydml
     >>> import numpy as np
     >>> input_gradient = np.float32([1, 4, 8, 2])
-    >>> anydml.resample_grad(input_gradient, interpolation_mode="LINEAR", scales=[2], input_pixel_offsets=[0.5],
-    ...                      output_pixel_offsets=[-0.5], shape=(2,)).tolist()
+    >>> anydml.resample_grad(input_gradient, scales=[2], shape=(2,)).tolist()
     [6.0, 9.0]
     """
     return _resample_grad(input_gradient, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out,
@@ -3013,7 +3018,7 @@ def argmin(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
+    >>> anydml.argmin(x, axes=[1], dtype="uint32").tolist()
     [[0], [0]]
     """
     if axis is None and keepdims is None and axes is not None and dtype is not None:
@@ -3040,7 +3045,7 @@ def argmax(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
+    >>> anydml.argmax(x, axes=[1], dtype="uint32").tolist()
     [[1], [2]]
     """
     if axis is None and keepdims is None and axes is not None and dtype is not None:
@@ -3070,15 +3075,14 @@ def roi_align(input, roi, batch_indices, /, *, reduction_function='AVERAGE', int
     ``minimum_samples_per_output``: a whole number, 0 or more.
     ``maximum_samples_per_output``: a whole number, 0 or more.
     The result has the type of ``input`` or ``roi`` and the shape ``shape``.
+    It is torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> roi = np.float32([[0, 0, 4, 2]])
     >>> batch_indices = np.uint32([0])
-    >>> anydml.roi_align(x, roi, batch_indices, reduction_function="AVERAGE", interpolation_mode="LINEAR",
-    ...                  spatial_scale_x=1, spatial_scale_y=1, out_of_bounds_input_value=0,
-    ...                  minimum_samples_per_output=1, maximum_samples_per_output=2, shape=(1, 1, 1, 2)).tolist()
+    >>> anydml.roi_align(x, roi, batch_indices, maximum_samples_per_output=2, shape=(1, 1, 1, 2)).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _roi_align(input, roi, batch_indices, reduction_function, interpolation_mode, spatial_scale_x,
@@ -3100,6 +3104,7 @@ def gather_nd1(input, indices, /, *, input_dimension_count=None, indices_dimensi
     ``indices_dimension_count``: a whole number, 0 or more (default: ``indices.ndim``).
     ``batch_dimension_count``: a whole number, 0 or more.
     The result has the type of ``input``.
+    The tensors may have different numbers of dimensions; the result has the shape of ONNX's GatherND.
 
     >>> import anydml
     >>> import numpy as np
@@ -3198,8 +3203,7 @@ def local_response_normalization_grad(input, input_gradient, /, *, cross_channel
     >>> import numpy as np
     >>> x = np.float32([[[[0, 1], [3, -1]]]])
     >>> input_gradient = np.float32([[[[7, 4], [100, 2]]]])
-    >>> anydml.local_response_normalization_grad(x, input_gradient, cross_channel=True, local_size=1, alpha=1, beta=1,
-    ...                                          bias=1).tolist()
+    >>> anydml.local_response_normalization_grad(x, input_gradient, local_size=1, alpha=1, beta=1).tolist()
     [[[[7.0, 0.0], [-8.0, 0.0]]]]
     """
     return _local_response_normalization_grad(input, input_gradient, cross_channel, local_size, alpha, beta, bias, out,
@@ -3343,16 +3347,15 @@ def roi_align1(input, roi, batch_indices, /, *, reduction_function='AVERAGE', in
     ``maximum_samples_per_output``: a whole number, 0 or more.
     ``align_regions_to_corners``: true or false.
     The result has the type of ``input`` or ``roi`` and the shape ``shape``.
+    By default it is torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> roi = np.float32([[0, 0, 4, 2]])
     >>> batch_indices = np.uint32([0])
-    >>> anydml.roi_align1(x, roi, batch_indices, reduction_function="AVERAGE", interpolation_mode="LINEAR",
-    ...                   spatial_scale_x=1, spatial_scale_y=1, input_pixel_offset=0.5, output_pixel_offset=-0.5,
-    ...                   out_of_bounds_input_value=0, minimum_samples_per_output=1, maximum_samples_per_output=2,
-    ...                   align_regions_to_corners=False, shape=(1, 1, 1, 2)).tolist()
+    >>> anydml.roi_align1(x, roi, batch_indices, input_pixel_offset=0.5, maximum_samples_per_output=2,
+    ...                   shape=(1, 1, 1, 2)).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _roi_align1(input, roi, batch_indices, reduction_function, interpolation_mode, spatial_scale_x,
@@ -3395,12 +3398,8 @@ def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_fu
     >>> input_gradient = np.float32([[[[4, 8]]]])
     >>> roi = np.float32([[0.5, 0, 2.5, 1]])
     >>> batch_indices = np.uint32([0])
-    >>> [one.tolist() for one in anydml.roi_align_grad(x, input_gradient, roi, batch_indices,
-    ...                                                reduction_function="AVERAGE", interpolation_mode="LINEAR",
-    ...                                                spatial_scale_x=1, spatial_scale_y=1, input_pixel_offset=0.5,
-    ...                                                output_pixel_offset=-0.5, minimum_samples_per_output=1,
-    ...                                                maximum_samples_per_output=2, align_regions_to_corners=False,
-    ...                                                out=(True, True))]
+    >>> [one.tolist() for one in anydml.roi_align_grad(x, input_gradient, roi, batch_indices, input_pixel_offset=0.5,
+    ...                                                maximum_samples_per_output=2, out=(True, True))]
     [[[[[2.0, 6.0, 4.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]], [[5.0, 0.0, 7.0, 0.0]]]
     """
     return _roi_align_grad(input, input_gradient, roi, batch_indices, reduction_function, interpolation_mode,
@@ -3533,7 +3532,7 @@ def padding1(input, /, *, padding_mode='CONSTANT', padding_value=0, start_paddin
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, 5, 3])
-    >>> anydml.padding1(x, padding_mode="CONSTANT", padding_value=7, start_padding=[2], end_padding=[1]).tolist()
+    >>> anydml.padding1(x, padding_value=7, start_padding=[2], end_padding=[1]).tolist()
     [7.0, 7.0, 1.0, 5.0, 3.0, 7.0]
     """
     return _padding1(input, padding_mode, padding_value, start_padding, end_padding, out, shape, device)
@@ -3647,13 +3646,14 @@ def resample2(input, /, *, interpolation_mode='LINEAR', rounding_direction='INCR
     ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
     ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
     ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, 2, 3])
-    >>> anydml.resample2(x, interpolation_mode="NEAREST_NEIGHBOR", rounding_direction="INCREASING", scales=[2],
-    ...                  input_pixel_offsets=[0], output_pixel_offsets=[0], shape=(6,)).tolist()
+    >>> anydml.resample2(x, interpolation_mode="NEAREST_NEIGHBOR", scales=[2], input_pixel_offsets=[0],
+    ...                  output_pixel_offsets=[0]).tolist()
     [1.0, 2.0, 2.0, 3.0, 3.0, 3.0]
     """
     return _resample2(input, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
@@ -3707,7 +3707,7 @@ def diagonal_matrix1(input=None, *, value=1, diagonal_fill_begin=0, diagonal_fil
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.diagonal_matrix1(x, value=0, diagonal_fill_begin=0, diagonal_fill_end=2).tolist()
+    >>> anydml.diagonal_matrix1(x, value=0, diagonal_fill_end=2).tolist()
     [[0.0, 0.0, 3.0], [2.0, 0.0, 0.0]]
     """
     return _diagonal_matrix1(input, value, diagonal_fill_begin, diagonal_fill_end, out, dtype, shape, device)
@@ -3750,7 +3750,7 @@ def multihead_attention(query=None, key=None, value=None, stacked_query_key=None
     >>> value = np.float32([[[1], [3], [100]]])
     >>> mask = np.int32([[2]])
     >>> [one.tolist() for one in anydml.multihead_attention(query, key, value, None, None, None, None, mask, None, None,
-    ...                                                     None, scale=1, mask_filter_value=-10000, head_count=1,
+    ...                                                     None, scale=1, head_count=1,
     ...                                                     mask_type="KEY_SEQUENCE_LENGTH", out=(None, True, True))]
     [[[[2.0], [2.0]]], [[[[3.0], [3.0], [5.0]]]], [[[[1.0], [3.0], [100.0]]]]]
     """
@@ -3779,8 +3779,7 @@ def lp_pooling1(input, /, *, strides=None, window_size, start_padding=None, end_
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.lp_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
-    ...                    dilations=[1, 1], p=1).tolist()
+    >>> anydml.lp_pooling1(x, strides=[2, 2], window_size=[2, 2], p=1).tolist()
     [[[[14.0, 22.0]]]]
     """
     return _lp_pooling1(input, strides, window_size, start_padding, end_padding, dilations, p, out, shape, device)
@@ -3808,8 +3807,7 @@ def average_pooling1(input, /, *, strides=None, window_size, start_padding=None,
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.average_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
-    ...                         dilations=[1, 1], include_padding=0).tolist()
+    >>> anydml.average_pooling1(x, strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _average_pooling1(input, strides, window_size, start_padding, end_padding, dilations, include_padding, out,
@@ -3849,7 +3847,7 @@ def hard_swish(input, /, *, alpha=0.16666666666666666, beta=0.5, out=None, devic
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([-2.5, -0.5, 1.5, 3])
-    >>> anydml.hard_swish(x, alpha=0.25, beta=0.5).tolist()
+    >>> anydml.hard_swish(x, alpha=0.25).tolist()
     [-0.0, -0.1875, 1.3125, 3.0]
     """
     return _hard_swish(input, alpha, beta, out, device)
@@ -3885,8 +3883,7 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
     >>> output_scale = np.float32([[[[0.25]]]])
     >>> output_zero_point = np.uint8([[[[1]]]])
     >>> anydml.quantized_linear_average_pooling(x, input_scale, input_zero_point, output_scale, output_zero_point,
-    ...                                         strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                                         end_padding=[0, 0], dilations=[1, 1], include_padding=0).tolist()
+    ...                                         strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[6, 10]]]]
     """
     return _quantized_linear_average_pooling(input, input_scale, input_zero_point, output_scale, output_zero_point,
@@ -3940,12 +3937,12 @@ def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes=-1, us
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``scale`` or ``bias``.
+    ``scale`` and ``bias`` may have fewer dimensions than ``input``, as NumPy's rule broadcasts them.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[2, -2], [6, 6]])
-    >>> anydml.mean_variance_normalization2(x, None, None, axes=[1], use_mean=False, use_variance=True,
-    ...                                     epsilon=0).tolist()
+    >>> anydml.mean_variance_normalization2(x, None, None, axes=[1], use_mean=False, epsilon=0).tolist()
     [[1.0, -1.0], [1.0, 1.0]]
     """
     return _mean_variance_normalization2(input, scale, bias, axes, use_mean, use_variance, epsilon, fused_activation,
@@ -3992,7 +3989,7 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
     >>> [one.tolist() for one in anydml.multihead_attention1(query, key, value, None, None, None, None, None, None,
     ...                                                      None, None, None, scale=1, mask_filter_value=0,
     ...                                                      query_head_count=2, key_value_head_count=1,
-    ...                                                      mask_type="NONE", out=(None, True, True))]
+    ...                                                      out=(None, True, True))]
     [[[[6.0, 6.0]]], [[[[2.0], [2.0]]]], [[[[5.0], [7.0]]]]]
     """
     return _multihead_attention1(query, key, value, stacked_query_key, stacked_key_value, stacked_query_key_value, bias,
@@ -4059,13 +4056,13 @@ def resample3(input, /, *, interpolation_mode='LINEAR', rounding_direction='INCR
     ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
     ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
     ``antialiased``: true or false.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([0, 8, 16, 24])
-    >>> anydml.resample3(x, interpolation_mode="LINEAR", rounding_direction="DECREASING", scales=[0.5],
-    ...                  input_pixel_offsets=[0.5], output_pixel_offsets=[-0.5], antialiased=1, shape=(2,)).tolist()
+    >>> anydml.resample3(x, rounding_direction="DECREASING", scales=[0.5], antialiased=1).tolist()
     [5.0, 19.0]
     """
     return _resample3(input, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
@@ -4091,8 +4088,7 @@ def fold(input, /, *, window_sizes, strides=None, dilations=None, start_padding=
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[1, 5, 3], [5, 3, 2]]])
-    >>> anydml.fold(x, window_sizes=[2], strides=[1], dilations=[1], start_padding=[0], end_padding=[0],
-    ...             shape=(1, 1, 4), dtype="float32").tolist()
+    >>> anydml.fold(x, window_sizes=[2], shape=(1, 1, 4), dtype="float32").tolist()
     [[[1.0, 10.0, 6.0, 2.0]]]
     """
     return _fold(input, window_sizes, strides, dilations, start_padding, end_padding, out, dtype, shape, device)
@@ -4118,8 +4114,7 @@ def unfold(input, /, *, window_sizes, strides=None, dilations=None, start_paddin
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[1, 5, 3, 2]]])
-    >>> anydml.unfold(x, window_sizes=[2], strides=[1], dilations=[1], start_padding=[0], end_padding=[0],
-    ...               dtype="float32").tolist()
+    >>> anydml.unfold(x, window_sizes=[2], dtype="float32").tolist()
     [[[1.0, 5.0, 3.0], [5.0, 3.0, 2.0]]]
     """
     return _unfold(input, window_sizes, strides, dilations, start_padding, end_padding, out, dtype, shape, device)

@@ -1227,15 +1227,15 @@ def one_hot(indices: _Operand, values: _Operand, /, *, axis: SupportsIndex = -1,
 
 @overload
 def resample(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
-             scales: Sequence[_Number] | None = None, out: None = None, shape: _Shape,
+             scales: Sequence[_Number] | None = None, out: None = None, shape: _Shape | None = None,
              device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def resample(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
-             scales: Sequence[_Number] | None = None, out: None = None, shape: _Shape,
+             scales: Sequence[_Number] | None = None, out: None = None, shape: _Shape | None = None,
              device: str | None = None) -> _Array: ...
 @overload
 def resample(input: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
-             scales: Sequence[_Number] | None = None, out: None = None, shape: _Shape,
+             scales: Sequence[_Number] | None = None, out: None = None, shape: _Shape | None = None,
              device: str | None = None) -> _Library: ...
 @overload
 def resample(input: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
@@ -1499,18 +1499,18 @@ def mean_variance_normalization1(input: _Operand, /, scale: _Operand | None = No
 @overload
 def resample1(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               scales: Sequence[_Number] | None = None, input_pixel_offsets: _Number | Sequence[_Number] | None = None,
-              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
-              device: str | None = None) -> NDArray[_Element]: ...
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def resample1(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               scales: Sequence[_Number] | None = None, input_pixel_offsets: _Number | Sequence[_Number] | None = None,
-              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
-              device: str | None = None) -> _Array: ...
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def resample1(input: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               scales: Sequence[_Number] | None = None, input_pixel_offsets: _Number | Sequence[_Number] | None = None,
-              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
-              device: str | None = None) -> _Library: ...
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def resample1(input: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               scales: Sequence[_Number] | None = None, input_pixel_offsets: _Number | Sequence[_Number] | None = None,
@@ -2318,20 +2318,20 @@ def hardmax1(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex
 def resample2(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
               input_pixel_offsets: _Number | Sequence[_Number] | None = None,
-              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
-              device: str | None = None) -> NDArray[_Element]: ...
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def resample2(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
               input_pixel_offsets: _Number | Sequence[_Number] | None = None,
-              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
-              device: str | None = None) -> _Array: ...
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def resample2(input: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
               input_pixel_offsets: _Number | Sequence[_Number] | None = None,
-              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
-              device: str | None = None) -> _Library: ...
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def resample2(input: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
@@ -2675,19 +2675,19 @@ def resample3(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsI
               rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
               input_pixel_offsets: _Number | Sequence[_Number] | None = None,
               output_pixel_offsets: _Number | Sequence[_Number] | None = None, antialiased: bool = False,
-              out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+              out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def resample3(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
               input_pixel_offsets: _Number | Sequence[_Number] | None = None,
               output_pixel_offsets: _Number | Sequence[_Number] | None = None, antialiased: bool = False,
-              out: None = None, shape: _Shape, device: str | None = None) -> _Array: ...
+              out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def resample3(input: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
               input_pixel_offsets: _Number | Sequence[_Number] | None = None,
               output_pixel_offsets: _Number | Sequence[_Number] | None = None, antialiased: bool = False,
-              out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
+              out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def resample3(input: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
               rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
