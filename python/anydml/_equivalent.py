@@ -24,7 +24,7 @@ ROWS = frozenset(("ACTIVATION_SOFTMAX", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_HA
 _PER_CHANNEL = {"CONVOLUTION": (2,), "QUANTIZED_LINEAR_CONVOLUTION": (6,)}
 _BROADCAST = {"MEAN_VARIANCE_NORMALIZATION1": (1, 2), "MEAN_VARIANCE_NORMALIZATION2": (1, 2)}
 # Element-wise operators that compute with two arrays of one type.
-_PROMOTING = {name: spec.same for name, spec in _SPECS.items()
+PROMOTING = {name: spec.same for name, spec in _SPECS.items()
               if name.startswith("ELEMENT_WISE_") and "QUANTIZE" not in name and spec.same}
 
 
@@ -38,7 +38,7 @@ def by_rows(op, inputs, attributes):
 def equivalent(op, inputs, attributes, shape=None):
     """Returns the call in DirectML's form. Its inputs and attributes are the same objects if nothing changed."""
     before = attributes
-    inputs = _promoted(op, _taken(op, inputs))
+    inputs = promoted(op, _taken(op, inputs))
     attributes = _converted(op, inputs, attributes, shape)
     for i in _PER_CHANNEL.get(op, ()):
         if i < len(inputs) and inputs[i] is not None and _ndim_of(inputs[i]) == 1:
@@ -77,9 +77,9 @@ def _extended(one, rank):
     return _array(one)[(None,) * missing] if missing > 0 else one
 
 
-def _promoted(op, inputs):
+def promoted(op, inputs):
     """Converts arrays of different types to NumPy's common type. Arrays of other libraries stay unchanged."""
-    for group in _PROMOTING.get(op, ()):
+    for group in PROMOTING.get(op, ()):
         found = [inputs[i] for i in group if i < len(inputs)]
         if not all(type(one) is _Symbol or _is_numpys(one) for one in found):
             continue

@@ -10,7 +10,8 @@ import numpy as _np
 from . import _dispatch
 from ._arguments import (CHOOSING as _CHOOSING, TESTING as _TESTING, as_truths as _as_truths, axes_of as _axes_of,
                          seen_as as _seen_as)
-from ._equivalent import ROWS as _ROWS, by_rows as _by_rows, equivalent as _equivalent, repeated as _repeated
+from ._equivalent import (PROMOTING as _PROMOTING, ROWS as _ROWS, by_rows as _by_rows, equivalent as _equivalent,
+                          promoted as _promoted, repeated as _repeated)
 from ._messages import function_of as _function_of, said as _said
 from ._run import function_of as _body_of, given as _given, run as _run
 from ._specs import SPECS as _SPECS
@@ -89,7 +90,21 @@ def _as_bool(x, out, device):
 
 def function_of(op, required, optional, options):
     """Returns the body of a function, which goes the short way or calls `run`."""
-    return _body_of(run, op, required, optional, options, _repeated)
+    if op not in _PROMOTING:
+        return _body_of(run, op, required, optional, options, _repeated)
+
+    def promote(_, *inputs, **given):
+        """Converted arrays go the short way too."""
+        made = _promoted(op, inputs)
+        if made is inputs:
+            return run(op, *inputs, **given)
+        return body(*made, *(given.get(name) for name in (*required, *optional, *options)))
+
+    body = _body_of(promote, op, required, optional, options, _repeated)
+    return body
+
+
+_ALONG_AXES = {op: function_of(op + "1", ("Axes",), (), ("out", "device")) for op in _ROWS}
 
 
 def over_axes(body, op, input, *, axis=None, keepdims=None, out=None, dtype=None, shape=None, device=None, **attributes):
@@ -98,7 +113,7 @@ def over_axes(body, op, input, *, axis=None, keepdims=None, out=None, dtype=None
     `body` is the operator's plain function, which accepts the input, the attributes and the options.
     """
     if "Axes" not in attributes:  # softmax and related operators keep the shape
-        return body(input, out, device) if axis is None else run(op + "1", input, Axes=axis, out=out, device=device)
+        return body(input, out, device) if axis is None else _ALONG_AXES[op](input, axis, out, device)
     axes = attributes["Axes"]
     if axes is not None and axis is not None:
         raise TypeError(f"{_function_of(op)}: axes and axis are both given; they mean the same")
