@@ -127,13 +127,17 @@ def _gemm(op, inputs, attributes, before, shape):
 def _gather(op, inputs, attributes, before, shape):
     """The dimensions of the indices replace the axis, as in numpy.take."""
     x, indices = map(_array, inputs)
-    count = attributes["IndexDimensions"]
+    count, axis = attributes["IndexDimensions"], attributes["Axis"]
     is_ready = x.ndim == indices.ndim and before["IndexDimensions"] is not None and all(
         size == 1 for size in x.shape[:count - 1])
-    if is_ready or not indices.ndim:
+    if is_ready:
         return None
+    if not indices.ndim and x.ndim:  # one index removes the axis
+        sizes = tuple(x.shape)
+        return Equivalent(op, [x, indices.reshape((1,) * x.ndim)], {**attributes, "IndexDimensions": 1},
+                          (*sizes[:axis], 1, *sizes[axis + 1:]), (*sizes[:axis], *sizes[axis + 1:]))
     rank = max(x.ndim, indices.ndim, x.ndim - 1 + count)
-    attributes = {**attributes, "Axis": attributes["Axis"] + rank - x.ndim}
+    attributes = {**attributes, "Axis": axis + rank - x.ndim}
     return Equivalent(op, [_extended(x, rank), _extended(indices, rank)], attributes)
 
 
@@ -170,7 +174,12 @@ def _one_hot(op, inputs, attributes, before, shape):
 def _resampled(op, inputs, attributes, before, shape):
     """Each size is multiplied by its scale and rounded down."""
     scales = attributes["Scales"]
-    if shape is not None or not hasattr(scales, "__len__") or len(scales) != _ndim_of(inputs[0]):
+    if not hasattr(scales, "__len__"):
+        return None
+    if len(scales) != _ndim_of(inputs[0]):
+        raise ValueError(f"{_function_of(op)}: scales has {len(scales)} numbers; expected {_ndim_of(inputs[0])}, one for "
+                         "each dimension of input")
+    if shape is not None:
         return None
     sizes = tuple(math.floor(size * float(scale)) for size, scale in zip(_array(inputs[0]).shape, scales))
     return Equivalent(op, inputs, attributes, sizes, sizes)

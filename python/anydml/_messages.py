@@ -80,4 +80,6 @@ def said(error, op, inputs, attributes, own=None):
 def conversion(array, types):
     """Suggests a conversion to one of these types, preferably float32."""
     kind = "float32" if "float32" in types else types[0]
+    if type(array).__module__.startswith("torch"):
+        return f"to(torch.{kind})"
     return f"astype({kind!r})" if hasattr(array, "astype") else f"numpy.{kind}(...)"

@@ -230,6 +230,14 @@ def test_new_arrays():
     assert anydml.random_generator(np.zeros((1, 1, 1, 6), np.uint32), shape=((1, 1, 1, 4), None))[0].shape == (1, 1, 1, 4)
 
 
+def test_one_index_removes_the_axis():
+    for index in (2, np.uint32(2), np.array(2)):
+        assert np.array_equal(anydml.gather(X, index), X[2]) and np.array_equal(anydml.gather(X, index, axis=1), X[:, 2])
+        out = np.empty(4, np.float32)
+        assert anydml.gather(X, index, out=out) is out and np.array_equal(out, X[2])
+        assert np.array_equal(anydml.graph(lambda x: anydml.gather(x, index))(X), X[2])
+
+
 def test_which_functions_demand_a_keyword():
     """Every other attribute has a default; of these none is usual."""
     demanded = {}
@@ -335,6 +343,8 @@ def test_nonzero_of_bool():
      lambda: anydml.convolution(IMAGES, FILTERS, numbers(5))),
     (TypeError, "^softmax: input is int32; expected", lambda: anydml.softmax(np.zeros((2, 3, 4), np.int32))),
     (TypeError, "^resample3: scales is missing; expected scales, or shape with 4 sizes$", lambda: anydml.resample3(IMAGES)),
+    (ValueError, "^resample3: scales has 2 numbers; expected 4, one for each dimension of input$",
+     lambda: anydml.resample3(IMAGES, scales=[2, 2])),
     (TypeError, "^relu: input is an array of bool; expected float16/32/64, .*: convert it with astype",
      lambda: anydml.relu(X > 0)),
     (TypeError, "^relu: input is an array of object; expected float16/32/64, int8 to int64 or uint8 to uint64$",
@@ -380,3 +390,25 @@ def test_numbers_that_mean_something_are_taken():
     assert anydml.thresholded_relu(X, alpha=np.inf).max() == 0
     assert anydml.shrink(X, threshold=np.inf).any() == False  # noqa: E712
     assert np.isnan(anydml.fill_value_constant(value=np.nan, dtype="float16", shape=1)).all()
+
+
+def test_dask():
+    da = pytest.importorskip("dask.array")
+    x = da.from_array(IMAGES, chunks=(1, 4, 7, 8))
+    for call in (anydml.softmax, anydml.elu, anydml.mean_variance_normalization1, lambda x: anydml.gather(x, PLACES),
+                 lambda x: anydml.convolution(x, FILTERS, BIAS), lambda x: anydml.resample3(x, scales=[1, 1, 2, 2]),
+                 lambda x: anydml.max_pooling(x, window_size=2), lambda x: anydml.add(x, IMAGES.astype("f8"))):
+        lazy, right = call(x), call(IMAGES)
+        assert isinstance(lazy, da.Array) and lazy.shape == right.shape and lazy.dtype == right.dtype
+        assert np.array_equal(lazy.compute(scheduler="sync"), right)
+
+
+def test_operators_prefix():
+    """An operator's name may have DirectML's prefix, also where PyTorch differentiates."""
+    assert repr(anydml.Operator("DML_OPERATOR_ACTIVATION_RELU")) == "Operator('ACTIVATION_RELU')"
+    torch = pytest.importorskip("torch")
+    w = torch.tensor([1.0, -1.0], requires_grad=True)
+    anydml.add1(w, w, fused_activation=anydml.Operator("DML_OPERATOR_ACTIVATION_RELU")).sum().backward()
+    assert w.grad.tolist() == [2, 0]
+    with pytest.raises(TypeError, match=r"^gemm: b is float16; .* convert it with to\(torch.float32\)$"):
+        anydml.gemm(torch.ones(2, 2), torch.ones(2, 2, dtype=torch.float16))
