@@ -93,7 +93,8 @@ DIFFERENCES = {
     **dict.fromkeys(("ARGMIN", "ARGMAX"), "For several axes, the index counts their elements in row-major order, as "
                                           "``numpy.argmax`` does for all axes."),
 }
-REPEATED = {"WindowSize", "WindowSizes"}  # fields of which one number stands for equal numbers, besides those with a default
+# Fields of which one number stands for equal numbers, besides those with a default.
+REPEATED = {"WindowSize", "WindowSizes"}
 # Fields in the shared tables of windows, of which older operators lack some.
 SHARED_FIELDS = {"Dilations"}
 OPTIONS = ("out", "dtype", "shape", "device")
@@ -365,8 +366,9 @@ def attribute_text(one):
         which = "an axis" if one.field == "Axis" else "one axis or several"
         return f"{which}; negative numbers count from the end"
     is_repeated = one.field in REPEATED or (one.by and one.by.rule.startswith(("window", "each")))
-    return (KINDS[one.kind] + (", or None" if one.optional else "") + (", or one for all dimensions" if is_repeated else "") +
-            (f" (default: {one.by.text})" if one.by else ""))
+    return "".join((KINDS[one.kind], ", or None" if one.optional else "",
+                    ", or one for all dimensions" if is_repeated else "",
+                    f" (default: {one.by.text})" if one.by else ""))
 
 
 def notes(op):

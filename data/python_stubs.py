@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The types of the operators' functions for checkers: python/anydml/_operators.pyi and _specs.pyi, which
 generate_python.py writes."""
-from python_rule import (EXTRAS, HAND_WRITTEN, REPEATED, UFUNCS, exported_names, last_required, list_text, options, signature,
-                         wrapped)
+from python_rule import (EXTRAS, HAND_WRITTEN, REPEATED, UFUNCS, exported_names, last_required, list_text, options,
+                         signature, wrapped)
 
 KINDS = {"real": "_Number", "natural": "SupportsIndex", "integer": "SupportsIndex", "boolean": "bool",
          "reals": "Sequence[_Number]", "naturals": "Sequence[SupportsIndex]", "integers": "Sequence[SupportsIndex]",

@@ -20,7 +20,8 @@ CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_
             *(f"ELEMENT_WISE_BIT_{name}" for name in ("AND", "OR", "XOR"))}
 _COMPARING = {"CAST", "ARGMAX", "ARGMIN", "NONZERO_COORDINATES", *(f"ELEMENT_WISE_LOGICAL_{name}" for name in (
     "EQUALS", "GREATER_THAN", "LESS_THAN", "GREATER_THAN_OR_EQUAL", "LESS_THAN_OR_EQUAL"))}
-TESTING = {name for name in _COMPARING if name.startswith("ELEMENT_WISE_")} | {"ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_IS_INFINITY"}
+TESTING = {"ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_IS_INFINITY",
+           *(name for name in _COMPARING if name.startswith("ELEMENT_WISE_"))}
 # Fields of which one number stands for equal numbers.
 _REPEATED = {"WindowSize", "WindowSizes"}
 

@@ -60,7 +60,8 @@ def recur(name, count):
 
 # The name, the call, the other library's, and the arrays.
 SAME = [
-    ("elu", anydml.elu, by_torch(lambda t, f, x: f.elu(x)), X), ("celu", anydml.celu, by_torch(lambda t, f, x: f.celu(x)), X),
+    ("elu", anydml.elu, by_torch(lambda t, f, x: f.elu(x)), X),
+    ("celu", anydml.celu, by_torch(lambda t, f, x: f.celu(x)), X),
     ("leaky_relu", anydml.leaky_relu, by_torch(lambda t, f, x: f.leaky_relu(x)), X),
     ("softplus", anydml.softplus, by_torch(lambda t, f, x: f.softplus(x)), X),
     ("swish", anydml.swish, by_torch(lambda t, f, x: f.silu(x)), X),
@@ -77,7 +78,8 @@ SAME = [
      by_torch(lambda t, f, x, w, b: f.layer_norm(x, x.shape[-1:], w, b)), numbers(2, 3, 5), ROW, ROW),
     ("mean_variance_normalization2", anydml.mean_variance_normalization2,
      by_torch(lambda t, f, x: f.layer_norm(x, x.shape[-1:])), IMAGES),
-    ("mean_variance_normalization", anydml.mean_variance_normalization, by_torch(lambda t, f, x: f.instance_norm(x)), IMAGES),
+    ("mean_variance_normalization", anydml.mean_variance_normalization,
+     by_torch(lambda t, f, x: f.instance_norm(x)), IMAGES),
     ("batch_normalization", anydml.batch_normalization,
      by_torch(lambda t, f, x, *more: f.batch_norm(x, *(one.reshape(-1) for one in more))), IMAGES,
      numbers(1, 4, 1, 1), np.abs(numbers(1, 4, 1, 1)), numbers(1, 4, 1, 1), numbers(1, 4, 1, 1)),
@@ -124,7 +126,8 @@ SAME = [
     ("cumulative_product", anydml.cumulative_product, lambda x: np.cumprod(x, -1), X),
     ("one_hot", lambda i, v: anydml.one_hot(i, v, shape=(*i.shape, 4)),
      by_torch(lambda t, f, i, v: f.one_hot(i.long(), 4).float()), np.uint32([2, 0, 3]), np.float32([0, 1])),
-    ("depth_to_space1", lambda x: anydml.depth_to_space1(x, block_size=2), lambda x: anydml.depth_to_space(x, block_size=2), IMAGES),
+    ("depth_to_space1", lambda x: anydml.depth_to_space1(x, block_size=2),
+     lambda x: anydml.depth_to_space(x, block_size=2), IMAGES),
     ("fold", lambda x: anydml.fold(x, window_sizes=2, shape=(1, 1, 4, 4)),
      by_torch(lambda t, f, x: f.fold(x, (4, 4), 2)), numbers(1, 4, 9)),
     ("unfold", lambda x: anydml.unfold(x, window_sizes=2), by_torch(lambda t, f, x: f.unfold(x, 2)), IMAGES),
@@ -137,7 +140,8 @@ SAME = [
     ("softmax whose last size is 1", anydml.softmax, np.ones_like, numbers(2, 3, 1)),
     ("gemm with a row", anydml.gemm, lambda a, b, c: a @ b + c, X, numbers(4, 6), BIAS),
     ("gemm with a column", anydml.gemm, lambda a, b, c: a @ b + c, X, numbers(4, 6), numbers(3, 1)),
-    ("gemm turned", lambda a, b, c: anydml.gemm(a, b, c, trans_b="transpose"), lambda a, b, c: a @ b.T + c, X, numbers(6, 4), BIAS),
+    ("gemm turned", lambda a, b, c: anydml.gemm(a, b, c, trans_b="transpose"), lambda a, b, c: a @ b.T + c, X,
+     numbers(6, 4), BIAS),
 ]
 ids = [one[0] for one in SAME]
 
