@@ -25,7 +25,7 @@ _PER_CHANNEL = {"CONVOLUTION": (2,), "QUANTIZED_LINEAR_CONVOLUTION": (6,)}
 _BROADCAST = {"MEAN_VARIANCE_NORMALIZATION1": (1, 2), "MEAN_VARIANCE_NORMALIZATION2": (1, 2)}
 # Element-wise operators that compute with two arrays of one type.
 PROMOTING = {name: spec.same for name, spec in _SPECS.items()
-              if name.startswith("ELEMENT_WISE_") and "QUANTIZE" not in name and spec.same}
+             if name.startswith("ELEMENT_WISE_") and "QUANTIZE" not in name and spec.same}
 
 
 def by_rows(op, inputs, attributes):
