@@ -4,6 +4,7 @@ each of them into the function's help(), generate_site.py writes it in Python, i
 all of them and compare what they print."""
 from __future__ import annotations
 
+import ast
 import json
 import math
 import struct
@@ -325,6 +326,14 @@ def _python_operators(value: str | list[str]) -> str:
     return f'anydml.Operator("{value}")'
 
 
+def _is_default(one: python.Attribute, value: Any) -> bool:
+    """Whether Python's function would use this value by itself."""
+    if one.by is not None:
+        kind, _, number = one.by.rule.partition(":")
+        return kind in ("window", "each") and isinstance(value, list) and all(each == float(number) for each in value)
+    return one.default is not None and ast.literal_eval(one.default) == value
+
+
 def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str, list[str]]:
     """What has to be set before, the function, and its arguments."""
     given = [(variable(one.name), tensor) for one, tensor in zip(op.inputs, example.inputs)]
@@ -333,7 +342,7 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
               for name, tensor in given if tensor]
     arguments = [name if tensor else "None" for name, tensor in given]
     for one in op.attributes:
-        if one.field in example.attributes:
+        if one.field in example.attributes and not _is_default(one, example.attributes[one.field]):
             value = example.attributes[one.field]
             text = (_python_operators(value) if one.kind in _NESTED else
                     repr(value) if isinstance(value, bool) else json.dumps(value))

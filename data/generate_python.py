@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Turns the facts into parts of the Python package: the rows of operators (python/anydml/_specs.py and .pyi), their
-functions (_operators.py and .pyi), the words of their messages (_words.py), the names in __init__.pyi, and the table of
-all operators in docs/python-operators.md. python_rule.py implements the rule, python_stubs.py writes the types for checkers, and
-examples.py has the examples that help() shows.
+functions (_operators.py and .pyi), the rules of their default values (_defaults.py), the words of their messages
+(_words.py), the names in __init__.pyi, and the table of all operators in docs/python-operators.md. python_rule.py implements
+the rule, python_defaults.py has the default values, python_stubs.py writes the types for checkers, and examples.py has
+the examples that help() shows.
 
 usage: generate_python.py            write the files
        generate_python.py --check    exit 1 if a committed one is not what the facts give
@@ -154,6 +155,19 @@ the parameter of each field of DirectML's structs. CHOICES: the values of fields
         dict_text("FIELDS", sorted(fields.items())), dict_text("CHOICES", sorted(choices.items()))))
 
 
+def defaults_text(operators):
+    rows = [(op.name, {one.field: one.by.rule for one in op.attributes if one.by is not None}) for op in operators]
+    lines = [wrapped(f'    "{name}": {{', [f'"{field}": "{rule}"' for field, rule in rules.items()], "},\n",
+                     len(name) + 9) for name, rules in rows if rules]
+    return '''# SPDX-License-Identifier: MIT
+"""The rules that give attributes their default values, if these depend on the arguments. _arguments.py implements them.
+data/generate_python.py generates this file from data/python_defaults.py: edit that.
+"""
+
+RULES = {
+''' + "".join(lines) + "}\n"
+
+
 def module_text(operators):
     functions = [op for op in operators if op.name not in HAND_WRITTEN]
     exported, shadowing = exported_names(functions)
@@ -205,7 +219,8 @@ def generate():
     rows = [op for op in operators if op.name in built]
     package = ROOT / "python" / "anydml"
     return {package / "_specs.py": specs_text(rows), package / "_specs.pyi": spec_stub_text(rows),
-            package / "_words.py": words_text(rows), package / "_operators.py": module_text(rows), package / "_operators.pyi": stub_module_text(rows),
+            package / "_words.py": words_text(rows), package / "_defaults.py": defaults_text(rows),
+            package / "_operators.py": module_text(rows), package / "_operators.pyi": stub_module_text(rows),
             package / "__init__.pyi": package_stub_text((package / "__init__.pyi").read_text(), rows),
             ROOT / "docs" / "python-operators.md": page_text(operators, built)}
 

@@ -11,6 +11,7 @@ import sys
 
 from generate_tables import enum_prefix, field_type
 from entries import ROOT, read_entries
+from python_defaults import DEFAULTS, SHAPED, By
 
 HERE = ROOT / "data"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
@@ -35,27 +36,6 @@ UFUNC_OPTIONS = ("where=True", "casting='same_kind'", "order='K'", "dtype=None",
                  "device=None")
 TAKEN = {"run", "compile", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "operators", "onnx",
          "compare"}  # names of the package
-# Values of attributes that DirectML requires and Python may leave out. None: by the shape of the input, in _habits.py.
-_WINDOWS = {"Strides": None, "Dilations": None, "StartPadding": None, "EndPadding": None}
-_FILTERS = {**_WINDOWS, "GroupCount": 1}
-_EXTREME = {"Axes": None, "AxisDirection": "INCREASING"}
-DEFAULTS = {
-    "REDUCE": {"Axes": None}, "ARGMIN": _EXTREME, "ARGMAX": _EXTREME,
-    "ACTIVATION_SOFTMAX1": {"Axes": -1}, "ACTIVATION_LOG_SOFTMAX1": {"Axes": -1}, "ACTIVATION_HARDMAX1": {"Axes": -1},
-    "JOIN": {"Axis": 0}, "SPLIT": {"Axis": 0}, "TOP_K": {"Axis": -1},
-    "TOP_K1": {"Axis": -1, "AxisDirection": "DECREASING"},
-    "CUMULATIVE_SUMMATION": {"AxisDirection": "INCREASING", "HasExclusiveSum": False},
-    "CUMULATIVE_PRODUCT": {"AxisDirection": "INCREASING", "HasExclusiveProduct": False},
-    "GEMM": {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0},
-    "ELEMENT_WISE_CLIP": {"Min": None, "Max": None}, "ELEMENT_WISE_CLIP1": {"Min": None, "Max": None},
-    "ELEMENT_WISE_ROUND": {"RoundingMode": "HALVES_TO_NEAREST_EVEN"},
-    "ELEMENT_WISE_IS_INFINITY": {"InfinityMode": "EITHER"},
-    "CONVOLUTION": {"Mode": "CROSS_CORRELATION", "Direction": "FORWARD", **_FILTERS, "OutputPadding": None},
-    "CONVOLUTION_INTEGER": _FILTERS, "QUANTIZED_LINEAR_CONVOLUTION": _FILTERS,
-    **dict.fromkeys(("MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2"), _WINDOWS),
-    **dict.fromkeys(("AVERAGE_POOLING", "AVERAGE_POOLING1", "QUANTIZED_LINEAR_AVERAGE_POOLING"),
-                    {**_WINDOWS, "IncludePadding": False}),
-}
 # Parameters that only Python has, which follow the attributes.
 EXTRAS = {"REDUCE": ("axis", "keepdims"), "ARGMIN": ("axis", "keepdims"), "ARGMAX": ("axis", "keepdims"),
           "ACTIVATION_SOFTMAX": ("axis",), "ACTIVATION_LOG_SOFTMAX": ("axis",), "ACTIVATION_HARDMAX": ("axis",)}
@@ -70,7 +50,9 @@ EXTRA_TEXTS = {
                           "count from the end."}
 EXTRA_TEXTS["ARGMIN"] = EXTRA_TEXTS["ARGMAX"] = EXTRA_TEXTS["REDUCE"]
 EXTRA_TEXTS["ACTIVATION_LOG_SOFTMAX"] = EXTRA_TEXTS["ACTIVATION_HARDMAX"] = EXTRA_TEXTS["ACTIVATION_SOFTMAX"]
-# How functions differ from the NumPy functions of the same name.
+# How functions differ from the NumPy functions of the same name, and what they accept that DirectML does not.
+_COUNTED = "The tensors may have different numbers of dimensions; the result has the shape of ONNX's {}."
+_PROMOTED = "NumPy's rule promotes NumPy arrays of different types to a common one."
 DIFFERENCES = {
     "ELEMENT_WISE_DIVIDE": "Unlike ``numpy.divide``, it returns integers for integers: the quotient is truncated, and "
                            "a divisor of 0 gives 0.",
@@ -84,13 +66,37 @@ DIFFERENCES = {
     "ELEMENT_WISE_SQRT": "Unlike ``numpy.sqrt``, it accepts only floats, and does not warn about negative numbers.",
     **dict.fromkeys(("ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_OR", "ELEMENT_WISE_LOGICAL_XOR",
                      "ELEMENT_WISE_LOGICAL_NOT"), "For arrays of bool it returns an array of bool, as NumPy does."),
-    **dict.fromkeys(("ELEMENT_WISE_ADD", "ELEMENT_WISE_SUBTRACT", "ELEMENT_WISE_MULTIPLY"),
-                    "Unlike NumPy's function, it does not promote arrays of two types to a common one."),
+    **dict.fromkeys(("ELEMENT_WISE_ADD", "ELEMENT_WISE_SUBTRACT", "ELEMENT_WISE_MULTIPLY"), _PROMOTED),
+    "CAST": "As bool, an element is true if it is not 0, as in NumPy.",
+    "NONZERO_COORDINATES": "It also accepts an array of bool.",
+    "CONVOLUTION": "``bias`` may have one dimension, with a number for each output channel.",
+    "QUANTIZED_LINEAR_CONVOLUTION": "``bias`` may have one dimension, with a number for each output channel.",
+    "GEMM": "``c`` is broadcast to the shape of the product by NumPy's rule.",
+    **dict.fromkeys(("MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2"),
+                    "``scale`` and ``bias`` may have fewer dimensions than ``input``, as NumPy's rule broadcasts them."),
+    "GATHER": "Without ``index_dimensions``, the dimensions of ``indices`` replace the axis, as in ``numpy.take``.",
+    "GATHER_ND": _COUNTED.format("GatherND"), "GATHER_ND1": _COUNTED.format("GatherND"),
+    "SCATTER_ND": _COUNTED.format("ScatterND"),
+    "ONE_HOT": "If ``shape`` has one dimension more than ``indices``, the result gets this dimension at ``axis``, as in "
+               "PyTorch.",
+    "GRU": "PyTorch's GRU has ``linear_before_reset=True``; ONNX's default is False.",
+    **dict.fromkeys(("TOP_K", "TOP_K1"), "The indices of a PyTorch tensor are int64, as PyTorch's indices are; for NumPy "
+                                         "arrays, ask for them with ``dtype=(None, 'int64')``."),
+    **dict.fromkeys(("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3"),
+                    "Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down."),
+    **dict.fromkeys(("DEPTH_TO_SPACE1", "SPACE_TO_DEPTH1"),
+                    "The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'."),
+    "ROI_ALIGN": "It is torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.",
+    "ROI_ALIGN1": "By default it is torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.",
     "SPLIT": "Unlike ``numpy.split``, it gets the shapes of the parts, and returns new arrays.",
     "TILE": "``repeats`` may be one number, or fewer numbers than dimensions, as for ``numpy.tile``.",
     **dict.fromkeys(("ARGMIN", "ARGMAX"), "For several axes, the index counts their elements in row-major order, as "
                                           "``numpy.argmax`` does for all axes."),
 }
+# Fields of which one number stands for equal numbers, besides those with a default.
+REPEATED = {"WindowSize", "WindowSizes"}
+# Fields in the shared tables of windows, of which older operators lack some.
+SHARED_FIELDS = {"Dilations"}
 OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
 TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32", "INT64", "UINT4", *UNSIGNED)
@@ -101,8 +107,8 @@ Tensor = collections.namedtuple("Tensor", "field name optional array types")
 # sizes: the inputs that are broadcast to its shape; None if the shape follows in another way, or not at all.
 # shaped: whether its shape follows from the inputs and attributes: yes, sometimes or no (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
-# default: a default value that only Python has, as text, or None.
-Attribute = collections.namedtuple("Attribute", "field name kind optional values default", defaults=(None,))
+# default: a default value that only Python has, as text, or None. by: the rule that gives it, if it depends on arguments.
+Attribute = collections.namedtuple("Attribute", "field name kind optional values default by", defaults=(None, None))
 Operator = collections.namedtuple("Operator", "name python formula inputs outputs attributes same")
 
 
@@ -190,8 +196,8 @@ def read_output(operator, tensor, inputs, shaped):
     # Whether a caller may have to say it, or has a choice.
     chosen = not always or (all(inputs[i].optional for i in like) if like else len(tensor.types) != 1)
     name = operator["name"].removeprefix("DML_OPERATOR_")
-    return Output(tensor, tuple(like), dtype, None if sizes is None else tuple(sizes), chosen,
-                  shaped[f"{name} {tensor.field}"])
+    is_shaped = "sometimes" if name in SHAPED else shaped[f"{name} {tensor.field}"]
+    return Output(tensor, tuple(like), dtype, None if sizes is None else tuple(sizes), chosen, is_shaped)
 
 
 def read_operator(operator, struct, enums, python, shaped):
@@ -221,10 +227,13 @@ def read_operator(operator, struct, enums, python, shaped):
         values = [value["name"].removeprefix(enum_prefix(enum)) for value in enum["values"]] if enum else ()
         if kind == "operators" and "count_field" in field:
             kind = "operator_list"
-        defaults = DEFAULTS.get(name, {})
-        default = repr(defaults[field["name"]]) if field["name"] in defaults else None
+        default = DEFAULTS.get(name, {}).get(field["name"])
+        by = default if isinstance(default, By) else None
         attributes.append(Attribute(field["name"], snake_case(field["name"]), kind, field["name"] in optional, values,
-                                    default))
+                                    "None" if by else None if default is None else repr(default), by))
+    unknown = set(DEFAULTS.get(name, {})) - {one.field for one in attributes} - SHARED_FIELDS
+    if unknown:
+        fail(f"{name} has no {english(sorted(unknown))}, which python_defaults.py gives a default")
     attributes.sort(key=lambda one: one.optional)  # otherwise in the order of the fields
     made = Operator(name, python, operator["formula"] or "", inputs, outputs, attributes,
                     [group for group in same if len(group) > 1])
@@ -351,14 +360,15 @@ KINDS = {"real": "a number", "natural": "a whole number, 0 or more", "integer": 
 
 def attribute_text(one):
     if one.kind == "enumeration":
-        return english([repr(value) for value in one.values], "or")
+        text = english([repr(value) for value in one.values], "or")
+        return text if one.by is None else f"{text} (default: {one.by.text})"
     if one.field in ("Axis", "Axes"):
         which = "an axis" if one.field == "Axis" else "one axis or several"
         return f"{which}; negative numbers count from the end"
-    if one.default == "None" and one.kind == "naturals":
-        number = 1 if one.field in ("Strides", "Dilations") else 0
-        return f"{KINDS[one.kind]}, or one for all dimensions (default: {number})"
-    return KINDS[one.kind] + (", or None" if one.optional or one.default == "None" else "")
+    is_repeated = one.field in REPEATED or (one.by and one.by.rule.startswith(("window", "each")))
+    return "".join((KINDS[one.kind], ", or None" if one.optional else "",
+                    ", or one for all dimensions" if is_repeated else "",
+                    f" (default: {one.by.text})" if one.by else ""))
 
 
 def notes(op):

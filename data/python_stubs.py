@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The types of the operators' functions for checkers: python/anydml/_operators.pyi and _specs.pyi, which
 generate_python.py writes."""
-from python_rule import EXTRAS, HAND_WRITTEN, UFUNCS, exported_names, last_required, list_text, options, signature, wrapped
+from python_rule import (EXTRAS, HAND_WRITTEN, REPEATED, UFUNCS, exported_names, last_required, list_text, options,
+                         signature, wrapped)
 
 KINDS = {"real": "_Number", "natural": "SupportsIndex", "integer": "SupportsIndex", "boolean": "bool",
          "reals": "Sequence[_Number]", "naturals": "Sequence[SupportsIndex]", "integers": "Sequence[SupportsIndex]",
          "size_2d": "Sequence[SupportsIndex]", "scalar_union": "_Number", "operators": "Operator",
          "operator_list": "Sequence[Operator]", "enumeration": "str | SupportsIndex"}
+ONE = {"naturals": "SupportsIndex", "reals": "_Number"}  # stands for a sequence of equal ones
 AXES = "SupportsIndex | Sequence[SupportsIndex]"
 EXTRA_KINDS = {"axis": f"{AXES} | None = None", "keepdims": "bool | None = None"}
 TYPED, ANY = "NDArray[_Element]", "_Array"
@@ -30,7 +32,9 @@ def way(op, operands, given, result):
         return f"{one.name}: {kind}" + (" = None" if default and not is_needed else "")
 
     def of_attribute(one):
-        kind = AXES if one.field in ("Axes", "Repeats") or (one.default and one.kind == "naturals") else KINDS[one.kind]
+        is_repeated = one.field in REPEATED or (one.by and one.by.rule.startswith(("window", "each")))
+        kind = (AXES if one.field in ("Axes", "Repeats") else f"{ONE[one.kind]} | {KINDS[one.kind]}" if is_repeated and
+                one.kind in ONE else KINDS[one.kind])
         if one.optional or one.default == "None":
             return f"{one.name}: {kind} | None = None"
         return f"{one.name}: {kind}" + (f" = {one.default}" if one.default else "")

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <iterator>
@@ -27,6 +28,9 @@ class Attributes {
       const std::string& text = texts_.emplace_back(name_of(name, "an attribute's name", "a str"));
       const facts::Field* field = find_field(op, text);
       all_.push_back(make(text, value, field == nullptr ? form_of(value) : form_of(*field)));
+      if (field != nullptr && !may_be_infinite(*op, *field)) {
+        check_finite(all_.back(), value);
+      }
     }
   }
   Attributes(const Attributes&) = delete;  // all_ points into the other members
@@ -63,6 +67,31 @@ class Attributes {
                                                                         (name == "Scale" || name == "Bias")));
     });
     return found == op->fields.end() ? nullptr : &*found;
+  }
+
+  // Whether an infinity or a NaN means something there. Such a number is compared with elements, becomes one or is
+  // their exponent; any other is multiplied or added, and would silently turn ordinary elements into NaN.
+  static bool may_be_infinite(const facts::Operator& op, const facts::Field& field) {
+    constexpr std::string_view kCompared[] = {
+        "ClipThreshold", "Exponent",  "MaskFilterValue",       "Max",   "Min",
+        "PaddingValue",  "Threshold", "OutOfBoundsInputValue", "Value", "ValueStart"};
+    const bool is_real = field.type == facts::FieldType::real || field.type == facts::FieldType::reals ||
+                         field.type == facts::FieldType::scale_bias || field.type == facts::FieldType::scalar_union;
+    return !is_real || std::ranges::find(kCompared, field.name) != std::end(kCompared) ||
+           op.name == "ACTIVATION_THRESHOLDED_RELU";  // whose Alpha is the threshold
+  }
+
+  static void check_finite(const anydml_attribute& attribute, nb::handle value) {
+    const bool is_array = attribute.type == array_of(ANYDML_FLOAT64);
+    if (!is_array && attribute.type != ANYDML_FLOAT64) {
+      return;
+    }
+    for (std::uint32_t i = 0; i < (is_array ? attribute.count : 1); ++i) {
+      if (!std::isfinite(is_array ? attribute.value.f64s[i] : attribute.value.f64)) {
+        raise(PyExc_ValueError, attribute.name + std::string(" is ") + plain_text(value) +
+                                    (is_array ? "; expected finite numbers" : "; expected a finite number"));
+      }
+    }
   }
 
   static Form form_of(const facts::Field& field) {

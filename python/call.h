@@ -14,6 +14,7 @@
 #include <string>
 
 #include "gil.h"
+#include "operand.h"
 
 namespace anydml::python {
 
@@ -64,16 +65,28 @@ inline std::string text_of(nb::handle given) {
   return text.empty() || text.size() > kMost ? "of type " + kind : text + " (" + kind + ")";
 }
 
-// Describes a NumPy array that the C API does not accept, for a message.
-inline std::string array_text(nb::handle array) {
-  const int rank = PyArray_NDIM(reinterpret_cast<PyArrayObject*>(array.ptr()));
-  return "an array of " + plain_text(array.attr("dtype")) + " with " + std::to_string(rank) +
-         " dimensions and the strides " + plain_text(array.attr("strides"));
+// Says why the C API does not accept an object as an array, and what it accepts.
+inline std::string wrong_array_text(nb::handle given) {
+  if (PyArray_Check(given.ptr()) == 0) {
+    return text_of(given) + "; expected a NumPy array";
+  }
+  auto* const array = reinterpret_cast<PyArrayObject*>(given.ptr());
+  const std::string kind = "an array of " + plain_text(given.attr("dtype"));
+  if (type_of(PyArray_TYPE(array)) == DataType::unknown) {
+    return kind + "; expected float16/32/64, int8 to int64 or uint8 to uint64" +
+           (PyArray_TYPE(array) == NPY_BOOL ? ": convert it with astype('uint8') or astype('float32')" : "");
+  }
+  if (!PyArray_ISNOTSWAPPED(array)) {
+    return kind + "; expected native byte order: convert it with astype('" +
+           plain_text(given.attr("dtype").attr("name")) + "')";
+  }
+  if (PyArray_NDIM(array) > kMostDimensions) {
+    return kind + " with " + std::to_string(PyArray_NDIM(array)) + " dimensions; expected at most " +
+           std::to_string(kMostDimensions);
+  }
+  return kind + " with the strides " + plain_text(given.attr("strides")) +
+         "; expected strides of whole elements: convert it with copy()";
 }
-
-inline constexpr const char* kExpectedArray =
-    "; expected a NumPy array of native byte order, of float16/32/64, int8 to int64 or uint8 to uint64, with at most "
-    "eight dimensions and strides of whole elements";
 
 // Converts a name for the C API. `argument` and `expected` are used in the error message.
 inline std::string name_of(nb::handle given, const std::string& argument, const char* expected) {

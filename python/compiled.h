@@ -87,8 +87,7 @@ struct Call {
   }
 
   static void take(Operand& operand, nb::handle array, const std::string& name) {
-    const bool is_array = PyArray_Check(array.ptr()) != 0;
-    if (is_array && operand.take(as_array(array.ptr()))) {
+    if (PyArray_Check(array.ptr()) != 0 && operand.take(as_array(array.ptr()))) {
       return;
     }
     if (is_packed(array)) {
@@ -96,7 +95,7 @@ struct Call {
       return operand.take_four_bits(four_bits_named(array.attr("name")), numbers_in(array.attr("shape")),
                                     as_array(bytes.ptr()));
     }
-    raise(PyExc_TypeError, name + " is " + (is_array ? array_text(array) : text_of(array)) + kExpectedArray);
+    raise(PyExc_TypeError, name + " is " + wrong_array_text(array));
   }
 
   void check_writable(std::size_t i) const {

@@ -293,12 +293,14 @@ NB_MODULE(_core, module) {
   module.def(
       "make_short_call",
       [](std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
-         nb::handle options, nb::handle same, nb::object long_way, nb::dict fixed) {
+         nb::handle options, nb::handle same, nb::object long_way, nb::dict fixed, nb::object equivalent) {
         return make_callable(std::make_unique<ShortCall>(std::move(name), inputs, array, fields, required, options,
-                                                         same, std::move(fixed), std::move(long_way)));
+                                                         same, std::move(fixed), std::move(long_way),
+                                                         std::move(equivalent)));
       },
       nb::arg("name"), nb::arg("inputs"), nb::arg("array").none(), nb::arg("fields"), nb::arg("required"),
-      nb::arg("options"), nb::arg("same"), nb::arg("long_way"), nb::arg("fixed") = nb::dict());
+      nb::arg("options"), nb::arg("same"), nb::arg("long_way"), nb::arg("fixed") = nb::dict(),
+      nb::arg("equivalent") = nb::none());
   nb::class_<ShortGraph>(module, "ShortGraph")
       .def(nb::init<>())
       .def("call", &ShortGraph::call, nb::arg(), nb::arg().none())

@@ -138,6 +138,12 @@ struct SeenCall {
 inline constexpr std::int64_t kFewElements = 4096;      // calls with this many elements or more release the GIL
 inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the same if a result depends on many elements
 
+// How the operator's operands differ from the arguments of a call: other views of the same memory.
+struct OtherViews {
+  std::vector<nb::object> inputs;                  // empty, or one for each input
+  std::vector<std::vector<std::int64_t>> outputs;  // empty, or the sizes of each output
+};
+
 // A known form: its compiled operator, and a description of its results.
 struct Form {
   enum class Kind { absent, given, made };
@@ -166,7 +172,7 @@ struct Form {
   // Returns false if such calls must go the long way.
   template <class TypeBeside>
   [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const SeenCall& seen, nb::handle result,
-                             TypeBeside type_beside) {
+                             TypeBeside type_beside, const OtherViews& views = {}) {
     if (!take_result(seen, result)) {
       return false;
     }
@@ -174,7 +180,8 @@ struct Form {
     std::vector<anydml_tensor> tensors;
     std::int64_t most = 0;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      if (i < inputs ? !read_input(seen, i, type_beside) : !read_output(seen, i)) {
+      if (i < inputs ? !read_input(seen, i, type_beside) || !look_at(seen, i, views)
+                     : !read_output(seen, i) || !look_at_output(i, views)) {
         return false;
       }
       tensors.push_back(operands[i].tensor);
@@ -326,6 +333,51 @@ struct Form {
       seen.key.read(seen.at[i], operands[i]);
     }
     return true;
+  }
+
+  // Replaces an input by another view of its memory, if there is one.
+  [[nodiscard]] bool look_at(const SeenCall& seen, std::size_t i, const OtherViews& views) {
+    if (views.inputs.empty() || views.inputs[i].ptr() == seen.given[i]) {
+      return true;
+    }
+    PyObject* const one = views.inputs[i].ptr();
+    if (PyArray_CheckExact(one)) {
+      return PyArray_DATA(as_array(one)) == seen.memory[i] && operands[i].take(as_array(one));
+    }
+    if (library == nullptr) {
+      return false;
+    }
+    DeviceOperand view;
+    view.locate_plain(one);
+    if (!view.viewed || view.library != library || view.memory() != seen.memory[i] ||
+        view.view.rank > kMostDimensions) {
+      return false;
+    }
+    std::copy_n(view.operand.sizes, view.view.rank, operands[i].sizes);
+    std::copy_n(view.operand.strides, view.view.rank, operands[i].strides);
+    operands[i].tensor = {static_cast<anydml_type>(dlpack::type_of(view.view.type)), view.view.rank, operands[i].sizes,
+                          operands[i].strides, nullptr};
+    return true;
+  }
+
+  // Gives a new output, which is packed, other sizes.
+  [[nodiscard]] bool look_at_output(std::size_t i, const OtherViews& views) {
+    if (views.outputs.empty() || outputs[i - inputs].kind == Kind::absent) {
+      return true;
+    }
+    const std::vector<std::int64_t>& sizes = views.outputs[i - inputs];
+    if (outputs[i - inputs].kind != Kind::made || sizes.size() > kMostDimensions) {
+      return false;
+    }
+    const std::int64_t count = element_count(operands[i].tensor);
+    std::int64_t packed = 1;
+    for (std::size_t j = sizes.size(); j-- > 0;) {
+      operands[i].sizes[j] = sizes[j];
+      operands[i].strides[j] = packed;
+      packed *= sizes[j];
+    }
+    operands[i].tensor.rank = static_cast<int>(sizes.size());
+    return packed == count;
   }
 
   [[nodiscard]] bool read_output(const SeenCall& seen, std::size_t i) {

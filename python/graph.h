@@ -119,7 +119,7 @@ class Graph {
   }
   static void take(Operand& operand, nb::handle array, const char* what) {
     if (!operand.take(as_array(array.ptr()))) {
-      raise(PyExc_TypeError, std::string(what) + " of a graph is " + array_text(array) + kExpectedArray);
+      raise(PyExc_TypeError, std::string(what) + " of a graph is " + wrong_array_text(array));
     }
   }
 

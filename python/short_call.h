@@ -105,16 +105,19 @@ class ShortCall final : public ShortFunction {
   // array: which input is a sequence of tensors, or None. fields: DirectML's names of the attributes, with the optional
   // ones last. options: the function's options, out first and device last; only out, dtype, shape and device are
   // handled here, and any other option goes the long way. same: groups of inputs that share a type. fixed: attributes
-  // that are the same in every call. long_way accepts the same arguments.
+  // that are the same in every call. long_way accepts the same arguments. equivalent, unless it is None, returns the
+  // call that DirectML accepts in place of one that went the long way: (operator, inputs, attributes, the outputs'
+  // sizes or None), or None if later calls must go the long way too.
   ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
-            nb::handle options, nb::handle same, nb::dict fixed, nb::object long_way)
+            nb::handle options, nb::handle same, nb::dict fixed, nb::object long_way, nb::object equivalent)
       : ShortFunction(std::move(long_way)),
         name_(std::move(name)),
         known_(facts::find_operator(name_)),
         inputs_(inputs),
         array_(array.is_none() ? inputs : nb::cast<std::size_t>(array)),
         required_(required),
-        fixed_(std::move(fixed)) {
+        fixed_(std::move(fixed)),
+        equivalent_(std::move(equivalent)) {
     for (const nb::handle option : options) {
       const auto text = nb::cast<std::string>(option);
       is_ours_.push_back(text == "dtype" || text == "shape");
@@ -211,11 +214,46 @@ class ShortCall final : public ShortFunction {
         given[fields_[i]] = nb::borrow(value);
       }
     }
-    const Attributes attributes(known_, given);
+    std::string name = name_;
+    OtherViews views;
+    if (!equivalent_.is_none() && !replace(name, given, views, seen, result)) {
+      return;
+    }
+    const Attributes attributes(name == name_ ? known_ : facts::find_operator(name), given);
     auto form = std::make_shared<Form>();
-    if (form->compile(name_.c_str(), attributes, seen, result, [&](std::size_t i) { return type_beside(seen, i); })) {
+    if (form->compile(
+            name.c_str(), attributes, seen, result, [&](std::size_t i) { return type_beside(seen, i); }, views)) {
       forms_.add(key, std::move(form));
     }
+  }
+
+  // Replaces the call by its equivalent. Returns false if there is none.
+  bool replace(std::string& name, nb::dict& given, OtherViews& views, const SeenCall& seen, nb::handle result) const {
+    const nb::tuple inputs = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(seen.inputs)));
+    if (!inputs.is_valid()) {
+      throw nb::python_error();
+    }
+    for (std::size_t i = 0; i < seen.inputs; ++i) {
+      PyTuple_SET_ITEM(inputs.ptr(), static_cast<Py_ssize_t>(i), nb::borrow(seen.given[i]).release().ptr());
+    }
+    const nb::object made = in_python([&] { return equivalent_(name_, inputs, given, result); });
+    if (made.is_none()) {
+      return false;
+    }
+    name = nb::cast<std::string>(made[0]);
+    for (const nb::handle one : made[1]) {
+      views.inputs.push_back(nb::borrow(one));
+    }
+    given = nb::cast<nb::dict>(made[2]);
+    if (!made[3].is_none()) {
+      for (const nb::handle sizes : made[3]) {
+        std::vector<std::int64_t>& all = views.outputs.emplace_back();
+        for (const nb::handle size : sizes) {
+          all.push_back(nb::cast<std::int64_t>(size));
+        }
+      }
+    }
+    return views.inputs.size() == seen.inputs;
   }
 
   static bool is_same(const FormKey& a, const FormKey& b) {
@@ -247,6 +285,7 @@ class ShortCall final : public ShortFunction {
   std::vector<nb::object> fields_;
   std::vector<std::vector<std::size_t>> same_;
   nb::dict fixed_;
+  nb::object equivalent_;
   Forms forms_;
 };
 

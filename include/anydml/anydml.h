@@ -221,7 +221,9 @@ ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device*
  *   a scalar union           a number; the field beside it that names its type may be left out, and is the output's
  *   a ScaleBias              the two attributes "Scale" and "Bias"
  *
- * Fields that are optional in DirectML may be left out. Numbers are converted to the type of their tensor as CAST does.
+ * Fields that are optional in DirectML may be left out. Numbers are rounded to the type of their field or tensor. A
+ * finite number beyond a float type is an error, and so is a value for integers that is not one of them (300 or 1.7 for
+ * UINT8). The bounds Min and Max only need to be whole for integers.
  */
 /* clang-format on */
 enum {

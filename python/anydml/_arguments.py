@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Converts arguments that DirectML does not accept directly: one number for a sequence, negative axes, defaults that
-depend on a shape, and arrays of bool."""
+"""Converts arguments that DirectML does not accept directly: one number for a sequence, negative axes, default values that
+depend on the arguments, and arrays of bool."""
 import operator
 import sys
 from array import array
 
 import numpy as _np
 
+from . import _core
+from ._defaults import RULES as _RULES
 from ._messages import function_of as _function_of
 
 # Operators that only move elements.
@@ -16,10 +18,12 @@ MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_T
 _LOGICAL = {f"ELEMENT_WISE_LOGICAL_{name}" for name in ("AND", "OR", "XOR", "NOT")}
 CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *MOVERS, *_LOGICAL,
             *(f"ELEMENT_WISE_BIT_{name}" for name in ("AND", "OR", "XOR"))}
-_COMPARING = {"CAST", "ARGMAX", "ARGMIN", *(f"ELEMENT_WISE_LOGICAL_{name}" for name in (
+_COMPARING = {"CAST", "ARGMAX", "ARGMIN", "NONZERO_COORDINATES", *(f"ELEMENT_WISE_LOGICAL_{name}" for name in (
     "EQUALS", "GREATER_THAN", "LESS_THAN", "GREATER_THAN_OR_EQUAL", "LESS_THAN_OR_EQUAL"))}
-TESTING = _COMPARING - {"CAST", "ARGMAX", "ARGMIN"} | {"ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_IS_INFINITY"}
-_WINDOWS = {"Strides": 1, "Dilations": 1, "StartPadding": 0, "EndPadding": 0, "OutputPadding": 0, "WindowSize": None}
+TESTING = {"ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_IS_INFINITY",
+           *(name for name in _COMPARING if name.startswith("ELEMENT_WISE_"))}
+# Fields of which one number stands for equal numbers.
+_REPEATED = {"WindowSize", "WindowSizes"}
 
 
 def _axis(op, what, axis, rank):
@@ -41,35 +45,93 @@ def axes_of(op, axes, rank):
     return tuple(_axis(op, "axes", one, rank) for one in axes)
 
 
-def converted(op, inputs, attributes):
-    """Returns the attributes in DirectML's form: sequences, and axes from 0 on; the same object if none changed."""
+def converted(op, inputs, attributes, shape=None):
+    """Returns the attributes in DirectML's form: sequences, axes from 0 on, and default values that depend on the inputs
+    or on the result's shape; the same object if none changed."""
     first = next((one for one in inputs if one is not None), None)
     if first is None:
         return attributes
-    rank, made = _np.ndim(first) if not hasattr(first, "ndim") else first.ndim, dict(attributes)
+    made, rules = dict(attributes), _RULES.get(op, {})
+    rank = len(shape) if op == "FOLD" and shape is not None else ndim_of(first)  # FOLD's input has no window dimensions
     is_same = True
     for field, value in attributes.items():
-        is_number = hasattr(value, "__index__") and not getattr(value, "shape", ())
-        if field == "Axis" and is_number:
+        rule = rules.get(field, "")
+        if value is None and rule:
+            made[field] = _default(op, rule, inputs, attributes, shape, rank)
+        elif field == "Axis" and _is_integer(value):
             made[field] = _axis(op, "axis", value, rank)
-        elif field == "Axes" and (value is None or is_number or isinstance(value, (list, tuple, range, _np.ndarray))):
+        elif field == "Axes" and (_is_integer(value) or isinstance(value, (list, tuple, range, _np.ndarray))):
             made[field] = axes_of(op, value, rank)
-        elif field == "Repeats" and (is_number or isinstance(value, (list, tuple, _np.ndarray))):
-            sizes = [value] if is_number else list(value)
+        elif field == "Repeats" and (_is_integer(value) or isinstance(value, (list, tuple, _np.ndarray))):
+            sizes = [value] if _is_integer(value) else list(value)
             made[field] = [1] * (rank - len(sizes)) + sizes
-        elif field in _WINDOWS and (value is None or is_number):
-            count = rank if op.startswith(("PADDING", "SLICE")) else rank - 2
-            if value is not None or _WINDOWS[field] is not None:
-                made[field] = [_WINDOWS[field] if value is None else value] * max(count, 0)
-        elif field in ("Min", "Max") and value is None and "CLIP" in op:
-            kind = str(getattr(first, "dtype", "float32")).removeprefix("torch.")
-            limits = _np.iinfo(kind) if op.endswith("CLIP1") and "int" in kind else None
-            made[field] = (float("-inf" if field == "Min" else "inf") if limits is None else
-                           limits.min if field == "Min" else limits.max)
+        elif (field in _REPEATED or rule.startswith(("window", "each"))) and (_is_integer(value) or type(value) is float):
+            made[field] = [value] * _count(rule, rank, attributes)
         else:
             continue
         is_same = False
     return attributes if is_same else made
+
+
+def ndim_of(one):
+    return one.ndim if hasattr(one, "ndim") else _np.ndim(one)
+
+
+def _is_integer(value):
+    return hasattr(value, "__index__") and not getattr(value, "shape", ())
+
+
+def _count(rule, rank, attributes):
+    """The number of dimensions to which an attribute applies: all, or those of the window, which follow the channels."""
+    sizes = attributes.get("WindowSize", attributes.get("WindowSizes"))
+    if rule.startswith("each"):
+        return rank
+    return len(sizes) if isinstance(sizes, (list, tuple, _np.ndarray)) else max(rank - 2, 0)
+
+
+def _default(op, rule, inputs, attributes, shape, rank):
+    """Returns the default value of an attribute. data/python_defaults.py names the rules."""
+    first = next(one for one in inputs if one is not None)
+    kind, _, more = rule.partition(":")
+    if kind in ("window", "each"):
+        return [float(more) if "." in more else int(more)] * _count(rule, rank, attributes)
+    if kind == "channels":
+        return [int(more)] * (first.shape[1] if rank > 1 else 0)
+    if kind == "axes":
+        return axes_of(op, None, rank)
+    if kind == "ndim":
+        return ndim_of(inputs[int(more)])
+    if kind == "attribute":
+        return attributes[more]
+    if kind in ("least", "greatest"):
+        number = str(getattr(first, "dtype", "float32")).removeprefix("torch.")
+        if "int" in number and op.endswith("1"):  # otherwise it is a FLOAT
+            limits = _np.iinfo(number)
+            return limits.min if kind == "least" else limits.max
+        return float("-inf" if kind == "least" else "inf")
+    if kind == "activations":
+        both = str(attributes.get("Direction")).upper().endswith(("BIDIRECTIONAL", "2"))
+        return [_core.Operator(f"ACTIVATION_{name}") for name in more.split()] * (2 if both else 1)
+    if kind == "quantization":
+        return "SCALE" if len(inputs) == 2 else "SCALE_ZERO_POINT"
+    if kind == "scales":
+        if shape is None or len(shape) != rank:
+            raise TypeError(f"{_function_of(op)}: scales is missing; expected scales, or shape with {rank} sizes")
+        return [size / before if before else 1.0 for size, before in zip(shape, first.shape)]
+    return _attention_scale(op, inputs, attributes)
+
+
+def _attention_scale(op, inputs, attributes):
+    """1 / sqrt(d): the query has the shape {batch, sequence, heads * d}, and a stacked tensor {..., heads, 2 or 3, d}."""
+    query, stacked = inputs[0], next((one for one in inputs[3:6] if one is not None), None)
+    if query is None:
+        size = stacked.shape[-1] if stacked is not None else 0
+    else:
+        heads = attributes.get("HeadCount", attributes.get("QueryHeadCount"))
+        size = query.shape[-1] // operator.index(heads) if _is_integer(heads) and heads else 0
+    if not size:
+        raise ValueError(f"{_function_of(op)}: scale is missing, and the inputs do not determine the size of a head")
+    return size ** -0.5
 
 
 def _is_truth(one):
@@ -82,7 +144,7 @@ def _is_truth(one):
     return str(getattr(one, "dtype", "")) in ("bool", "torch.bool")
 
 
-def _seen_as(one, name):
+def seen_as(one, name):
     """Views an array of bool as uint8, or the other way round, without a copy."""
     one = one if hasattr(one, "view") else _np.asarray(one)
     kind = getattr(sys.modules["torch"], name) if str(one.dtype).startswith("torch.") else _np.dtype(name)
@@ -120,7 +182,7 @@ def taken(op, inputs):
     is_byte = op in CHOOSING or op in _COMPARING
     is_beside = not is_byte or not all(truths[op == "ELEMENT_WISE_IF":])
     return [one if not truth else int(one) if is_beside and isinstance(one, (bool, _np.bool_)) else
-            _seen_as(one, "uint8") if is_byte else one for one, truth in zip(made, truths)]
+            seen_as(one, "uint8") if is_byte else one for one, truth in zip(made, truths)]
 
 
 def _is_tested(one):
@@ -138,4 +200,4 @@ def as_truths(op, inputs, result):
                 op in CHOOSING and all(map(_is_truth, inputs[op == "ELEMENT_WISE_IF":])))
     if not is_truth:
         return result
-    return tuple(_seen_as(one, "bool") for one in result) if isinstance(result, tuple) else _seen_as(result, "bool")
+    return tuple(seen_as(one, "bool") for one in result) if isinstance(result, tuple) else seen_as(result, "bool")

@@ -10,6 +10,7 @@ import numpy as _np
 
 from ._arguments import MOVERS as _MOVERS, converted as _converted
 from ._call import Call as _Call
+from ._equivalent import equivalent as _equivalent
 from ._libraries import names_of as _names_of
 from ._messages import function_of as _function_of
 from ._specs import SPECS as _SPECS
@@ -201,16 +202,19 @@ def refuse_masks(function, *arrays):
 
 def _in_blocks(function, op, inputs, out, options, attributes):
     """Returns a lazy result. Dask merges each operand into one block; shape and type are inferred from the operands."""
-    attributes = _converted(op, inputs, attributes)
     if out is not None:
         raise TypeError(f"{_function_of(op)}: out is not taken with Dask's arrays, whose results are lazy")
     lazy = [i for i, one in enumerate(inputs) if "dask" in _names_of(type(one))]
     stand_ins = [_np.broadcast_to(_np.zeros((), one.dtype), one.shape) if i in lazy else one
                  for i, one in enumerate(inputs)]
-    call = _Call(op, stand_ins, None, options.get("dtype"), options.get("shape"))
-    results = call.new_outs(call.arrays(stand_ins), call.outs, attributes,
-                            make=lambda shape, kind: (shape, _np.dtype(kind)))
+    made = _equivalent(op, stand_ins, attributes, None if isinstance(options.get("shape"), list) else options.get("shape"))
+    call = _Call(op, made.inputs, None, options.get("dtype"), made.shape or options.get("shape"))
+    results = call.new_outs(call.arrays(made.inputs), call.outs, made.attributes,
+                            make=lambda shape, kind: (made.final or shape, _np.dtype(kind)))
     results = [one for one in results if one is not None]
+    # If an operand gets another shape, `function` converts the attributes with it.
+    if [_np.shape(one) for one in made.inputs] == [_np.shape(one) for one in stand_ins]:
+        attributes = made.attributes
     fixed = {i: one for i, one in enumerate(inputs) if i not in lazy}
     operation = Operation(function, op, fixed, len(lazy), options, attributes)
     operation.nout = len(results)

@@ -34,9 +34,10 @@ def named(function, own=None):
     return call
 
 
-def said(error, op, inputs, attributes):
-    """Returns the error with Python's names instead of the names of the fields and the operator."""
-    function, names = function_of(op), _words.INPUTS.get(op, "").split()
+def said(error, op, inputs, attributes, own=None):
+    """Returns the error with Python's names instead of the names of the fields and the operator. `own`: the operator of
+    the function that was called, if it called another one."""
+    function, names = function_of(own or op), _words.INPUTS.get(op, "").split()
     if len(names) == 1 and names[0] == "inputs":
         names = [f"inputs[{i}]" for i in range(len(inputs))]
     for one, name in zip(inputs, names):
@@ -79,4 +80,6 @@ def said(error, op, inputs, attributes):
 def conversion(array, types):
     """Suggests a conversion to one of these types, preferably float32."""
     kind = "float32" if "float32" in types else types[0]
+    if type(array).__module__.startswith("torch"):
+        return f"to(torch.{kind})"
     return f"astype({kind!r})" if hasattr(array, "astype") else f"numpy.{kind}(...)"

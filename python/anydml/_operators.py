@@ -105,7 +105,7 @@ def add(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Unlike NumPy's function, it does not promote arrays of two types to a common one.
+    NumPy's rule promotes NumPy arrays of different types to a common one.
 
     >>> import anydml
     >>> import numpy as np
@@ -181,8 +181,8 @@ def clip(input, /, min=None, max=None, *, scale=None, bias=None, out=None, devic
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
-    ``min``: a number, or None.
-    ``max``: a number, or None.
+    ``min``: a number (default: no bound).
+    ``max``: a number (default: no bound).
     The result has the type of ``input``.
     Unlike ``numpy.clip``, it accepts only numbers as bounds, and converts them to the type of the input, which is also
     the type of the result.
@@ -513,7 +513,7 @@ def multiply(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Unlike NumPy's function, it does not promote arrays of two types to a common one.
+    NumPy's rule promotes NumPy arrays of different types to a common one.
 
     >>> import anydml
     >>> import numpy as np
@@ -633,7 +633,7 @@ def subtract(a, b, /, *, out=None, device=None):
     ``a`` and ``b`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     The result has the type of ``a`` or ``b``.
-    Unlike NumPy's function, it does not promote arrays of two types to a common one.
+    NumPy's rule promotes NumPy arrays of different types to a common one.
 
     >>> import anydml
     >>> import numpy as np
@@ -731,7 +731,7 @@ def dequantize_linear(input, scale, /, zero_point=None, *, out=None, device=None
 _elu = _function_of("ACTIVATION_ELU", ("Alpha",), (), ("out", "device"))
 
 
-def elu(input, /, *, alpha, out=None, device=None):
+def elu(input, /, *, alpha=1.0, out=None, device=None):
     """DirectML's ACTIVATION_ELU: input >= 0 ? input : Alpha * (exp(input) - 1).
 
     Types in DirectML: ``input`` float16 and float32.
@@ -771,7 +771,7 @@ def hardmax(input, /, *, axis=None, out=None, device=None):
 _hard_sigmoid = _function_of("ACTIVATION_HARD_SIGMOID", ("Alpha", "Beta"), (), ("out", "device"))
 
 
-def hard_sigmoid(input, /, *, alpha, beta, out=None, device=None):
+def hard_sigmoid(input, /, *, alpha=0.2, beta=0.5, out=None, device=None):
     """DirectML's ACTIVATION_HARD_SIGMOID: max(0, min(Alpha * input + Beta, 1)).
 
     Types in DirectML: ``input`` float16 and float32.
@@ -782,7 +782,7 @@ def hard_sigmoid(input, /, *, alpha, beta, out=None, device=None):
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([-2.5, -0.5, 1.5, 3])
-    >>> anydml.hard_sigmoid(x, alpha=0.25, beta=0.5).tolist()
+    >>> anydml.hard_sigmoid(x, alpha=0.25).tolist()
     [0.0, 0.375, 0.875, 1.0]
     """
     return _hard_sigmoid(input, alpha, beta, out, device)
@@ -809,7 +809,7 @@ def activation_identity(input, /, *, out=None, device=None):
 _leaky_relu = _function_of("ACTIVATION_LEAKY_RELU", ("Alpha",), (), ("out", "device"))
 
 
-def leaky_relu(input, /, *, alpha, out=None, device=None):
+def leaky_relu(input, /, *, alpha=0.01, out=None, device=None):
     """DirectML's ACTIVATION_LEAKY_RELU: input >= 0 ? input : Alpha * input.
 
     Types in DirectML: ``input`` float16 and float32.
@@ -828,7 +828,7 @@ def leaky_relu(input, /, *, alpha, out=None, device=None):
 _linear = _function_of("ACTIVATION_LINEAR", ("Alpha", "Beta"), (), ("out", "device"))
 
 
-def linear(input, /, *, alpha, beta, out=None, device=None):
+def linear(input, /, *, alpha=1.0, beta=0.0, out=None, device=None):
     """DirectML's ACTIVATION_LINEAR: Alpha * input + Beta.
 
     Types in DirectML: ``input`` float16 and float32.
@@ -891,7 +891,7 @@ def parameterized_relu(input, slope, /, *, out=None, device=None):
 _parametric_softplus = _function_of("ACTIVATION_PARAMETRIC_SOFTPLUS", ("Alpha", "Beta"), (), ("out", "device"))
 
 
-def parametric_softplus(input, /, *, alpha, beta, out=None, device=None):
+def parametric_softplus(input, /, *, alpha=1.0, beta=1.0, out=None, device=None):
     """DirectML's ACTIVATION_PARAMETRIC_SOFTPLUS: Alpha * ln(1 + exp(Beta * input)).
 
     Types in DirectML: ``input`` float16 and float32.
@@ -929,7 +929,7 @@ def relu(input, /, *, out=None, device=None):
 _scaled_elu = _function_of("ACTIVATION_SCALED_ELU", ("Alpha", "Gamma"), (), ("out", "device"))
 
 
-def scaled_elu(input, /, *, alpha, gamma, out=None, device=None):
+def scaled_elu(input, /, *, alpha=1.6732632423543772, gamma=1.0507009873554805, out=None, device=None):
     """DirectML's ACTIVATION_SCALED_ELU: input > 0 ? Gamma * input : Gamma * (Alpha * exp(input) - Alpha).
 
     Types in DirectML: ``input`` float16 and float32.
@@ -949,7 +949,7 @@ def scaled_elu(input, /, *, alpha, gamma, out=None, device=None):
 _scaled_tanh = _function_of("ACTIVATION_SCALED_TANH", ("Alpha", "Beta"), (), ("out", "device"))
 
 
-def scaled_tanh(input, /, *, alpha, beta, out=None, device=None):
+def scaled_tanh(input, /, *, alpha=1.0, beta=1.0, out=None, device=None):
     """DirectML's ACTIVATION_SCALED_TANH: Alpha * tanh(Beta * input).
 
     Types in DirectML: ``input`` float16 and float32.
@@ -1008,7 +1008,7 @@ def softmax(input, /, *, axis=None, out=None, device=None):
 _softplus = _function_of("ACTIVATION_SOFTPLUS", ("Steepness",), (), ("out", "device"))
 
 
-def softplus(input, /, *, steepness, out=None, device=None):
+def softplus(input, /, *, steepness=1.0, out=None, device=None):
     """DirectML's ACTIVATION_SOFTPLUS: ln(1 + exp(Steepness * input)) / Steepness.
 
     Types in DirectML: ``input`` float16 and float32.
@@ -1061,7 +1061,7 @@ def activation_tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDE
 _thresholded_relu = _function_of("ACTIVATION_THRESHOLDED_RELU", ("Alpha",), (), ("out", "device"))
 
 
-def thresholded_relu(input, /, *, alpha, out=None, device=None):
+def thresholded_relu(input, /, *, alpha=1.0, out=None, device=None):
     """DirectML's ACTIVATION_THRESHOLDED_RELU: input > Alpha ? input : 0.
 
     Types in DirectML: ``input`` float16 and float32.
@@ -1099,15 +1099,14 @@ def convolution(input, filter, /, bias=None, *, mode='CROSS_CORRELATION', direct
     ``group_count``: a whole number, 0 or more.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``filter`` or ``bias``.
+    ``bias`` may have one dimension, with a number for each output channel.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> filter = np.float32([[[[1, 0], [0, -1]]]])
     >>> bias = np.float32([[[[0.5]]]])
-    >>> anydml.convolution(x, filter, bias, mode="CROSS_CORRELATION", direction="FORWARD", strides=[1, 1],
-    ...                    dilations=[1, 1], start_padding=[0, 0], end_padding=[0, 0], output_padding=[0, 0],
-    ...                    group_count=1).tolist()
+    >>> anydml.convolution(x, filter, bias).tolist()
     [[[[-4.5, -4.5, -4.5]]]]
     """
     return _convolution(input, filter, bias, mode, direction, strides, dilations, start_padding, end_padding,
@@ -1129,13 +1128,14 @@ def gemm(a, b, /, c=None, *, trans_a='NONE', trans_b='NONE', alpha=1.0, beta=1.0
     ``beta``: a number.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``a``, ``b`` or ``c``.
+    ``c`` is broadcast to the shape of the product by NumPy's rule.
 
     >>> import anydml
     >>> import numpy as np
     >>> a = np.float32([[1, 2], [3, 4]])
     >>> b = np.float32([[5, 6], [7, 8]])
     >>> c = np.float32([[0.5, 0.5], [-0.5, -0.5]])
-    >>> anydml.gemm(a, b, c, trans_a="NONE", trans_b="NONE", alpha=1, beta=1).tolist()
+    >>> anydml.gemm(a, b, c).tolist()
     [[19.5, 22.5], [42.5, 49.5]]
     """
     return _gemm(a, b, c, trans_a, trans_b, alpha, beta, fused_activation, out, shape, device)
@@ -1181,7 +1181,7 @@ def average_pooling(input, /, *, strides=None, window_size, start_padding=None, 
 
     Types in DirectML: ``input`` float16 and float32.
     ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
     ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``include_padding``: true or false.
@@ -1190,8 +1190,7 @@ def average_pooling(input, /, *, strides=None, window_size, start_padding=None, 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.average_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
-    ...                        include_padding=0).tolist()
+    >>> anydml.average_pooling(x, strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _average_pooling(input, strides, window_size, start_padding, end_padding, include_padding, out, shape,
@@ -1202,21 +1201,22 @@ _lp_pooling = _function_of("LP_POOLING", ("Strides", "WindowSize", "StartPadding
                            ("out", "shape", "device"))
 
 
-def lp_pooling(input, /, *, strides, window_size, start_padding, end_padding, p, out=None, shape=None, device=None):
+def lp_pooling(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, p=2, out=None, shape=None,
+               device=None):
     """DirectML's LP_POOLING: (X1^P + ... + Xn^P)^(1/P) over the window.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more.
-    ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``p``: a whole number, 0 or more.
     The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.lp_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0], p=1).tolist()
+    >>> anydml.lp_pooling(x, strides=[2, 2], window_size=[2, 2], p=1).tolist()
     [[[[14.0, 22.0]]]]
     """
     return _lp_pooling(input, strides, window_size, start_padding, end_padding, p, out, shape, device)
@@ -1232,7 +1232,7 @@ def max_pooling(input, /, *, strides=None, window_size, start_padding=None, end_
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
     ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     The result has the type of ``input``.
@@ -1240,7 +1240,7 @@ def max_pooling(input, /, *, strides=None, window_size, start_padding=None, end_
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.max_pooling(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0]).tolist()
+    >>> anydml.max_pooling(x, strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[6.0, 8.0]]]]
     """
     return _max_pooling(input, strides, window_size, start_padding, end_padding, out, shape, device)
@@ -1249,7 +1249,7 @@ def max_pooling(input, /, *, strides=None, window_size, start_padding=None, end_
 _roi_pooling = _function_of("ROI_POOLING", ("SpatialScale", "PooledSize"), (), ("out", "shape", "device"))
 
 
-def roi_pooling(input, roi, /, *, spatial_scale, pooled_size, out=None, shape=None, device=None):
+def roi_pooling(input, roi, /, *, spatial_scale=1.0, pooled_size, out=None, shape=None, device=None):
     """DirectML's ROI_POOLING: x = round(RoiX * SpatialScale) (same for y); H = y2-y1+1; W = x2-x1+1; StartY =
     Y*H/PooledSize.Height + y1; EndY = ((Y+1)*H + PooledSize.Height-1)/PooledSize.Height + y1 (same for X); out =
     max(region).
@@ -1264,7 +1264,7 @@ def roi_pooling(input, roi, /, *, spatial_scale, pooled_size, out=None, shape=No
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> roi = np.float32([[[[0, 1, 0, 3, 1]]]])
-    >>> anydml.roi_pooling(x, roi, spatial_scale=1, pooled_size=[2, 1]).tolist()
+    >>> anydml.roi_pooling(x, roi, pooled_size=[2, 1]).tolist()
     [[[[7.0, 8.0]]]]
     """
     return _roi_pooling(input, roi, spatial_scale, pooled_size, out, shape, device)
@@ -1273,13 +1273,13 @@ def roi_pooling(input, roi, /, *, spatial_scale, pooled_size, out=None, shape=No
 _slice_ = _function_of("SLICE", ("Offsets", "Sizes", "Strides"), (), ("out", "shape", "device"))
 
 
-def slice_(input, /, *, offsets, sizes, strides, out=None, shape=None, device=None):
+def slice_(input, /, *, offsets, sizes, strides=None, out=None, shape=None, device=None):
     """DirectML's SLICE: out[c] = input[Offsets + Strides * c].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``offsets``: a sequence of whole numbers, 0 or more.
     ``sizes``: a sequence of whole numbers, 0 or more.
-    ``strides``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1299,6 +1299,7 @@ def cast(input, /, *, out=None, dtype=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64.
+    As bool, an element is true if it is not 0, as in NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -1352,20 +1353,21 @@ _padding = _function_of("PADDING", ("PaddingMode", "PaddingValue", "StartPadding
                         ("out", "shape", "device"))
 
 
-def padding(input, /, *, padding_mode, padding_value, start_padding, end_padding, out=None, shape=None, device=None):
+def padding(input, /, *, padding_mode='CONSTANT', padding_value=0, start_padding=None, end_padding=None, out=None,
+            shape=None, device=None):
     """DirectML's PADDING: out[c] = input[c - StartPadding] inside, PaddingMode value outside.
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``padding_mode``: 'CONSTANT', 'EDGE', 'REFLECTION', 'SYMMETRIC' or 'WRAP'.
     ``padding_value``: a number.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, 5, 3])
-    >>> anydml.padding(x, padding_mode="REFLECTION", padding_value=0, start_padding=[2], end_padding=[1]).tolist()
+    >>> anydml.padding(x, padding_mode="REFLECTION", start_padding=[2], end_padding=[1]).tolist()
     [3.0, 5.0, 1.0, 5.0, 3.0, 5.0]
     """
     return _padding(input, padding_mode, padding_value, start_padding, end_padding, out, shape, device)
@@ -1374,12 +1376,12 @@ def padding(input, /, *, padding_mode, padding_value, start_padding, end_padding
 _value_scale_2d = _function_of("VALUE_SCALE_2D", ("Scale", "Bias"), (), ("out", "device"))
 
 
-def value_scale_2d(input, /, *, scale, bias, out=None, device=None):
+def value_scale_2d(input, /, *, scale=1.0, bias=None, out=None, device=None):
     """DirectML's VALUE_SCALE_2D: Scale * input + Bias[channel].
 
     Types in DirectML: ``input`` float16 and float32.
     ``scale``: a number.
-    ``bias``: a sequence of numbers.
+    ``bias``: a sequence of numbers (default: 0 for each channel).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1394,7 +1396,7 @@ def value_scale_2d(input, /, *, scale, bias, out=None, device=None):
 _upsample_2d = _function_of("UPSAMPLE_2D", ("ScaleSize", "InterpolationMode"), (), ("out", "shape", "device"))
 
 
-def upsample_2d(input, /, *, scale_size, interpolation_mode, out=None, shape=None, device=None):
+def upsample_2d(input, /, *, scale_size, interpolation_mode='NEAREST_NEIGHBOR', out=None, shape=None, device=None):
     """DirectML's UPSAMPLE_2D.
 
     Types in DirectML: ``input`` float16 and float32.
@@ -1405,7 +1407,7 @@ def upsample_2d(input, /, *, scale_size, interpolation_mode, out=None, shape=Non
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2]]]])
-    >>> anydml.upsample_2d(x, scale_size=[2, 2], interpolation_mode="NEAREST_NEIGHBOR").tolist()
+    >>> anydml.upsample_2d(x, scale_size=[2, 2]).tolist()
     [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
     """
     return _upsample_2d(input, scale_size, interpolation_mode, out, shape, device)
@@ -1414,20 +1416,21 @@ def upsample_2d(input, /, *, scale_size, interpolation_mode, out=None, shape=Non
 _gather = _function_of("GATHER", ("Axis", "IndexDimensions"), (), ("out", "shape", "device"))
 
 
-def gather(input, indices, /, *, axis, index_dimensions, out=None, shape=None, device=None):
+def gather(input, indices, /, *, axis=0, index_dimensions=None, out=None, shape=None, device=None):
     """DirectML's GATHER: out[lead, k..., trail] = input[lead, indices[k...], trail]   (split at Axis).
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
     ``axis``: an axis; negative numbers count from the end.
-    ``index_dimensions``: a whole number, 0 or more.
+    ``index_dimensions``: a whole number, 0 or more (default: ``indices.ndim``).
     The result has the type of ``input``.
+    Without ``index_dimensions``, the dimensions of ``indices`` replace the axis, as in ``numpy.take``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
     >>> indices = np.int32([[1, -2]])
-    >>> anydml.gather(x, indices, axis=0, index_dimensions=1).tolist()
+    >>> anydml.gather(x, indices, index_dimensions=1).tolist()
     [[2.0, 2.0, 9.0], [1.0, 5.0, 3.0]]
     """
     return _gather(input, indices, axis, index_dimensions, out, shape, device)
@@ -1502,6 +1505,8 @@ def top_k(input, /, *, axis=-1, k, out=None, dtype=None, shape=None, device=None
     ``k``: a whole number, 0 or more.
     The result ``output_value`` has the type of ``input``.
     The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
+    The indices of a PyTorch tensor are int64, as PyTorch's indices are; for NumPy arrays, ask for them with
+    ``dtype=(None, 'int64')``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1516,8 +1521,8 @@ _batch_normalization = _function_of("BATCH_NORMALIZATION", ("Spatial", "Epsilon"
                                     ("out", "device"))
 
 
-def batch_normalization(input, mean, variance, scale, bias, /, *, spatial, epsilon, fused_activation=None, out=None,
-                        device=None):
+def batch_normalization(input, mean, variance, scale, bias, /, *, spatial=True, epsilon=1e-05, fused_activation=None,
+                        out=None, device=None):
     """DirectML's BATCH_NORMALIZATION: FusedActivation(Scale * ((Input - Mean) / sqrt(Variance + Epsilon)) + Bias).
 
     Types in DirectML: ``input``, ``mean``, ``variance``, ``scale`` and ``bias`` float16 and float32.
@@ -1534,7 +1539,7 @@ def batch_normalization(input, mean, variance, scale, bias, /, *, spatial, epsil
     >>> variance = np.float32([[[[4]], [[0.25]]]])
     >>> scale = np.float32([[[[1]], [[1]]]])
     >>> bias = np.float32([[[[0]], [[1]]]])
-    >>> anydml.batch_normalization(x, mean, variance, scale, bias, spatial=True, epsilon=0).tolist()
+    >>> anydml.batch_normalization(x, mean, variance, scale, bias, epsilon=0).tolist()
     [[[[0.0, 1.0]], [[-5.0, 3.0]]]]
     """
     return _batch_normalization(input, mean, variance, scale, bias, spatial, epsilon, fused_activation, out, device)
@@ -1545,8 +1550,8 @@ _mean_variance_normalization = _function_of("MEAN_VARIANCE_NORMALIZATION",
                                             ("out", "device"))
 
 
-def mean_variance_normalization(input, /, scale=None, bias=None, *, cross_channel, normalize_variance, epsilon,
-                                fused_activation=None, out=None, device=None):
+def mean_variance_normalization(input, /, scale=None, bias=None, *, cross_channel=False, normalize_variance=True,
+                                epsilon=1e-05, fused_activation=None, out=None, device=None):
     """DirectML's MEAN_VARIANCE_NORMALIZATION: FusedActivation(Scale * ((Input - Mean) / sqrt(Variance + Epsilon)) +
     Bias); NormalizeVariance FALSE: FusedActivation(Scale * (Input - Mean) + Bias).
 
@@ -1563,8 +1568,7 @@ def mean_variance_normalization(input, /, scale=None, bias=None, *, cross_channe
     >>> x = np.float32([[[[1, 3]], [[1, 5]]]])
     >>> scale = np.float32([[[[1]], [[2]]]])
     >>> bias = np.float32([[[[0]], [[1]]]])
-    >>> anydml.mean_variance_normalization(x, scale, bias, cross_channel=False, normalize_variance=True,
-    ...                                    epsilon=0).tolist()
+    >>> anydml.mean_variance_normalization(x, scale, bias, epsilon=0).tolist()
     [[[[-1.0, 1.0]], [[-1.0, 3.0]]]]
     """
     return _mean_variance_normalization(input, scale, bias, cross_channel, normalize_variance, epsilon,
@@ -1576,7 +1580,8 @@ _local_response_normalization = _function_of("LOCAL_RESPONSE_NORMALIZATION",
                                              ("out", "device"))
 
 
-def local_response_normalization(input, /, *, cross_channel, local_size, alpha, beta, bias, out=None, device=None):
+def local_response_normalization(input, /, *, cross_channel=True, local_size, alpha=0.0001, beta=0.75, bias=1.0,
+                                 out=None, device=None):
     """DirectML's LOCAL_RESPONSE_NORMALIZATION: Input / (Bias + (Alpha / LocalSize) * sum(Input^2 over the local
     region))^Beta.
 
@@ -1591,7 +1596,7 @@ def local_response_normalization(input, /, *, cross_channel, local_size, alpha, 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[3, 6]], [[4, 8]]]])
-    >>> anydml.local_response_normalization(x, cross_channel=True, local_size=2, alpha=2, beta=0.5, bias=0).tolist()
+    >>> anydml.local_response_normalization(x, local_size=2, alpha=2, beta=0.5, bias=0).tolist()
     [[[[0.6000000238418579, 0.6000000238418579]], [[1.0, 1.0]]]]
     """
     return _local_response_normalization(input, cross_channel, local_size, alpha, beta, bias, out, device)
@@ -1600,7 +1605,7 @@ def local_response_normalization(input, /, *, cross_channel, local_size, alpha, 
 _lp_normalization = _function_of("LP_NORMALIZATION", ("Axis", "Epsilon", "P"), (), ("out", "device"))
 
 
-def lp_normalization(input, /, *, axis, epsilon, p, out=None, device=None):
+def lp_normalization(input, /, *, axis=-1, epsilon=1e-05, p=2, out=None, device=None):
     """DirectML's LP_NORMALIZATION.
 
     Types in DirectML: ``input`` float16 and float32.
@@ -1612,7 +1617,7 @@ def lp_normalization(input, /, *, axis, epsilon, p, out=None, device=None):
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[3, 4], [0, 0]])
-    >>> anydml.lp_normalization(x, axis=1, epsilon=1e-05, p=2).tolist()
+    >>> anydml.lp_normalization(x, axis=1).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
     return _lp_normalization(input, axis, epsilon, p, out, device)
@@ -1621,15 +1626,15 @@ def lp_normalization(input, /, *, axis, epsilon, p, out=None, device=None):
 _rnn = _function_of("RNN", ("ActivationDescs", "Direction"), (), ("out", "shape", "device"))
 
 
-def rnn(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_lengths=None, *, activation_descs,
-        direction, out=None, shape=None, device=None):
+def rnn(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_lengths=None, *, activation_descs=None,
+        direction='FORWARD', out=None, shape=None, device=None):
     """DirectML's RNN: Ht = f(Xt*Wi^T + H(t-1)*Ri^T + Wbi + Rbi); t ascending forward, descending backward with the B
     weights.
 
     Types in DirectML: ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` float16 and float32;
     ``sequence_lengths`` uint32.
     ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` must have the same type.
-    ``activation_descs``: a sequence of `Operator`.
+    ``activation_descs``: a sequence of `Operator` (default: tanh).
     ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
     The result ``output_sequence`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``;
     it is optional.
@@ -1642,8 +1647,7 @@ def rnn(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     >>> weight = np.float32([[[[2]]]])
     >>> recurrence = np.float32([[[[0.5]]]])
     >>> [one.tolist() for one in anydml.rnn(x, weight, recurrence, None, None, None,
-    ...                                     activation_descs=[anydml.Operator("ACTIVATION_RELU")], direction="FORWARD",
-    ...                                     out=(True, True))]
+    ...                                     activation_descs=[anydml.Operator("ACTIVATION_RELU")], out=(True, True))]
     [[[[[2.0]]], [[[5.0]]]], [[[[5.0]]]]]
     """
     return _rnn(input, weight, recurrence, bias, hidden_init, sequence_lengths, activation_descs, direction, out, shape,
@@ -1655,8 +1659,8 @@ _lstm = _function_of("LSTM", ("ActivationDescs", "Direction", "ClipThreshold", "
 
 
 def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_init=None, sequence_lengths=None,
-         peephole=None, *, activation_descs, direction, clip_threshold, use_clip_threshold, couple_input_forget,
-         out=None, shape=None, device=None):
+         peephole=None, *, activation_descs=None, direction='FORWARD', clip_threshold=0.0, use_clip_threshold=False,
+         couple_input_forget=False, out=None, shape=None, device=None):
     """DirectML's LSTM: it = f(clip(Xt*Wi^T + H(t-1)*Ri^T + Pi.C(t-1) + Wbi + Rbi)); CoupleInputForget==0: ft =
     f(clip(Xt*Wf^T + H(t-1)*Rf^T + Pf.C(t-1) + Wbf + Rbf)), else ft = 1 - it; ct = g(clip(Xt*Wc^T + H(t-1)*Rc^T +
     Wbc + Rbc)); Ct = ft.C(t-1) + it.ct; ot = f(clip(Xt*Wo^T + H(t-1)*Ro^T + Po.Ct + Wbo + Rbo)); Ht = ot.h(Ct); t
@@ -1666,7 +1670,7 @@ def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_ini
     ``peephole`` float16 and float32; ``sequence_lengths`` uint32.
     ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``, ``cell_mem_init`` and ``peephole`` must have the
     same type.
-    ``activation_descs``: a sequence of `Operator`.
+    ``activation_descs``: a sequence of `Operator` (default: sigmoid, tanh and tanh).
     ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
     ``clip_threshold``: a number.
     ``use_clip_threshold``: true or false.
@@ -1685,8 +1689,7 @@ def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_ini
     >>> recurrence = np.float32([[[[0], [0], [0], [1]]]])
     >>> [one.tolist() for one in anydml.lstm(x, weight, recurrence, None, None, None, None, None,
     ...                                      activation_descs=[anydml.Operator("ACTIVATION_RELU"), anydml.Operator("ACTIVATION_IDENTITY"), anydml.Operator("ACTIVATION_IDENTITY")],
-    ...                                      direction="FORWARD", clip_threshold=0, use_clip_threshold=False,
-    ...                                      couple_input_forget=False, out=(True, True, True))]
+    ...                                      out=(True, True, True))]
     [[[[[2.0]]], [[[36.0]]]], [[[[36.0]]]], [[[[9.0]]]]]
     """
     return _lstm(input, weight, recurrence, bias, hidden_init, cell_mem_init, sequence_lengths, peephole,
@@ -1697,8 +1700,8 @@ def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_ini
 _gru = _function_of("GRU", ("ActivationDescs", "Direction", "LinearBeforeReset"), (), ("out", "shape", "device"))
 
 
-def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_lengths=None, *, activation_descs,
-        direction, linear_before_reset, out=None, shape=None, device=None):
+def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_lengths=None, *, activation_descs=None,
+        direction='FORWARD', linear_before_reset=False, out=None, shape=None, device=None):
     """DirectML's GRU: zt = f(Xt*Wz^T + H(t-1)*Rz^T + Wbz + Rbz); rt = f(Xt*Wr^T + H(t-1)*Rr^T + Wbr + Rbr);
     LinearBeforeReset==0: ht = g(Xt*Wh^T + (rt.H(t-1))*Rh^T + Wbh + Rbh), else ht = g(Xt*Wh^T + (rt.(H(t-1)*Rh^T +
     Rbh)) + Wbh); Ht = (1-zt).ht + zt.H(t-1); t ascending forward, descending backward with the B weights.
@@ -1706,13 +1709,14 @@ def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     Types in DirectML: ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` float16 and float32;
     ``sequence_lengths`` uint32.
     ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` must have the same type.
-    ``activation_descs``: a sequence of `Operator`.
+    ``activation_descs``: a sequence of `Operator` (default: sigmoid and tanh).
     ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
     ``linear_before_reset``: true or false.
     The result ``output_sequence`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``;
     it is optional.
     The result ``output_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``; it
     is optional.
+    PyTorch's GRU has ``linear_before_reset=True``; ONNX's default is False.
 
     >>> import anydml
     >>> import numpy as np
@@ -1721,7 +1725,7 @@ def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     >>> recurrence = np.float32([[[[0], [0], [1]]]])
     >>> [one.tolist() for one in anydml.gru(x, weight, recurrence, None, None, None,
     ...                                     activation_descs=[anydml.Operator("ACTIVATION_RELU"), anydml.Operator("ACTIVATION_IDENTITY")],
-    ...                                     direction="FORWARD", linear_before_reset=False, out=(True, True))]
+    ...                                     out=(True, True))]
     [[[[[0.5]]], [[[1.0]]]], [[[[1.0]]]]]
     """
     return _gru(input, weight, recurrence, bias, hidden_init, sequence_lengths, activation_descs, direction,
@@ -1939,7 +1943,7 @@ def add1(a, b, /, *, fused_activation=None, out=None, device=None):
 _shrink = _function_of("ACTIVATION_SHRINK", ("Bias", "Threshold"), (), ("out", "device"))
 
 
-def shrink(input, /, *, bias, threshold, out=None, device=None):
+def shrink(input, /, *, bias=0.0, threshold=0.5, out=None, device=None):
     """DirectML's ACTIVATION_SHRINK: input > Threshold ? input - Bias : (input < -Threshold ? input + Bias : 0).
 
     Types in DirectML: ``input`` float16, float32, int8 to int32 and uint8 to uint32.
@@ -1966,7 +1970,7 @@ def max_pooling1(input, /, *, strides=None, window_size, start_padding=None, end
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
     ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     The result ``output`` has the type of ``input``.
@@ -1975,8 +1979,7 @@ def max_pooling1(input, /, *, strides=None, window_size, start_padding=None, end
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> [one.tolist() for one in anydml.max_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                                              end_padding=[0, 0], out=(None, True))]
+    >>> [one.tolist() for one in anydml.max_pooling1(x, strides=[2, 2], window_size=[2, 2], out=(None, True))]
     [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
     """
     return _max_pooling1(input, strides, window_size, start_padding, end_padding, out, dtype, shape, device)
@@ -2004,7 +2007,7 @@ def max_unpooling(input, indices, /, *, out=None, shape=None, device=None):
 _diagonal_matrix = _function_of("DIAGONAL_MATRIX", ("Offset", "Value"), (), ("out", "dtype", "shape", "device"))
 
 
-def diagonal_matrix(*, offset, value, out=None, dtype=None, shape=None, device=None):
+def diagonal_matrix(*, offset=0, value=1.0, out=None, dtype=None, shape=None, device=None):
     """DirectML's DIAGONAL_MATRIX: out[..., y, x] = (y + Offset == x) ? Value : 0.
 
     ``offset``: a whole number.
@@ -2012,7 +2015,7 @@ def diagonal_matrix(*, offset, value, out=None, dtype=None, shape=None, device=N
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64 and the shape ``shape``.
 
     >>> import anydml
-    >>> anydml.diagonal_matrix(offset=1, value=1, shape=(2, 3), dtype="float32").tolist()
+    >>> anydml.diagonal_matrix(offset=1, shape=(2, 3), dtype="float32").tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     return _diagonal_matrix(offset, value, out, dtype, shape, device)
@@ -2021,7 +2024,7 @@ def diagonal_matrix(*, offset, value, out=None, dtype=None, shape=None, device=N
 _scatter_elements = _function_of("SCATTER_ELEMENTS", ("Axis",), (), ("out", "device"))
 
 
-def scatter_elements(input, indices, updates, /, *, axis, out=None, device=None):
+def scatter_elements(input, indices, updates, /, *, axis=-1, out=None, device=None):
     """DirectML's SCATTER_ELEMENTS: out = input; out[c with coordinate Axis replaced by indices[c]] = updates[c].
 
     Types in DirectML: ``input`` and ``updates`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices``
@@ -2044,13 +2047,14 @@ def scatter_elements(input, indices, updates, /, *, axis, out=None, device=None)
 _one_hot = _function_of("ONE_HOT", ("Axis",), (), ("out", "shape", "device"))
 
 
-def one_hot(indices, values, /, *, axis, out=None, shape=None, device=None):
+def one_hot(indices, values, /, *, axis=-1, out=None, shape=None, device=None):
     """DirectML's ONE_HOT: out[c] = (c[Axis] == indices[c with Axis 0]) ? OnValue : OffValue.
 
     Types in DirectML: ``indices`` int32, int64, uint32 and uint64; ``values`` float16 to float64, int8 to int64 and
     uint8 to uint64.
     ``axis``: an axis; negative numbers count from the end.
     The result has the type of ``values`` and the shape ``shape``.
+    If ``shape`` has one dimension more than ``indices``, the result gets this dimension at ``axis``, as in PyTorch.
 
     >>> import anydml
     >>> import numpy as np
@@ -2065,18 +2069,19 @@ def one_hot(indices, values, /, *, axis, out=None, shape=None, device=None):
 _resample = _function_of("RESAMPLE", ("InterpolationMode", "Scales"), (), ("out", "shape", "device"))
 
 
-def resample(input, /, *, interpolation_mode, scales, out=None, shape=None, device=None):
+def resample(input, /, *, interpolation_mode='LINEAR', scales=None, out=None, shape=None, device=None):
     """DirectML's RESAMPLE: OutputX = (InputX + 0.5) * Scale - 0.5.
 
     Types in DirectML: ``input`` float16, float32, int8 and uint8.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
-    ``scales``: a sequence of numbers.
-    The result has the type of ``input`` and the shape ``shape``.
+    ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
+    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([0, 4])
-    >>> anydml.resample(x, interpolation_mode="LINEAR", scales=[2], shape=(4,)).tolist()
+    >>> anydml.resample(x, scales=[2]).tolist()
     [0.0, 1.0, 3.0, 4.0]
     """
     return _resample(input, interpolation_mode, scales, out, shape, device)
@@ -2138,7 +2143,7 @@ def element_wise_round(input, /, *, rounding_mode='HALVES_TO_NEAREST_EVEN', out=
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([-2.5, -0.5, 1.5, 3])
-    >>> anydml.element_wise_round(x, rounding_mode="HALVES_TO_NEAREST_EVEN").tolist()
+    >>> anydml.element_wise_round(x).tolist()
     [-2.0, -0.0, 2.0, 3.0]
     """
     return _element_wise_round(input, rounding_mode, out, device)
@@ -2158,7 +2163,7 @@ def is_infinity(input, /, *, infinity_mode='EITHER', out=None, device=None):
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, -np.inf, np.inf])
-    >>> anydml.is_infinity(x, infinity_mode="EITHER").tolist()
+    >>> anydml.is_infinity(x).tolist()
     [0, 1, 1]
     """
     return _is_infinity(input, infinity_mode, out, device)
@@ -2184,7 +2189,7 @@ _fill_value_sequence = _function_of("FILL_VALUE_SEQUENCE", ("ValueStart", "Value
                                     ("out", "dtype", "shape", "device"))
 
 
-def fill_value_sequence(*, value_start, value_delta, out=None, dtype=None, shape=None, device=None):
+def fill_value_sequence(*, value_start=0, value_delta=1, out=None, dtype=None, shape=None, device=None):
     """DirectML's FILL_VALUE_SEQUENCE: out[i] = ValueStart + i * ValueDelta   (i = element index).
 
     ``value_start``: a number.
@@ -2202,7 +2207,7 @@ _cumulative_summation = _function_of("CUMULATIVE_SUMMATION", ("Axis", "AxisDirec
                                      ("out", "device"))
 
 
-def cumulative_summation(input, /, *, axis, axis_direction='INCREASING', has_exclusive_sum=False, out=None,
+def cumulative_summation(input, /, *, axis=-1, axis_direction='INCREASING', has_exclusive_sum=False, out=None,
                          device=None):
     """DirectML's CUMULATIVE_SUMMATION: out[i] = sum(input[j], j <= i along Axis in AxisDirection); exclusive: j < i,
     first = 0.
@@ -2216,7 +2221,7 @@ def cumulative_summation(input, /, *, axis, axis_direction='INCREASING', has_exc
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.cumulative_summation(x, axis=1, axis_direction="INCREASING", has_exclusive_sum=False).tolist()
+    >>> anydml.cumulative_summation(x, axis=1).tolist()
     [[1.0, 6.0, 9.0], [2.0, 4.0, 13.0]]
     """
     return _cumulative_summation(input, axis, axis_direction, has_exclusive_sum, out, device)
@@ -2246,7 +2251,7 @@ def reverse_subsequences(input, sequence_lengths, /, *, axis, out=None, device=N
 _gather_elements = _function_of("GATHER_ELEMENTS", ("Axis",), (), ("out", "device"))
 
 
-def gather_elements(input, indices, /, *, axis, out=None, device=None):
+def gather_elements(input, indices, /, *, axis=-1, out=None, device=None):
     """DirectML's GATHER_ELEMENTS: out[c] = input[c with coordinate Axis replaced by indices[c]].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
@@ -2267,14 +2272,16 @@ def gather_elements(input, indices, /, *, axis, out=None, device=None):
 _gather_nd = _function_of("GATHER_ND", ("InputDimensionCount", "IndicesDimensionCount"), (), ("out", "shape", "device"))
 
 
-def gather_nd(input, indices, /, *, input_dimension_count, indices_dimension_count, out=None, shape=None, device=None):
+def gather_nd(input, indices, /, *, input_dimension_count=None, indices_dimension_count=None, out=None, shape=None,
+              device=None):
     """DirectML's GATHER_ND: out[k..., trail] = input[indices[k..., :], trail].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
-    ``input_dimension_count``: a whole number, 0 or more.
-    ``indices_dimension_count``: a whole number, 0 or more.
+    ``input_dimension_count``: a whole number, 0 or more (default: ``input.ndim``).
+    ``indices_dimension_count``: a whole number, 0 or more (default: ``indices.ndim``).
     The result has the type of ``input``.
+    The tensors may have different numbers of dimensions; the result has the shape of ONNX's GatherND.
 
     >>> import anydml
     >>> import numpy as np
@@ -2289,15 +2296,17 @@ def gather_nd(input, indices, /, *, input_dimension_count, indices_dimension_cou
 _scatter_nd = _function_of("SCATTER_ND", ("InputDimensionCount", "IndicesDimensionCount"), (), ("out", "device"))
 
 
-def scatter_nd(input, indices, updates, /, *, input_dimension_count, indices_dimension_count, out=None, device=None):
+def scatter_nd(input, indices, updates, /, *, input_dimension_count=None, indices_dimension_count=None, out=None,
+               device=None):
     """DirectML's SCATTER_ND: out = input; out[indices[k..., :], trail] = updates[k..., trail].
 
     Types in DirectML: ``input`` and ``updates`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices``
     int32, int64, uint32 and uint64.
     ``input`` and ``updates`` must have the same type.
-    ``input_dimension_count``: a whole number, 0 or more.
-    ``indices_dimension_count``: a whole number, 0 or more.
+    ``input_dimension_count``: a whole number, 0 or more (default: ``input.ndim``).
+    ``indices_dimension_count``: a whole number, 0 or more (default: ``indices.ndim``).
     The result has the type of ``input`` or ``updates``.
+    The tensors may have different numbers of dimensions; the result has the shape of ONNX's ScatterND.
 
     >>> import anydml
     >>> import numpy as np
@@ -2320,7 +2329,7 @@ def max_pooling2(input, /, *, strides=None, window_size, start_padding=None, end
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
     ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
@@ -2330,8 +2339,7 @@ def max_pooling2(input, /, *, strides=None, window_size, start_padding=None, end
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> [one.tolist() for one in anydml.max_pooling2(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                                              end_padding=[0, 0], dilations=[1, 1], out=(None, True))]
+    >>> [one.tolist() for one in anydml.max_pooling2(x, strides=[2, 2], window_size=[2, 2], out=(None, True))]
     [[[[[6.0, 8.0]]]], [[[[5, 7]]]]]
     """
     return _max_pooling2(input, strides, window_size, start_padding, end_padding, dilations, out, dtype, shape, device)
@@ -2341,7 +2349,7 @@ _slice1 = _function_of("SLICE1", ("InputWindowOffsets", "InputWindowSizes", "Inp
                        ("out", "shape", "device"))
 
 
-def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_strides, out=None, shape=None,
+def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_strides=None, out=None, shape=None,
            device=None):
     """DirectML's SLICE1: start[i] = InputWindowOffsets[i] + (InputWindowStrides[i] < 0 ? InputWindowSizes[i] - 1 : 0);
     out[c] = input[start + InputWindowStrides * c].
@@ -2349,7 +2357,7 @@ def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_s
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``input_window_offsets``: a sequence of whole numbers, 0 or more.
     ``input_window_sizes``: a sequence of whole numbers, 0 or more.
-    ``input_window_strides``: a sequence of whole numbers.
+    ``input_window_strides``: a sequence of whole numbers, or one for all dimensions (default: 1).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -2374,6 +2382,8 @@ def top_k1(input, /, *, axis=-1, k, axis_direction='DECREASING', out=None, dtype
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     The result ``output_value`` has the type of ``input``.
     The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
+    The indices of a PyTorch tensor are int64, as PyTorch's indices are; for NumPy arrays, ask for them with
+    ``dtype=(None, 'int64')``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2387,7 +2397,7 @@ def top_k1(input, /, *, axis=-1, k, axis_direction='DECREASING', out=None, dtype
 _depth_to_space1 = _function_of("DEPTH_TO_SPACE1", ("BlockSize", "Order"), (), ("out", "shape", "device"))
 
 
-def depth_to_space1(input, /, *, block_size, order, out=None, shape=None, device=None):
+def depth_to_space1(input, /, *, block_size, order='DEPTH_COLUMN_ROW', out=None, shape=None, device=None):
     """DirectML's DEPTH_TO_SPACE1: DEPTH_COLUMN_ROW: [N,(BH,BW,C),H,W] -> [N,C,(H,BH),(W,BW)]; COLUMN_ROW_DEPTH:
     [N,(C,BH,BW),H,W] -> [N,C,(H,BH),(W,BW)].
 
@@ -2395,6 +2405,7 @@ def depth_to_space1(input, /, *, block_size, order, out=None, shape=None, device
     ``block_size``: a whole number, 0 or more.
     ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
     The result has the type of ``input``.
+    The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'.
 
     >>> import anydml
     >>> import numpy as np
@@ -2408,7 +2419,7 @@ def depth_to_space1(input, /, *, block_size, order, out=None, shape=None, device
 _space_to_depth1 = _function_of("SPACE_TO_DEPTH1", ("BlockSize", "Order"), (), ("out", "shape", "device"))
 
 
-def space_to_depth1(input, /, *, block_size, order, out=None, shape=None, device=None):
+def space_to_depth1(input, /, *, block_size, order='DEPTH_COLUMN_ROW', out=None, shape=None, device=None):
     """DirectML's SPACE_TO_DEPTH1: DEPTH_COLUMN_ROW: [N,C,(H,BH),(W,BW)] -> [N,(BH,BW,C),H,W]; COLUMN_ROW_DEPTH: ->
     [N,(C,BH,BW),H,W].
 
@@ -2416,11 +2427,12 @@ def space_to_depth1(input, /, *, block_size, order, out=None, shape=None, device
     ``block_size``: a whole number, 0 or more.
     ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
     The result has the type of ``input``.
+    The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]])
-    >>> anydml.space_to_depth1(x, block_size=2, order="DEPTH_COLUMN_ROW").tolist()
+    >>> anydml.space_to_depth1(x, block_size=2).tolist()
     [[[[1.0]], [[5.0]], [[2.0]], [[6.0]], [[3.0]], [[7.0]], [[4.0]], [[8.0]]]]
     """
     return _space_to_depth1(input, block_size, order, out, shape, device)
@@ -2430,7 +2442,7 @@ _mean_variance_normalization1 = _function_of("MEAN_VARIANCE_NORMALIZATION1", ("A
                                              ("FusedActivation",), ("out", "shape", "device"))
 
 
-def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes, normalize_variance, epsilon,
+def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes=-1, normalize_variance=True, epsilon=1e-05,
                                  fused_activation=None, out=None, shape=None, device=None):
     """DirectML's MEAN_VARIANCE_NORMALIZATION1: FusedActivation(Scale * ((Input - Mean) / sqrt(Variance + Epsilon)) +
     Bias); NormalizeVariance FALSE: FusedActivation(Scale * (Input - Mean) + Bias).
@@ -2442,13 +2454,14 @@ def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes, norma
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``scale`` or ``bias``.
+    ``scale`` and ``bias`` may have fewer dimensions than ``input``, as NumPy's rule broadcasts them.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 3]], [[1, 5]]]])
     >>> scale = np.float32([[[[1]], [[2]]]])
     >>> bias = np.float32([[[[0]], [[1]]]])
-    >>> anydml.mean_variance_normalization1(x, scale, bias, axes=[2, 3], normalize_variance=True, epsilon=0).tolist()
+    >>> anydml.mean_variance_normalization1(x, scale, bias, axes=[2, 3], epsilon=0).tolist()
     [[[[-1.0, 1.0]], [[-1.0, 3.0]]]]
     """
     return _mean_variance_normalization1(input, scale, bias, axes, normalize_variance, epsilon, fused_activation, out,
@@ -2459,22 +2472,22 @@ _resample1 = _function_of("RESAMPLE1", ("InterpolationMode", "Scales", "InputPix
                           ("out", "shape", "device"))
 
 
-def resample1(input, /, *, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out=None, shape=None,
-              device=None):
+def resample1(input, /, *, interpolation_mode='LINEAR', scales=None, input_pixel_offsets=None,
+              output_pixel_offsets=None, out=None, shape=None, device=None):
     """DirectML's RESAMPLE1: OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset.
 
     Types in DirectML: ``input`` float16, float32, int8 and uint8.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
-    ``scales``: a sequence of numbers.
-    ``input_pixel_offsets``: a sequence of numbers.
-    ``output_pixel_offsets``: a sequence of numbers.
-    The result has the type of ``input`` and the shape ``shape``.
+    ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
+    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([0, 4])
-    >>> anydml.resample1(x, interpolation_mode="LINEAR", scales=[2], input_pixel_offsets=[0], output_pixel_offsets=[0],
-    ...                  shape=(4,)).tolist()
+    >>> anydml.resample1(x, scales=[2], input_pixel_offsets=[0], output_pixel_offsets=[0]).tolist()
     [0.0, 2.0, 4.0, 4.0]
     """
     return _resample1(input, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out, shape, device)
@@ -2561,8 +2574,7 @@ def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=No
     >>> input_zero_point = np.uint8([[[[1]]]])
     >>> filter = np.int8([[[[2, 1], [1, 0]]]])
     >>> filter_zero_point = np.int8([[[[1]]]])
-    >>> anydml.convolution_integer(x, input_zero_point, filter, filter_zero_point, strides=[1, 1], dilations=[1, 1],
-    ...                            start_padding=[0, 0], end_padding=[0, 0], group_count=1).tolist()
+    >>> anydml.convolution_integer(x, input_zero_point, filter, filter_zero_point).tolist()
     [[[[-5, -5, -5]]]]
     """
     return _convolution_integer(input, input_zero_point, filter, filter_zero_point, strides, dilations, start_padding,
@@ -2592,6 +2604,7 @@ def quantized_linear_convolution(input, input_scale, input_zero_point, filter, f
     ``group_count``: a whole number, 0 or more.
     The result has the type of ``output_zero_point``, or ``dtype`` and the shape ``shape``, if the inputs do not
     determine it.
+    ``bias`` may have one dimension, with a number for each output channel.
 
     >>> import anydml
     >>> import numpy as np
@@ -2605,8 +2618,7 @@ def quantized_linear_convolution(input, input_scale, input_zero_point, filter, f
     >>> output_scale = np.float32([[[[0.125]]]])
     >>> output_zero_point = np.uint8([[[[2]]]])
     >>> anydml.quantized_linear_convolution(x, input_scale, input_zero_point, filter, filter_scale, filter_zero_point,
-    ...                                     bias, output_scale, output_zero_point, strides=[1, 1], dilations=[1, 1],
-    ...                                     start_padding=[0, 0], end_padding=[0, 0], group_count=1).tolist()
+    ...                                     bias, output_scale, output_zero_point).tolist()
     [[[[10, 10, 10]]]]
     """
     return _quantized_linear_convolution(input, input_scale, input_zero_point, filter, filter_scale, filter_zero_point,
@@ -2760,7 +2772,7 @@ def logical_less_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
 _celu = _function_of("ACTIVATION_CELU", ("Alpha",), (), ("out", "device"))
 
 
-def celu(input, /, *, alpha, out=None, device=None):
+def celu(input, /, *, alpha=1.0, out=None, device=None):
     """DirectML's ACTIVATION_CELU: max(0, input) + min(0, Alpha * (exp(input / Alpha) - 1)).
 
     Types in DirectML: ``input`` float16 and float32.
@@ -2802,24 +2814,23 @@ _average_pooling_grad = _function_of("AVERAGE_POOLING_GRAD",
                                      ("out", "shape", "device"))
 
 
-def average_pooling_grad(input_gradient, /, *, strides, window_size, start_padding, end_padding, include_padding,
-                         out=None, shape=None, device=None):
+def average_pooling_grad(input_gradient, /, *, strides=None, window_size, start_padding=None, end_padding=None,
+                         include_padding=False, out=None, shape=None, device=None):
     """DirectML's AVERAGE_POOLING_GRAD: each gradient element is divided by its window divisor and added to every input
     position of its window.
 
     Types in DirectML: ``input_gradient`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more.
-    ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``include_padding``: true or false.
     The result has the type of ``input_gradient`` and the shape ``shape``.
 
     >>> import anydml
     >>> import numpy as np
     >>> input_gradient = np.float32([[[[4, 8]]]])
-    >>> anydml.average_pooling_grad(input_gradient, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                             end_padding=[0, 0], include_padding=0, shape=(1, 1, 2, 4)).tolist()
+    >>> anydml.average_pooling_grad(input_gradient, strides=[2, 2], window_size=[2, 2], shape=(1, 1, 2, 4)).tolist()
     [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
     """
     return _average_pooling_grad(input_gradient, strides, window_size, start_padding, end_padding, include_padding, out,
@@ -2831,26 +2842,25 @@ _max_pooling_grad = _function_of("MAX_POOLING_GRAD",
                                  ("out", "device"))
 
 
-def max_pooling_grad(input, input_gradient, /, *, strides, window_size, start_padding, end_padding, dilations, out=None,
-                     device=None):
+def max_pooling_grad(input, input_gradient, /, *, strides=None, window_size, start_padding=None, end_padding=None,
+                     dilations=None, out=None, device=None):
     """DirectML's MAX_POOLING_GRAD: each gradient element is added at the position of its window maximum; all other
     elements 0.
 
     Types in DirectML: ``input`` and ``input_gradient`` float16 and float32.
     ``input`` and ``input_gradient`` must have the same type.
-    ``strides``: a sequence of whole numbers, 0 or more.
-    ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     The result has the type of ``input`` or ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> input_gradient = np.float32([[[[3, 5]]]])
-    >>> anydml.max_pooling_grad(x, input_gradient, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                         end_padding=[0, 0], dilations=[1, 1]).tolist()
+    >>> anydml.max_pooling_grad(x, input_gradient, strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[0.0, 0.0, 0.0, 0.0], [0.0, 3.0, 0.0, 5.0]]]]
     """
     return _max_pooling_grad(input, input_gradient, strides, window_size, start_padding, end_padding, dilations, out,
@@ -2860,7 +2870,7 @@ def max_pooling_grad(input, input_gradient, /, *, strides, window_size, start_pa
 _random_generator = _function_of("RANDOM_GENERATOR", ("Type",), (), ("out", "shape", "device"))
 
 
-def random_generator(input_state, /, *, type, out=None, shape=None, device=None):
+def random_generator(input_state, /, *, type='PHILOX_4X32_10', out=None, shape=None, device=None):
     """DirectML's RANDOM_GENERATOR: Philox 4x32-10 bits from the counter and key in InputStateTensor; counter +=
     ceil(outputElements / 4).
 
@@ -2872,8 +2882,8 @@ def random_generator(input_state, /, *, type, out=None, shape=None, device=None)
     >>> import anydml
     >>> import numpy as np
     >>> input_state = np.uint32([[[[0, 0, 0, 0, 0, 0]]]])
-    >>> [one.tolist() for one in anydml.random_generator(input_state, type="PHILOX_4X32_10",
-    ...                                                  shape=((1, 1, 1, 4), (1, 1, 1, 6)), out=(None, True))]
+    >>> [one.tolist() for one in anydml.random_generator(input_state, shape=((1, 1, 1, 4), (1, 1, 1, 6)),
+    ...                                                  out=(None, True))]
     [[[[[1713891541, 3781805453, 3159862348, 2600524760]]]], [[[[1, 0, 0, 0, 0, 0]]]]]
     """
     return _random_generator(input_state, type, out, shape, device)
@@ -2889,6 +2899,7 @@ def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
     Types in DirectML: ``input`` float16, float32, int8 to int32 and uint8 to uint32.
     The result ``output_count`` has the type uint32.
     The result ``output_coordinates`` has the type uint32.
+    It also accepts an array of bool.
 
     >>> import anydml
     >>> import numpy as np
@@ -2904,23 +2915,22 @@ _resample_grad = _function_of("RESAMPLE_GRAD",
                               ("out", "shape", "device"))
 
 
-def resample_grad(input_gradient, /, *, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out=None,
-                  shape=None, device=None):
+def resample_grad(input_gradient, /, *, interpolation_mode='LINEAR', scales, input_pixel_offsets=None,
+                  output_pixel_offsets=None, out=None, shape=None, device=None):
     """DirectML's RESAMPLE_GRAD: transpose of RESAMPLE1: each gradient element is added, weighted, to the input
     elements it was sampled from.
 
     Types in DirectML: ``input_gradient`` float16 and float32.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``scales``: a sequence of numbers.
-    ``input_pixel_offsets``: a sequence of numbers.
-    ``output_pixel_offsets``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
     The result has the type of ``input_gradient`` and the shape ``shape``.
 
     >>> import anydml
     >>> import numpy as np
     >>> input_gradient = np.float32([1, 4, 8, 2])
-    >>> anydml.resample_grad(input_gradient, interpolation_mode="LINEAR", scales=[2], input_pixel_offsets=[0.5],
-    ...                      output_pixel_offsets=[-0.5], shape=(2,)).tolist()
+    >>> anydml.resample_grad(input_gradient, scales=[2], shape=(2,)).tolist()
     [6.0, 9.0]
     """
     return _resample_grad(input_gradient, interpolation_mode, scales, input_pixel_offsets, output_pixel_offsets, out,
@@ -2931,14 +2941,14 @@ _slice_grad = _function_of("SLICE_GRAD", ("InputWindowOffsets", "InputWindowSize
                            ("out", "shape", "device"))
 
 
-def slice_grad(input_gradient, /, *, input_window_offsets, input_window_sizes, input_window_strides, out=None,
+def slice_grad(input_gradient, /, *, input_window_offsets, input_window_sizes, input_window_strides=None, out=None,
                shape=None, device=None):
     """DirectML's SLICE_GRAD: out = 0; out[start + InputWindowStrides * c] = gradient[c], start as in SLICE1.
 
     Types in DirectML: ``input_gradient`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``input_window_offsets``: a sequence of whole numbers, 0 or more.
     ``input_window_sizes``: a sequence of whole numbers, 0 or more.
-    ``input_window_strides``: a sequence of whole numbers.
+    ``input_window_strides``: a sequence of whole numbers, or one for all dimensions (default: 1).
     The result has the type of ``input_gradient`` and the shape ``shape``.
 
     >>> import anydml
@@ -2956,7 +2966,7 @@ _adam_optimizer = _function_of("ADAM_OPTIMIZER", ("LearningRate", "Beta1", "Beta
 
 
 def adam_optimizer(input_parameters, input_first_moment, input_second_moment, gradient, training_step, /, *,
-                   learning_rate, beta1, beta2, epsilon, out=None, device=None):
+                   learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-08, out=None, device=None):
     """DirectML's ADAM_OPTIMIZER: M' = Beta1*M + (1-Beta1)*G; V' = Beta2*V + (1-Beta2)*G*G; a = sqrt(1 - pow(Beta2,T))
     / (1 - pow(Beta1,T)); X' = X - LearningRate * a * M' / (sqrt(V') + Epsilon); outputs X', M', V'.
 
@@ -3008,7 +3018,7 @@ def argmin(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmin(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
+    >>> anydml.argmin(x, axes=[1], dtype="uint32").tolist()
     [[0], [0]]
     """
     if axis is None and keepdims is None and axes is not None and dtype is not None:
@@ -3035,7 +3045,7 @@ def argmax(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.argmax(x, axes=[1], axis_direction="INCREASING", dtype="uint32").tolist()
+    >>> anydml.argmax(x, axes=[1], dtype="uint32").tolist()
     [[1], [2]]
     """
     if axis is None and keepdims is None and axes is not None and dtype is not None:
@@ -3049,9 +3059,9 @@ _roi_align = _function_of("ROI_ALIGN",
                           (), ("out", "shape", "device"))
 
 
-def roi_align(input, roi, batch_indices, /, *, reduction_function, interpolation_mode, spatial_scale_x, spatial_scale_y,
-              out_of_bounds_input_value, minimum_samples_per_output, maximum_samples_per_output, out=None, shape=None,
-              device=None):
+def roi_align(input, roi, batch_indices, /, *, reduction_function='AVERAGE', interpolation_mode='LINEAR',
+              spatial_scale_x=1.0, spatial_scale_y=1.0, out_of_bounds_input_value=0.0, minimum_samples_per_output=1,
+              maximum_samples_per_output=4294967295, out=None, shape=None, device=None):
     """DirectML's ROI_ALIGN.
 
     Types in DirectML: ``input`` and ``roi`` float16 and float32; ``batch_indices`` uint32 and uint64.
@@ -3065,15 +3075,14 @@ def roi_align(input, roi, batch_indices, /, *, reduction_function, interpolation
     ``minimum_samples_per_output``: a whole number, 0 or more.
     ``maximum_samples_per_output``: a whole number, 0 or more.
     The result has the type of ``input`` or ``roi`` and the shape ``shape``.
+    It is torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> roi = np.float32([[0, 0, 4, 2]])
     >>> batch_indices = np.uint32([0])
-    >>> anydml.roi_align(x, roi, batch_indices, reduction_function="AVERAGE", interpolation_mode="LINEAR",
-    ...                  spatial_scale_x=1, spatial_scale_y=1, out_of_bounds_input_value=0,
-    ...                  minimum_samples_per_output=1, maximum_samples_per_output=2, shape=(1, 1, 1, 2)).tolist()
+    >>> anydml.roi_align(x, roi, batch_indices, maximum_samples_per_output=2, shape=(1, 1, 1, 2)).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _roi_align(input, roi, batch_indices, reduction_function, interpolation_mode, spatial_scale_x,
@@ -3085,16 +3094,17 @@ _gather_nd1 = _function_of("GATHER_ND1", ("InputDimensionCount", "IndicesDimensi
                            ("out", "shape", "device"))
 
 
-def gather_nd1(input, indices, /, *, input_dimension_count, indices_dimension_count, batch_dimension_count, out=None,
-               shape=None, device=None):
+def gather_nd1(input, indices, /, *, input_dimension_count=None, indices_dimension_count=None, batch_dimension_count=0,
+               out=None, shape=None, device=None):
     """DirectML's GATHER_ND1: out[batch, k..., trail] = input[batch, indices[batch, k..., :], trail].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
-    ``input_dimension_count``: a whole number, 0 or more.
-    ``indices_dimension_count``: a whole number, 0 or more.
+    ``input_dimension_count``: a whole number, 0 or more (default: ``input.ndim``).
+    ``indices_dimension_count``: a whole number, 0 or more (default: ``indices.ndim``).
     ``batch_dimension_count``: a whole number, 0 or more.
     The result has the type of ``input``.
+    The tensors may have different numbers of dimensions; the result has the shape of ONNX's GatherND.
 
     >>> import anydml
     >>> import numpy as np
@@ -3129,14 +3139,14 @@ def atan_yx(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dt
 _clip_grad = _function_of("ELEMENT_WISE_CLIP_GRAD", ("Min", "Max"), (), ("out", "device"))
 
 
-def clip_grad(input, input_gradient, /, *, min, max, out=None, device=None):
+def clip_grad(input, input_gradient, /, *, min=None, max=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_CLIP_GRAD: (x <= Min || x >= Max) ? 0 : gradient, element by element.
 
     Types in DirectML: ``input`` and ``input_gradient`` float16, float32, int8 to int64 and uint8 to uint64.
     ``input`` and ``input_gradient`` must have the same type.
     Shapes are broadcast by NumPy's rule.
-    ``min``: a number.
-    ``max``: a number.
+    ``min``: a number (default: no bound).
+    ``max``: a number (default: no bound).
     The result has the type of ``input`` or ``input_gradient``.
 
     >>> import anydml
@@ -3175,8 +3185,8 @@ _local_response_normalization_grad = _function_of("LOCAL_RESPONSE_NORMALIZATION_
                                                   ("out", "device"))
 
 
-def local_response_normalization_grad(input, input_gradient, /, *, cross_channel, local_size, alpha, beta, bias,
-                                      out=None, device=None):
+def local_response_normalization_grad(input, input_gradient, /, *, cross_channel=True, local_size, alpha=0.0001,
+                                      beta=0.75, bias=1.0, out=None, device=None):
     """DirectML's LOCAL_RESPONSE_NORMALIZATION_GRAD.
 
     Types in DirectML: ``input`` and ``input_gradient`` float16 and float32.
@@ -3193,8 +3203,7 @@ def local_response_normalization_grad(input, input_gradient, /, *, cross_channel
     >>> import numpy as np
     >>> x = np.float32([[[[0, 1], [3, -1]]]])
     >>> input_gradient = np.float32([[[[7, 4], [100, 2]]]])
-    >>> anydml.local_response_normalization_grad(x, input_gradient, cross_channel=True, local_size=1, alpha=1, beta=1,
-    ...                                          bias=1).tolist()
+    >>> anydml.local_response_normalization_grad(x, input_gradient, local_size=1, alpha=1, beta=1).tolist()
     [[[[7.0, 0.0], [-8.0, 0.0]]]]
     """
     return _local_response_normalization_grad(input, input_gradient, cross_channel, local_size, alpha, beta, bias, out,
@@ -3205,7 +3214,7 @@ _cumulative_product = _function_of("CUMULATIVE_PRODUCT", ("Axis", "AxisDirection
                                    ("out", "device"))
 
 
-def cumulative_product(input, /, *, axis, axis_direction='INCREASING', has_exclusive_product=False, out=None,
+def cumulative_product(input, /, *, axis=-1, axis_direction='INCREASING', has_exclusive_product=False, out=None,
                        device=None):
     """DirectML's CUMULATIVE_PRODUCT: out[i] = prod(input[j], j <= i along Axis in AxisDirection); exclusive: j < i,
     first = 1.
@@ -3228,7 +3237,7 @@ def cumulative_product(input, /, *, axis, axis_direction='INCREASING', has_exclu
 _batch_normalization_grad = _function_of("BATCH_NORMALIZATION_GRAD", ("Epsilon",), (), ("out", "device"))
 
 
-def batch_normalization_grad(input, input_gradient, mean, variance, scale, /, *, epsilon, out=None, device=None):
+def batch_normalization_grad(input, input_gradient, mean, variance, scale, /, *, epsilon=1e-05, out=None, device=None):
     """DirectML's BATCH_NORMALIZATION_GRAD: OutputGradient = InputGradient * (Scale / sqrt(Variance + Epsilon));
     OutputScaleGradient = sum(InputGradient * (Input - Mean) / sqrt(Variance + Epsilon)); OutputBiasGradient =
     sum(InputGradient).
@@ -3315,10 +3324,10 @@ _roi_align1 = _function_of("ROI_ALIGN1",
                            (), ("out", "shape", "device"))
 
 
-def roi_align1(input, roi, batch_indices, /, *, reduction_function, interpolation_mode, spatial_scale_x,
-               spatial_scale_y, input_pixel_offset, output_pixel_offset, out_of_bounds_input_value,
-               minimum_samples_per_output, maximum_samples_per_output, align_regions_to_corners, out=None, shape=None,
-               device=None):
+def roi_align1(input, roi, batch_indices, /, *, reduction_function='AVERAGE', interpolation_mode='LINEAR',
+               spatial_scale_x=1.0, spatial_scale_y=1.0, input_pixel_offset=0.0, output_pixel_offset=-0.5,
+               out_of_bounds_input_value=0.0, minimum_samples_per_output=1, maximum_samples_per_output=4294967295,
+               align_regions_to_corners=False, out=None, shape=None, device=None):
     """DirectML's ROI_ALIGN1: r1,r2 = ROI corners * SpatialScale; n = clamp((r2 - r1) / outSize,
     MinimumSamplesPerOutput, MaximumSamplesPerOutput); step = (r2 - r1) / (outSize * n); sample s: in = (s -
     OutputPixelOffset) * step + r1 - InputPixelOffset; out = reduce(interpolate(in)) over the n samples per axis of
@@ -3338,16 +3347,15 @@ def roi_align1(input, roi, batch_indices, /, *, reduction_function, interpolatio
     ``maximum_samples_per_output``: a whole number, 0 or more.
     ``align_regions_to_corners``: true or false.
     The result has the type of ``input`` or ``roi`` and the shape ``shape``.
+    By default it is torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
     >>> roi = np.float32([[0, 0, 4, 2]])
     >>> batch_indices = np.uint32([0])
-    >>> anydml.roi_align1(x, roi, batch_indices, reduction_function="AVERAGE", interpolation_mode="LINEAR",
-    ...                   spatial_scale_x=1, spatial_scale_y=1, input_pixel_offset=0.5, output_pixel_offset=-0.5,
-    ...                   out_of_bounds_input_value=0, minimum_samples_per_output=1, maximum_samples_per_output=2,
-    ...                   align_regions_to_corners=False, shape=(1, 1, 1, 2)).tolist()
+    >>> anydml.roi_align1(x, roi, batch_indices, input_pixel_offset=0.5, maximum_samples_per_output=2,
+    ...                   shape=(1, 1, 1, 2)).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _roi_align1(input, roi, batch_indices, reduction_function, interpolation_mode, spatial_scale_x,
@@ -3361,10 +3369,10 @@ _roi_align_grad = _function_of("ROI_ALIGN_GRAD",
                                (), ("out", "shape", "device"))
 
 
-def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_function, interpolation_mode,
-                   spatial_scale_x, spatial_scale_y, input_pixel_offset, output_pixel_offset,
-                   minimum_samples_per_output, maximum_samples_per_output, align_regions_to_corners, out=None,
-                   shape=None, device=None):
+def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_function='AVERAGE',
+                   interpolation_mode='LINEAR', spatial_scale_x=1.0, spatial_scale_y=1.0, input_pixel_offset=0.0,
+                   output_pixel_offset=-0.5, minimum_samples_per_output=1, maximum_samples_per_output=4294967295,
+                   align_regions_to_corners=False, out=None, shape=None, device=None):
     """DirectML's ROI_ALIGN_GRAD: OutputGradient: transpose of ROI_ALIGN1; OutputROIGradient: bilinear image gradients
     * incoming gradient, weighted by distance to each ROI corner (see page for the sums).
 
@@ -3390,12 +3398,8 @@ def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_fu
     >>> input_gradient = np.float32([[[[4, 8]]]])
     >>> roi = np.float32([[0.5, 0, 2.5, 1]])
     >>> batch_indices = np.uint32([0])
-    >>> [one.tolist() for one in anydml.roi_align_grad(x, input_gradient, roi, batch_indices,
-    ...                                                reduction_function="AVERAGE", interpolation_mode="LINEAR",
-    ...                                                spatial_scale_x=1, spatial_scale_y=1, input_pixel_offset=0.5,
-    ...                                                output_pixel_offset=-0.5, minimum_samples_per_output=1,
-    ...                                                maximum_samples_per_output=2, align_regions_to_corners=False,
-    ...                                                out=(True, True))]
+    >>> [one.tolist() for one in anydml.roi_align_grad(x, input_gradient, roi, batch_indices, input_pixel_offset=0.5,
+    ...                                                maximum_samples_per_output=2, out=(True, True))]
     [[[[[2.0, 6.0, 4.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]], [[5.0, 0.0, 7.0, 0.0]]]
     """
     return _roi_align_grad(input, input_gradient, roi, batch_indices, reduction_function, interpolation_mode,
@@ -3408,8 +3412,8 @@ _batch_normalization_training = _function_of("BATCH_NORMALIZATION_TRAINING", ("E
                                              ("out", "device"))
 
 
-def batch_normalization_training(input, scale, bias, /, fused_add=None, *, epsilon, fused_activation=None, out=None,
-                                 device=None):
+def batch_normalization_training(input, scale, bias, /, fused_add=None, *, epsilon=1e-05, fused_activation=None,
+                                 out=None, device=None):
     """DirectML's BATCH_NORMALIZATION_TRAINING: FusedActivation(Scale * ((Input - Mean) / sqrt(Variance + Epsilon)) +
     Bias + FusedAdd).
 
@@ -3436,7 +3440,7 @@ _batch_normalization_training_grad = _function_of("BATCH_NORMALIZATION_TRAINING_
                                                   ("out", "device"))
 
 
-def batch_normalization_training_grad(input, input_gradient, mean, variance, scale, /, *, epsilon, out=None,
+def batch_normalization_training_grad(input, input_gradient, mean, variance, scale, /, *, epsilon=1e-05, out=None,
                                       device=None):
     """DirectML's BATCH_NORMALIZATION_TRAINING_GRAD: c0 = 1/sqrt(Variance+Epsilon); c1 =
     InputGradient*(Input-mean(Input)); gc = InputGradient-mean(InputGradient); ic = Input-mean(Input);
@@ -3474,8 +3478,8 @@ def clip1(input, /, min=None, max=None, *, scale=None, bias=None, out=None, devi
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
-    ``min``: a number, or None.
-    ``max``: a number, or None.
+    ``min``: a number (default: no bound).
+    ``max``: a number (default: no bound).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3490,14 +3494,14 @@ def clip1(input, /, min=None, max=None, *, scale=None, bias=None, out=None, devi
 _clip_grad1 = _function_of("ELEMENT_WISE_CLIP_GRAD1", ("Min", "Max"), (), ("out", "device"))
 
 
-def clip_grad1(input, input_gradient, /, *, min, max, out=None, device=None):
+def clip_grad1(input, input_gradient, /, *, min=None, max=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_CLIP_GRAD1: (x <= Min || x >= Max) ? 0 : gradient, element by element.
 
     Types in DirectML: ``input`` and ``input_gradient`` float16, float32, int8 to int64 and uint8 to uint64.
     ``input`` and ``input_gradient`` must have the same type.
     Shapes are broadcast by NumPy's rule.
-    ``min``: a number.
-    ``max``: a number.
+    ``min``: a number (default: no bound).
+    ``max``: a number (default: no bound).
     The result has the type of ``input`` or ``input_gradient``.
 
     >>> import anydml
@@ -3514,20 +3518,21 @@ _padding1 = _function_of("PADDING1", ("PaddingMode", "PaddingValue", "StartPaddi
                          ("out", "shape", "device"))
 
 
-def padding1(input, /, *, padding_mode, padding_value, start_padding, end_padding, out=None, shape=None, device=None):
+def padding1(input, /, *, padding_mode='CONSTANT', padding_value=0, start_padding=None, end_padding=None, out=None,
+             shape=None, device=None):
     """DirectML's PADDING1: out[c] = input[c - StartPadding] inside, PaddingMode value outside.
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``padding_mode``: 'CONSTANT', 'EDGE', 'REFLECTION', 'SYMMETRIC' or 'WRAP'.
     ``padding_value``: a number.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, 5, 3])
-    >>> anydml.padding1(x, padding_mode="CONSTANT", padding_value=7, start_padding=[2], end_padding=[1]).tolist()
+    >>> anydml.padding1(x, padding_value=7, start_padding=[2], end_padding=[1]).tolist()
     [7.0, 7.0, 1.0, 5.0, 3.0, 7.0]
     """
     return _padding1(input, padding_mode, padding_value, start_padding, end_padding, out, shape, device)
@@ -3631,23 +3636,24 @@ _resample2 = _function_of("RESAMPLE2",
                           (), ("out", "shape", "device"))
 
 
-def resample2(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
-              out=None, shape=None, device=None):
+def resample2(input, /, *, interpolation_mode='LINEAR', rounding_direction='INCREASING', scales=None,
+              input_pixel_offsets=None, output_pixel_offsets=None, out=None, shape=None, device=None):
     """DirectML's RESAMPLE2: OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset.
 
     Types in DirectML: ``input`` float16, float32, int8 and uint8.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``rounding_direction``: 'INCREASING' or 'DECREASING'.
-    ``scales``: a sequence of numbers.
-    ``input_pixel_offsets``: a sequence of numbers.
-    ``output_pixel_offsets``: a sequence of numbers.
-    The result has the type of ``input`` and the shape ``shape``.
+    ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
+    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([1, 2, 3])
-    >>> anydml.resample2(x, interpolation_mode="NEAREST_NEIGHBOR", rounding_direction="INCREASING", scales=[2],
-    ...                  input_pixel_offsets=[0], output_pixel_offsets=[0], shape=(6,)).tolist()
+    >>> anydml.resample2(x, interpolation_mode="NEAREST_NEIGHBOR", scales=[2], input_pixel_offsets=[0],
+    ...                  output_pixel_offsets=[0]).tolist()
     [1.0, 2.0, 2.0, 3.0, 3.0, 3.0]
     """
     return _resample2(input, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
@@ -3659,8 +3665,8 @@ _resample_grad1 = _function_of("RESAMPLE_GRAD1",
                                (), ("out", "shape", "device"))
 
 
-def resample_grad1(input_gradient, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets,
-                   output_pixel_offsets, out=None, shape=None, device=None):
+def resample_grad1(input_gradient, /, *, interpolation_mode='LINEAR', rounding_direction='INCREASING', scales,
+                   input_pixel_offsets=None, output_pixel_offsets=None, out=None, shape=None, device=None):
     """DirectML's RESAMPLE_GRAD1: transpose of RESAMPLE2: each gradient element is added, weighted, to the input
     elements it was sampled from.
 
@@ -3668,8 +3674,8 @@ def resample_grad1(input_gradient, /, *, interpolation_mode, rounding_direction,
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``rounding_direction``: 'INCREASING' or 'DECREASING'.
     ``scales``: a sequence of numbers.
-    ``input_pixel_offsets``: a sequence of numbers.
-    ``output_pixel_offsets``: a sequence of numbers.
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
     The result has the type of ``input_gradient`` and the shape ``shape``.
 
     >>> import anydml
@@ -3687,8 +3693,8 @@ _diagonal_matrix1 = _function_of("DIAGONAL_MATRIX1", ("Value", "DiagonalFillBegi
                                  ("out", "dtype", "shape", "device"))
 
 
-def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_end, out=None, dtype=None, shape=None,
-                     device=None):
+def diagonal_matrix1(input=None, *, value=1, diagonal_fill_begin=0, diagonal_fill_end=1, out=None, dtype=None,
+                     shape=None, device=None):
     """DirectML's DIAGONAL_MATRIX1: t = x - y; fill = (End >= Begin) ^ (t >= Begin) ^ (t < End); out[..., y, x] = fill
     ? Value : (InputTensor ? input[..., y, x] : 0).
 
@@ -3701,7 +3707,7 @@ def diagonal_matrix1(input=None, *, value, diagonal_fill_begin, diagonal_fill_en
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[1, 5, 3], [2, 2, 9]])
-    >>> anydml.diagonal_matrix1(x, value=0, diagonal_fill_begin=0, diagonal_fill_end=2).tolist()
+    >>> anydml.diagonal_matrix1(x, value=0, diagonal_fill_end=2).tolist()
     [[0.0, 0.0, 3.0], [2.0, 0.0, 0.0]]
     """
     return _diagonal_matrix1(input, value, diagonal_fill_begin, diagonal_fill_end, out, dtype, shape, device)
@@ -3713,8 +3719,8 @@ _multihead_attention = _function_of("MULTIHEAD_ATTENTION", ("Scale", "MaskFilter
 
 def multihead_attention(query=None, key=None, value=None, stacked_query_key=None, stacked_key_value=None,
                         stacked_query_key_value=None, bias=None, mask=None, relative_position_bias=None, past_key=None,
-                        past_value=None, *, scale, mask_filter_value, head_count, mask_type, out=None, dtype=None,
-                        shape=None, device=None):
+                        past_value=None, *, scale=None, mask_filter_value=-10000.0, head_count, mask_type='NONE',
+                        out=None, dtype=None, shape=None, device=None):
     """DirectML's MULTIHEAD_ATTENTION: [+Bias on Q,K,V] -> Q x K^T * Scale -> [+RelativePositionBias] -> [+Mask] ->
     softmax -> x V.
 
@@ -3723,7 +3729,7 @@ def multihead_attention(query=None, key=None, value=None, stacked_query_key=None
     float32; ``mask`` int32.
     ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
     ``relative_position_bias``, ``past_key`` and ``past_value`` must have the same type.
-    ``scale``: a number.
+    ``scale``: a number (default: 1 divided by the root of a head's size).
     ``mask_filter_value``: a number.
     ``head_count``: a whole number, 0 or more.
     ``mask_type``: 'NONE', 'KEY_SEQUENCE_LENGTH', 'KEY_SEQUENCE_END_START', 'KEY_QUERY_SEQUENCE_LENGTH_START_END' or
@@ -3744,7 +3750,7 @@ def multihead_attention(query=None, key=None, value=None, stacked_query_key=None
     >>> value = np.float32([[[1], [3], [100]]])
     >>> mask = np.int32([[2]])
     >>> [one.tolist() for one in anydml.multihead_attention(query, key, value, None, None, None, None, mask, None, None,
-    ...                                                     None, scale=1, mask_filter_value=-10000, head_count=1,
+    ...                                                     None, scale=1, head_count=1,
     ...                                                     mask_type="KEY_SEQUENCE_LENGTH", out=(None, True, True))]
     [[[[2.0], [2.0]]], [[[[3.0], [3.0], [5.0]]]], [[[[1.0], [3.0], [100.0]]]]]
     """
@@ -3757,24 +3763,23 @@ _lp_pooling1 = _function_of("LP_POOLING1", ("Strides", "WindowSize", "StartPaddi
                             (), ("out", "shape", "device"))
 
 
-def lp_pooling1(input, /, *, strides, window_size, start_padding, end_padding, dilations, p, out=None, shape=None,
-                device=None):
+def lp_pooling1(input, /, *, strides=None, window_size, start_padding=None, end_padding=None, dilations=None, p=2,
+                out=None, shape=None, device=None):
     """DirectML's LP_POOLING1: (X1^P + ... + Xn^P)^(1/P) over the dilated window.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more.
-    ``window_size``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
     ``p``: a whole number, 0 or more.
     The result has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.lp_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
-    ...                    dilations=[1, 1], p=1).tolist()
+    >>> anydml.lp_pooling1(x, strides=[2, 2], window_size=[2, 2], p=1).tolist()
     [[[[14.0, 22.0]]]]
     """
     return _lp_pooling1(input, strides, window_size, start_padding, end_padding, dilations, p, out, shape, device)
@@ -3792,7 +3797,7 @@ def average_pooling1(input, /, *, strides=None, window_size, start_padding=None,
 
     Types in DirectML: ``input`` float16 and float32.
     ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
     ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
@@ -3802,8 +3807,7 @@ def average_pooling1(input, /, *, strides=None, window_size, start_padding=None,
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    >>> anydml.average_pooling1(x, strides=[2, 2], window_size=[2, 2], start_padding=[0, 0], end_padding=[0, 0],
-    ...                         dilations=[1, 1], include_padding=0).tolist()
+    >>> anydml.average_pooling1(x, strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[3.5, 5.5]]]]
     """
     return _average_pooling1(input, strides, window_size, start_padding, end_padding, dilations, include_padding, out,
@@ -3813,7 +3817,7 @@ def average_pooling1(input, /, *, strides=None, window_size, start_padding=None,
 _swish = _function_of("ACTIVATION_SWISH", ("SigmoidInputScale",), (), ("out", "device"))
 
 
-def swish(input, /, *, sigmoid_input_scale, out=None, device=None):
+def swish(input, /, *, sigmoid_input_scale=1.0, out=None, device=None):
     """DirectML's ACTIVATION_SWISH: input * Sigmoid(SigmoidInputScale * input).
 
     Types in DirectML: ``input`` float16 and float32.
@@ -3832,7 +3836,7 @@ def swish(input, /, *, sigmoid_input_scale, out=None, device=None):
 _hard_swish = _function_of("ACTIVATION_HARD_SWISH", ("Alpha", "Beta"), (), ("out", "device"))
 
 
-def hard_swish(input, /, *, alpha, beta, out=None, device=None):
+def hard_swish(input, /, *, alpha=0.16666666666666666, beta=0.5, out=None, device=None):
     """DirectML's ACTIVATION_HARD_SWISH: input * HardSigmoid(input, Alpha, Beta).
 
     Types in DirectML: ``input`` float16 and float32.
@@ -3843,7 +3847,7 @@ def hard_swish(input, /, *, alpha, beta, out=None, device=None):
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([-2.5, -0.5, 1.5, 3])
-    >>> anydml.hard_swish(x, alpha=0.25, beta=0.5).tolist()
+    >>> anydml.hard_swish(x, alpha=0.25).tolist()
     [-0.0, -0.1875, 1.3125, 3.0]
     """
     return _hard_swish(input, alpha, beta, out, device)
@@ -3864,7 +3868,7 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
     ``output_scale`` float32.
     ``input`` and ``input_zero_point`` must have the same type.
     ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more.
+    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
     ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
@@ -3879,8 +3883,7 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
     >>> output_scale = np.float32([[[[0.25]]]])
     >>> output_zero_point = np.uint8([[[[1]]]])
     >>> anydml.quantized_linear_average_pooling(x, input_scale, input_zero_point, output_scale, output_zero_point,
-    ...                                         strides=[2, 2], window_size=[2, 2], start_padding=[0, 0],
-    ...                                         end_padding=[0, 0], dilations=[1, 1], include_padding=0).tolist()
+    ...                                         strides=[2, 2], window_size=[2, 2]).tolist()
     [[[[6, 10]]]]
     """
     return _quantized_linear_average_pooling(input, input_scale, input_zero_point, output_scale, output_zero_point,
@@ -3922,8 +3925,8 @@ _mean_variance_normalization2 = _function_of("MEAN_VARIANCE_NORMALIZATION2",
                                              ("out", "shape", "device"))
 
 
-def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes, use_mean, use_variance, epsilon,
-                                 fused_activation=None, out=None, shape=None, device=None):
+def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes=-1, use_mean=True, use_variance=True,
+                                 epsilon=1e-05, fused_activation=None, out=None, shape=None, device=None):
     """DirectML's MEAN_VARIANCE_NORMALIZATION2.
 
     Types in DirectML: ``input``, ``scale`` and ``bias`` float16 and float32.
@@ -3934,12 +3937,12 @@ def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes, use_m
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``scale`` or ``bias``.
+    ``scale`` and ``bias`` may have fewer dimensions than ``input``, as NumPy's rule broadcasts them.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[2, -2], [6, 6]])
-    >>> anydml.mean_variance_normalization2(x, None, None, axes=[1], use_mean=False, use_variance=True,
-    ...                                     epsilon=0).tolist()
+    >>> anydml.mean_variance_normalization2(x, None, None, axes=[1], use_mean=False, epsilon=0).tolist()
     [[1.0, -1.0], [1.0, 1.0]]
     """
     return _mean_variance_normalization2(input, scale, bias, axes, use_mean, use_variance, epsilon, fused_activation,
@@ -3953,8 +3956,9 @@ _multihead_attention1 = _function_of("MULTIHEAD_ATTENTION1",
 
 def multihead_attention1(query=None, key=None, value=None, stacked_query_key=None, stacked_key_value=None,
                          stacked_query_key_value=None, bias=None, mask=None, relative_position_bias=None, past_key=None,
-                         past_value=None, past_sequence_lengths=None, *, scale, mask_filter_value, query_head_count,
-                         key_value_head_count, mask_type, out=None, dtype=None, shape=None, device=None):
+                         past_value=None, past_sequence_lengths=None, *, scale=None, mask_filter_value=-10000.0,
+                         query_head_count, key_value_head_count=None, mask_type='NONE', out=None, dtype=None,
+                         shape=None, device=None):
     """DirectML's MULTIHEAD_ATTENTION1.
 
     Types in DirectML: ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
@@ -3962,10 +3966,10 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
     float32; ``mask`` int32; ``past_sequence_lengths`` float16, float32 and int32.
     ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
     ``relative_position_bias``, ``past_key`` and ``past_value`` must have the same type.
-    ``scale``: a number.
+    ``scale``: a number (default: 1 divided by the root of a head's size).
     ``mask_filter_value``: a number.
     ``query_head_count``: a whole number, 0 or more.
-    ``key_value_head_count``: a whole number, 0 or more.
+    ``key_value_head_count``: a whole number, 0 or more (default: ``query_head_count``).
     ``mask_type``: 'NONE', 'KEY_SEQUENCE_LENGTH', 'KEY_SEQUENCE_END_START', 'KEY_QUERY_SEQUENCE_LENGTH_START_END' or
     'BOOLEAN'.
     The result ``output`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
@@ -3985,7 +3989,7 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
     >>> [one.tolist() for one in anydml.multihead_attention1(query, key, value, None, None, None, None, None, None,
     ...                                                      None, None, None, scale=1, mask_filter_value=0,
     ...                                                      query_head_count=2, key_value_head_count=1,
-    ...                                                      mask_type="NONE", out=(None, True, True))]
+    ...                                                      out=(None, True, True))]
     [[[[6.0, 6.0]]], [[[[2.0], [2.0]]]], [[[[5.0], [7.0]]]]]
     """
     return _multihead_attention1(query, key, value, stacked_query_key, stacked_key_value, stacked_query_key_value, bias,
@@ -3997,11 +4001,11 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
 _quantize = _function_of("QUANTIZE", ("QuantizationType",), (), ("out", "dtype", "shape", "device"))
 
 
-def quantize(input, quantizations, /, *, quantization_type, out=None, dtype=None, shape=None, device=None):
+def quantize(input, quantizations, /, *, quantization_type=None, out=None, dtype=None, shape=None, device=None):
     """DirectML's QUANTIZE: out = clamp(round(Input / Scale) + ZeroPoint), Scale and ZeroPoint for each block.
 
     Types in DirectML: ``input`` float16 and float32; ``quantizations`` float16, float32, int4, int8, uint4 and uint8.
-    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT'.
+    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT' (default: by the number of ``quantizations``).
     The result has the type ``dtype``: int4, int8, uint4 and uint8.
 
     >>> import anydml
@@ -4017,12 +4021,12 @@ def quantize(input, quantizations, /, *, quantization_type, out=None, dtype=None
 _dequantize = _function_of("DEQUANTIZE", ("QuantizationType",), (), ("out", "dtype", "shape", "device"))
 
 
-def dequantize(input, quantizations, /, *, quantization_type, out=None, dtype=None, shape=None, device=None):
+def dequantize(input, quantizations, /, *, quantization_type=None, out=None, dtype=None, shape=None, device=None):
     """DirectML's DEQUANTIZE: out = (Input - ZeroPoint) * Scale, Scale and ZeroPoint for each block.
 
     Types in DirectML: ``input`` int4, int8, uint4 and uint8; ``quantizations`` float16, float32, int4, int8, uint4 and
     uint8.
-    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT'.
+    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT' (default: by the number of ``quantizations``).
     The result has the type ``dtype``: float16 and float32.
 
     >>> import anydml
@@ -4040,24 +4044,25 @@ _resample3 = _function_of("RESAMPLE3",
                           (), ("out", "shape", "device"))
 
 
-def resample3(input, /, *, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
-              antialiased, out=None, shape=None, device=None):
+def resample3(input, /, *, interpolation_mode='LINEAR', rounding_direction='INCREASING', scales=None,
+              input_pixel_offsets=None, output_pixel_offsets=None, antialiased=False, out=None, shape=None,
+              device=None):
     """DirectML's RESAMPLE3: OutputX = (InputX + InputPixelOffset) * Scale + OutputPixelOffset.
 
     Types in DirectML: ``input`` float16, float32, int8 and uint8.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``rounding_direction``: 'INCREASING' or 'DECREASING'.
-    ``scales``: a sequence of numbers.
-    ``input_pixel_offsets``: a sequence of numbers.
-    ``output_pixel_offsets``: a sequence of numbers.
+    ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
     ``antialiased``: true or false.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([0, 8, 16, 24])
-    >>> anydml.resample3(x, interpolation_mode="LINEAR", rounding_direction="DECREASING", scales=[0.5],
-    ...                  input_pixel_offsets=[0.5], output_pixel_offsets=[-0.5], antialiased=1, shape=(2,)).tolist()
+    >>> anydml.resample3(x, rounding_direction="DECREASING", scales=[0.5], antialiased=1).tolist()
     [5.0, 19.0]
     """
     return _resample3(input, interpolation_mode, rounding_direction, scales, input_pixel_offsets, output_pixel_offsets,
@@ -4068,23 +4073,22 @@ _fold = _function_of("FOLD", ("WindowSizes", "Strides", "Dilations", "StartPaddi
                      ("out", "dtype", "shape", "device"))
 
 
-def fold(input, /, *, window_sizes, strides, dilations, start_padding, end_padding, out=None, dtype=None, shape=None,
-         device=None):
+def fold(input, /, *, window_sizes, strides=None, dilations=None, start_padding=None, end_padding=None, out=None,
+         dtype=None, shape=None, device=None):
     """DirectML's FOLD: sum overlapping blocks of a [N, C*prod(WindowSizes), BlockCount] input into [N, C, spatial...].
 
     Types in DirectML: ``input`` types that DirectML's documents do not name.
-    ``window_sizes``: a sequence of whole numbers, 0 or more.
-    ``strides``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``window_sizes``: a sequence of whole numbers, 0 or more, or one for all dimensions.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     The result has the type ``dtype``: types that DirectML's documents do not name and the shape ``shape``.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[1, 5, 3], [5, 3, 2]]])
-    >>> anydml.fold(x, window_sizes=[2], strides=[1], dilations=[1], start_padding=[0], end_padding=[0],
-    ...             shape=(1, 1, 4), dtype="float32").tolist()
+    >>> anydml.fold(x, window_sizes=[2], shape=(1, 1, 4), dtype="float32").tolist()
     [[[1.0, 10.0, 6.0, 2.0]]]
     """
     return _fold(input, window_sizes, strides, dilations, start_padding, end_padding, out, dtype, shape, device)
@@ -4094,24 +4098,23 @@ _unfold = _function_of("UNFOLD", ("WindowSizes", "Strides", "Dilations", "StartP
                        ("out", "dtype", "shape", "device"))
 
 
-def unfold(input, /, *, window_sizes, strides, dilations, start_padding, end_padding, out=None, dtype=None, shape=None,
-           device=None):
+def unfold(input, /, *, window_sizes, strides=None, dilations=None, start_padding=None, end_padding=None, out=None,
+           dtype=None, shape=None, device=None):
     """DirectML's UNFOLD: each window of [N, C, spatial...] becomes one column of [N, C*prod(WindowSizes), BlockCount];
     padding reads 0.
 
     Types in DirectML: ``input`` types that DirectML's documents do not name.
-    ``window_sizes``: a sequence of whole numbers, 0 or more.
-    ``strides``: a sequence of whole numbers, 0 or more.
-    ``dilations``: a sequence of whole numbers, 0 or more.
-    ``start_padding``: a sequence of whole numbers, 0 or more.
-    ``end_padding``: a sequence of whole numbers, 0 or more.
+    ``window_sizes``: a sequence of whole numbers, 0 or more, or one for all dimensions.
+    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
     The result has the type ``dtype``: types that DirectML's documents do not name.
 
     >>> import anydml
     >>> import numpy as np
     >>> x = np.float32([[[1, 5, 3, 2]]])
-    >>> anydml.unfold(x, window_sizes=[2], strides=[1], dilations=[1], start_padding=[0], end_padding=[0],
-    ...               dtype="float32").tolist()
+    >>> anydml.unfold(x, window_sizes=[2], dtype="float32").tolist()
     [[[1.0, 5.0, 3.0], [5.0, 3.0, 2.0]]]
     """
     return _unfold(input, window_sizes, strides, dilations, start_padding, end_padding, out, dtype, shape, device)

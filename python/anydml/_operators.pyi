@@ -395,14 +395,14 @@ def dequantize_linear(input: _Operand, scale: _Operand, /, zero_point: _Operand 
                       device: str | None = None) -> _Out: ...
 
 @overload
-def elu(input: _Typed[_Element], /, *, alpha: _Number, out: None = None,
+def elu(input: _Typed[_Element], /, *, alpha: _Number = 1.0, out: None = None,
         device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def elu(input: _NumPys, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Array: ...
+def elu(input: _NumPys, /, *, alpha: _Number = 1.0, out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def elu(input: _Library, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Library: ...
+def elu(input: _Library, /, *, alpha: _Number = 1.0, out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def elu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def elu(input: _Operand, /, *, alpha: _Number = 1.0, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def hardmax(input: _Typed[_Element], /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -418,16 +418,16 @@ def hardmax(input: _Operand, /, *, axis: SupportsIndex | Sequence[SupportsIndex]
             device: str | None = None) -> _Out: ...
 
 @overload
-def hard_sigmoid(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
+def hard_sigmoid(input: _Typed[_Element], /, *, alpha: _Number = 0.2, beta: _Number = 0.5, out: None = None,
                  device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def hard_sigmoid(input: _NumPys, /, *, alpha: _Number, beta: _Number, out: None = None,
+def hard_sigmoid(input: _NumPys, /, *, alpha: _Number = 0.2, beta: _Number = 0.5, out: None = None,
                  device: str | None = None) -> _Array: ...
 @overload
-def hard_sigmoid(input: _Library, /, *, alpha: _Number, beta: _Number, out: None = None,
+def hard_sigmoid(input: _Library, /, *, alpha: _Number = 0.2, beta: _Number = 0.5, out: None = None,
                  device: str | None = None) -> _Library: ...
 @overload
-def hard_sigmoid(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out,
+def hard_sigmoid(input: _Operand, /, *, alpha: _Number = 0.2, beta: _Number = 0.5, out: _Out,
                  device: str | None = None) -> _Out: ...
 
 @overload
@@ -441,26 +441,28 @@ def activation_identity(input: _Library, /, *, out: None = None, device: str | N
 def activation_identity(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def leaky_relu(input: _Typed[_Element], /, *, alpha: _Number, out: None = None,
+def leaky_relu(input: _Typed[_Element], /, *, alpha: _Number = 0.01, out: None = None,
                device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def leaky_relu(input: _NumPys, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Array: ...
+def leaky_relu(input: _NumPys, /, *, alpha: _Number = 0.01, out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def leaky_relu(input: _Library, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Library: ...
+def leaky_relu(input: _Library, /, *, alpha: _Number = 0.01, out: None = None,
+               device: str | None = None) -> _Library: ...
 @overload
-def leaky_relu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def leaky_relu(input: _Operand, /, *, alpha: _Number = 0.01, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def linear(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
+def linear(input: _Typed[_Element], /, *, alpha: _Number = 1.0, beta: _Number = 0.0, out: None = None,
            device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def linear(input: _NumPys, /, *, alpha: _Number, beta: _Number, out: None = None,
+def linear(input: _NumPys, /, *, alpha: _Number = 1.0, beta: _Number = 0.0, out: None = None,
            device: str | None = None) -> _Array: ...
 @overload
-def linear(input: _Library, /, *, alpha: _Number, beta: _Number, out: None = None,
+def linear(input: _Library, /, *, alpha: _Number = 1.0, beta: _Number = 0.0, out: None = None,
            device: str | None = None) -> _Library: ...
 @overload
-def linear(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def linear(input: _Operand, /, *, alpha: _Number = 1.0, beta: _Number = 0.0, out: _Out,
+           device: str | None = None) -> _Out: ...
 
 @overload
 def log_softmax(input: _Typed[_Element], /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -489,16 +491,16 @@ def parameterized_relu(input: _Library | _Array | float, slope: _Library | _Arra
 def parameterized_relu(input: _Operand, slope: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def parametric_softplus(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
+def parametric_softplus(input: _Typed[_Element], /, *, alpha: _Number = 1.0, beta: _Number = 1.0, out: None = None,
                         device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def parametric_softplus(input: _NumPys, /, *, alpha: _Number, beta: _Number, out: None = None,
+def parametric_softplus(input: _NumPys, /, *, alpha: _Number = 1.0, beta: _Number = 1.0, out: None = None,
                         device: str | None = None) -> _Array: ...
 @overload
-def parametric_softplus(input: _Library, /, *, alpha: _Number, beta: _Number, out: None = None,
+def parametric_softplus(input: _Library, /, *, alpha: _Number = 1.0, beta: _Number = 1.0, out: None = None,
                         device: str | None = None) -> _Library: ...
 @overload
-def parametric_softplus(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out,
+def parametric_softplus(input: _Operand, /, *, alpha: _Number = 1.0, beta: _Number = 1.0, out: _Out,
                         device: str | None = None) -> _Out: ...
 
 @overload
@@ -511,28 +513,30 @@ def relu(input: _Library, /, *, out: None = None, device: str | None = None) -> 
 def relu(input: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def scaled_elu(input: _Typed[_Element], /, *, alpha: _Number, gamma: _Number, out: None = None,
-               device: str | None = None) -> NDArray[_Element]: ...
+def scaled_elu(input: _Typed[_Element], /, *, alpha: _Number = 1.6732632423543772, gamma: _Number = 1.0507009873554805,
+               out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def scaled_elu(input: _NumPys, /, *, alpha: _Number, gamma: _Number, out: None = None,
-               device: str | None = None) -> _Array: ...
+def scaled_elu(input: _NumPys, /, *, alpha: _Number = 1.6732632423543772, gamma: _Number = 1.0507009873554805,
+               out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def scaled_elu(input: _Library, /, *, alpha: _Number, gamma: _Number, out: None = None,
-               device: str | None = None) -> _Library: ...
+def scaled_elu(input: _Library, /, *, alpha: _Number = 1.6732632423543772, gamma: _Number = 1.0507009873554805,
+               out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def scaled_elu(input: _Operand, /, *, alpha: _Number, gamma: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def scaled_elu(input: _Operand, /, *, alpha: _Number = 1.6732632423543772, gamma: _Number = 1.0507009873554805,
+               out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def scaled_tanh(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
+def scaled_tanh(input: _Typed[_Element], /, *, alpha: _Number = 1.0, beta: _Number = 1.0, out: None = None,
                 device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def scaled_tanh(input: _NumPys, /, *, alpha: _Number, beta: _Number, out: None = None,
+def scaled_tanh(input: _NumPys, /, *, alpha: _Number = 1.0, beta: _Number = 1.0, out: None = None,
                 device: str | None = None) -> _Array: ...
 @overload
-def scaled_tanh(input: _Library, /, *, alpha: _Number, beta: _Number, out: None = None,
+def scaled_tanh(input: _Library, /, *, alpha: _Number = 1.0, beta: _Number = 1.0, out: None = None,
                 device: str | None = None) -> _Library: ...
 @overload
-def scaled_tanh(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def scaled_tanh(input: _Operand, /, *, alpha: _Number = 1.0, beta: _Number = 1.0, out: _Out,
+                device: str | None = None) -> _Out: ...
 
 sigmoid: _UfuncOfOne
 
@@ -550,29 +554,31 @@ def softmax(input: _Operand, /, *, axis: SupportsIndex | Sequence[SupportsIndex]
             device: str | None = None) -> _Out: ...
 
 @overload
-def softplus(input: _Typed[_Element], /, *, steepness: _Number, out: None = None,
+def softplus(input: _Typed[_Element], /, *, steepness: _Number = 1.0, out: None = None,
              device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def softplus(input: _NumPys, /, *, steepness: _Number, out: None = None, device: str | None = None) -> _Array: ...
+def softplus(input: _NumPys, /, *, steepness: _Number = 1.0, out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def softplus(input: _Library, /, *, steepness: _Number, out: None = None, device: str | None = None) -> _Library: ...
+def softplus(input: _Library, /, *, steepness: _Number = 1.0, out: None = None,
+             device: str | None = None) -> _Library: ...
 @overload
-def softplus(input: _Operand, /, *, steepness: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def softplus(input: _Operand, /, *, steepness: _Number = 1.0, out: _Out, device: str | None = None) -> _Out: ...
 
 softsign: _UfuncOfOne
 
 activation_tanh: _UfuncOfOne
 
 @overload
-def thresholded_relu(input: _Typed[_Element], /, *, alpha: _Number, out: None = None,
+def thresholded_relu(input: _Typed[_Element], /, *, alpha: _Number = 1.0, out: None = None,
                      device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def thresholded_relu(input: _NumPys, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Array: ...
+def thresholded_relu(input: _NumPys, /, *, alpha: _Number = 1.0, out: None = None,
+                     device: str | None = None) -> _Array: ...
 @overload
-def thresholded_relu(input: _Library, /, *, alpha: _Number, out: None = None,
+def thresholded_relu(input: _Library, /, *, alpha: _Number = 1.0, out: None = None,
                      device: str | None = None) -> _Library: ...
 @overload
-def thresholded_relu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def thresholded_relu(input: _Operand, /, *, alpha: _Number = 1.0, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def convolution(input: float, filter: float, /, bias: float | None = None, *,
@@ -680,104 +686,114 @@ def reduce(input: _Operand, /, *, function: str | SupportsIndex,
 
 @overload
 def average_pooling(input: _Typed[_Element], /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                    window_size: Sequence[SupportsIndex],
+                    window_size: SupportsIndex | Sequence[SupportsIndex],
                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                     out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def average_pooling(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                    window_size: Sequence[SupportsIndex],
+                    window_size: SupportsIndex | Sequence[SupportsIndex],
                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                     out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def average_pooling(input: _Library, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                    window_size: Sequence[SupportsIndex],
+                    window_size: SupportsIndex | Sequence[SupportsIndex],
                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                     out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def average_pooling(input: _Operand, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                    window_size: Sequence[SupportsIndex],
+                    window_size: SupportsIndex | Sequence[SupportsIndex],
                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                     out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def lp_pooling(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+def lp_pooling(input: _Typed[_Element], /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+               window_size: SupportsIndex | Sequence[SupportsIndex],
+               start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+               end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, p: SupportsIndex = 2,
                out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def lp_pooling(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+def lp_pooling(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+               window_size: SupportsIndex | Sequence[SupportsIndex],
+               start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+               end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, p: SupportsIndex = 2,
                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def lp_pooling(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
+def lp_pooling(input: _Library, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+               window_size: SupportsIndex | Sequence[SupportsIndex],
+               start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+               end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, p: SupportsIndex = 2,
                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def lp_pooling(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-               start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], p: SupportsIndex,
-               out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+def lp_pooling(input: _Operand, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+               window_size: SupportsIndex | Sequence[SupportsIndex],
+               start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+               end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, p: SupportsIndex = 2, out: _Out,
+               shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def max_pooling(input: _Typed[_Element], /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                window_size: Sequence[SupportsIndex],
+                window_size: SupportsIndex | Sequence[SupportsIndex],
                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
                 shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def max_pooling(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                window_size: Sequence[SupportsIndex],
+                window_size: SupportsIndex | Sequence[SupportsIndex],
                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
                 shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def max_pooling(input: _Library, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                window_size: Sequence[SupportsIndex],
+                window_size: SupportsIndex | Sequence[SupportsIndex],
                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
                 shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def max_pooling(input: _Operand, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                window_size: Sequence[SupportsIndex],
+                window_size: SupportsIndex | Sequence[SupportsIndex],
                 start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                 end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out, shape: None = None,
                 device: str | None = None) -> _Out: ...
 
 @overload
-def roi_pooling(input: float, roi: float, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
+def roi_pooling(input: float, roi: float, /, *, spatial_scale: _Number = 1.0, pooled_size: Sequence[SupportsIndex],
                 out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def roi_pooling(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, /, *, spatial_scale: _Number,
+def roi_pooling(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, /, *, spatial_scale: _Number = 1.0,
                 pooled_size: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
                 device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def roi_pooling(input: _NumPys, roi: _NumPys, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
+def roi_pooling(input: _NumPys, roi: _NumPys, /, *, spatial_scale: _Number = 1.0, pooled_size: Sequence[SupportsIndex],
                 out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def roi_pooling(input: _Library | _Array | float, roi: _Library | _Array | float, /, *, spatial_scale: _Number,
+def roi_pooling(input: _Library | _Array | float, roi: _Library | _Array | float, /, *, spatial_scale: _Number = 1.0,
                 pooled_size: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
                 device: str | None = None) -> _Library: ...
 @overload
-def roi_pooling(input: _Operand, roi: _Operand, /, *, spatial_scale: _Number, pooled_size: Sequence[SupportsIndex],
-                out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+def roi_pooling(input: _Operand, roi: _Operand, /, *, spatial_scale: _Number = 1.0,
+                pooled_size: Sequence[SupportsIndex], out: _Out, shape: None = None,
+                device: str | None = None) -> _Out: ...
 
 @overload
 def slice_(input: _Typed[_Element], /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
-           strides: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
-           device: str | None = None) -> NDArray[_Element]: ...
+           strides: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+           shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def slice_(input: _NumPys, /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
-           strides: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
-           device: str | None = None) -> _Array: ...
+           strides: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+           shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def slice_(input: _Library, /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
-           strides: Sequence[SupportsIndex], out: None = None, shape: _Shape | None = None,
-           device: str | None = None) -> _Library: ...
+           strides: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+           shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def slice_(input: _Operand, /, *, offsets: Sequence[SupportsIndex], sizes: Sequence[SupportsIndex],
-           strides: Sequence[SupportsIndex], out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+           strides: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out, shape: None = None,
+           device: str | None = None) -> _Out: ...
 
 @overload
 def cast(input: _NumPys, /, *, out: None = None, dtype: _DTypeOf[_Element],
@@ -811,62 +827,72 @@ def join(inputs: Sequence[_Operand], /, *, axis: SupportsIndex = 0, out: _Out, s
          device: str | None = None) -> _Out: ...
 
 @overload
-def padding(input: _Typed[_Element], /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
-            start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+def padding(input: _Typed[_Element], /, *, padding_mode: str | SupportsIndex = 'CONSTANT', padding_value: _Number = 0,
+            start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+            end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
             shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def padding(input: _NumPys, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
-            start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+def padding(input: _NumPys, /, *, padding_mode: str | SupportsIndex = 'CONSTANT', padding_value: _Number = 0,
+            start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+            end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
             shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def padding(input: _Library, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
-            start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+def padding(input: _Library, /, *, padding_mode: str | SupportsIndex = 'CONSTANT', padding_value: _Number = 0,
+            start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+            end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
             shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def padding(input: _Operand, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
-            start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: _Out, shape: None = None,
+def padding(input: _Operand, /, *, padding_mode: str | SupportsIndex = 'CONSTANT', padding_value: _Number = 0,
+            start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+            end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out, shape: None = None,
             device: str | None = None) -> _Out: ...
 
 @overload
-def value_scale_2d(input: _Typed[_Element], /, *, scale: _Number, bias: Sequence[_Number], out: None = None,
-                   device: str | None = None) -> NDArray[_Element]: ...
+def value_scale_2d(input: _Typed[_Element], /, *, scale: _Number = 1.0, bias: Sequence[_Number] | None = None,
+                   out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def value_scale_2d(input: _NumPys, /, *, scale: _Number, bias: Sequence[_Number], out: None = None,
+def value_scale_2d(input: _NumPys, /, *, scale: _Number = 1.0, bias: Sequence[_Number] | None = None, out: None = None,
                    device: str | None = None) -> _Array: ...
 @overload
-def value_scale_2d(input: _Library, /, *, scale: _Number, bias: Sequence[_Number], out: None = None,
+def value_scale_2d(input: _Library, /, *, scale: _Number = 1.0, bias: Sequence[_Number] | None = None, out: None = None,
                    device: str | None = None) -> _Library: ...
 @overload
-def value_scale_2d(input: _Operand, /, *, scale: _Number, bias: Sequence[_Number], out: _Out,
+def value_scale_2d(input: _Operand, /, *, scale: _Number = 1.0, bias: Sequence[_Number] | None = None, out: _Out,
                    device: str | None = None) -> _Out: ...
 
 @overload
 def upsample_2d(input: _Typed[_Element], /, *, scale_size: Sequence[SupportsIndex],
-                interpolation_mode: str | SupportsIndex, out: None = None, shape: _Shape | None = None,
-                device: str | None = None) -> NDArray[_Element]: ...
+                interpolation_mode: str | SupportsIndex = 'NEAREST_NEIGHBOR', out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def upsample_2d(input: _NumPys, /, *, scale_size: Sequence[SupportsIndex], interpolation_mode: str | SupportsIndex,
-                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def upsample_2d(input: _NumPys, /, *, scale_size: Sequence[SupportsIndex],
+                interpolation_mode: str | SupportsIndex = 'NEAREST_NEIGHBOR', out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def upsample_2d(input: _Library, /, *, scale_size: Sequence[SupportsIndex], interpolation_mode: str | SupportsIndex,
-                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+def upsample_2d(input: _Library, /, *, scale_size: Sequence[SupportsIndex],
+                interpolation_mode: str | SupportsIndex = 'NEAREST_NEIGHBOR', out: None = None,
+                shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def upsample_2d(input: _Operand, /, *, scale_size: Sequence[SupportsIndex], interpolation_mode: str | SupportsIndex,
-                out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+def upsample_2d(input: _Operand, /, *, scale_size: Sequence[SupportsIndex],
+                interpolation_mode: str | SupportsIndex = 'NEAREST_NEIGHBOR', out: _Out, shape: None = None,
+                device: str | None = None) -> _Out: ...
 
 @overload
-def gather(input: _Typed[_Element], indices: _NumPys, /, *, axis: SupportsIndex, index_dimensions: SupportsIndex,
-           out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+def gather(input: _Typed[_Element], indices: _NumPys, /, *, axis: SupportsIndex = 0,
+           index_dimensions: SupportsIndex | None = None, out: None = None, shape: _Shape | None = None,
+           device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def gather(input: _NumPys, indices: _NumPys, /, *, axis: SupportsIndex, index_dimensions: SupportsIndex,
-           out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def gather(input: _NumPys, indices: _NumPys, /, *, axis: SupportsIndex = 0,
+           index_dimensions: SupportsIndex | None = None, out: None = None, shape: _Shape | None = None,
+           device: str | None = None) -> _Array: ...
 @overload
-def gather(input: _Library | _Array | float, indices: _Library | _Array | float, /, *, axis: SupportsIndex,
-           index_dimensions: SupportsIndex, out: None = None, shape: _Shape | None = None,
+def gather(input: _Library | _Array | float, indices: _Library | _Array | float, /, *, axis: SupportsIndex = 0,
+           index_dimensions: SupportsIndex | None = None, out: None = None, shape: _Shape | None = None,
            device: str | None = None) -> _Library: ...
 @overload
-def gather(input: _Operand, indices: _Operand, /, *, axis: SupportsIndex, index_dimensions: SupportsIndex, out: _Out,
-           shape: None = None, device: str | None = None) -> _Out: ...
+def gather(input: _Operand, indices: _Operand, /, *, axis: SupportsIndex = 0,
+           index_dimensions: SupportsIndex | None = None, out: _Out, shape: None = None,
+           device: str | None = None) -> _Out: ...
 
 @overload
 def space_to_depth(input: _Typed[_Element], /, *, block_size: SupportsIndex, out: None = None,
@@ -917,128 +943,133 @@ def top_k(input: _Library | _Array | float, /, *, axis: SupportsIndex = -1, k: S
           shape: Sequence[_Shape | None] | None = None, device: str | None = None) -> tuple[_Library, _Library]: ...
 
 @overload
-def batch_normalization(input: float, mean: float, variance: float, scale: float, bias: float, /, *, spatial: bool,
-                        epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
-                        device: str | None = None) -> _Array: ...
+def batch_normalization(input: float, mean: float, variance: float, scale: float, bias: float, /, *,
+                        spatial: bool = True, epsilon: _Number = 1e-05, fused_activation: Operator | None = None,
+                        out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def batch_normalization(input: _Typed[_Element] | float, mean: _Typed[_Element] | float,
                         variance: _Typed[_Element] | float, scale: _Typed[_Element] | float,
-                        bias: _Typed[_Element] | float, /, *, spatial: bool, epsilon: _Number,
+                        bias: _Typed[_Element] | float, /, *, spatial: bool = True, epsilon: _Number = 1e-05,
                         fused_activation: Operator | None = None, out: None = None,
                         device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def batch_normalization(input: _NumPys, mean: _NumPys, variance: _NumPys, scale: _NumPys, bias: _NumPys, /, *,
-                        spatial: bool, epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
-                        device: str | None = None) -> _Array: ...
+                        spatial: bool = True, epsilon: _Number = 1e-05, fused_activation: Operator | None = None,
+                        out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def batch_normalization(input: _Library | _Array | float, mean: _Library | _Array | float,
                         variance: _Library | _Array | float, scale: _Library | _Array | float,
-                        bias: _Library | _Array | float, /, *, spatial: bool, epsilon: _Number,
+                        bias: _Library | _Array | float, /, *, spatial: bool = True, epsilon: _Number = 1e-05,
                         fused_activation: Operator | None = None, out: None = None,
                         device: str | None = None) -> _Library: ...
 @overload
 def batch_normalization(input: _Operand, mean: _Operand, variance: _Operand, scale: _Operand, bias: _Operand, /, *,
-                        spatial: bool, epsilon: _Number, fused_activation: Operator | None = None, out: _Out,
-                        device: str | None = None) -> _Out: ...
+                        spatial: bool = True, epsilon: _Number = 1e-05, fused_activation: Operator | None = None,
+                        out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def mean_variance_normalization(input: float, /, scale: float | None = None, bias: float | None = None, *,
-                                cross_channel: bool, normalize_variance: bool, epsilon: _Number,
+                                cross_channel: bool = False, normalize_variance: bool = True, epsilon: _Number = 1e-05,
                                 fused_activation: Operator | None = None, out: None = None,
                                 device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization(input: _Typed[_Element] | float, /, scale: _Typed[_Element] | float,
-                                bias: _Typed[_Element] | float, *, cross_channel: bool, normalize_variance: bool,
-                                epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                                bias: _Typed[_Element] | float, *, cross_channel: bool = False,
+                                normalize_variance: bool = True, epsilon: _Number = 1e-05,
+                                fused_activation: Operator | None = None, out: None = None,
                                 device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def mean_variance_normalization(input: _NumPys, /, scale: _NumPys | None = None, bias: _NumPys | None = None, *,
-                                cross_channel: bool, normalize_variance: bool, epsilon: _Number,
+                                cross_channel: bool = False, normalize_variance: bool = True, epsilon: _Number = 1e-05,
                                 fused_activation: Operator | None = None, out: None = None,
                                 device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization(input: _Library | _Array | float, /, scale: _Library | _Array | float | None = None,
-                                bias: _Library | _Array | float | None = None, *, cross_channel: bool,
-                                normalize_variance: bool, epsilon: _Number, fused_activation: Operator | None = None,
-                                out: None = None, device: str | None = None) -> _Library: ...
+                                bias: _Library | _Array | float | None = None, *, cross_channel: bool = False,
+                                normalize_variance: bool = True, epsilon: _Number = 1e-05,
+                                fused_activation: Operator | None = None, out: None = None,
+                                device: str | None = None) -> _Library: ...
 @overload
 def mean_variance_normalization(input: _Operand, /, scale: _Operand | None = None, bias: _Operand | None = None, *,
-                                cross_channel: bool, normalize_variance: bool, epsilon: _Number,
+                                cross_channel: bool = False, normalize_variance: bool = True, epsilon: _Number = 1e-05,
                                 fused_activation: Operator | None = None, out: _Out,
                                 device: str | None = None) -> _Out: ...
 
 @overload
-def local_response_normalization(input: _Typed[_Element], /, *, cross_channel: bool, local_size: SupportsIndex,
-                                 alpha: _Number, beta: _Number, bias: _Number, out: None = None,
+def local_response_normalization(input: _Typed[_Element], /, *, cross_channel: bool = True, local_size: SupportsIndex,
+                                 alpha: _Number = 0.0001, beta: _Number = 0.75, bias: _Number = 1.0, out: None = None,
                                  device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def local_response_normalization(input: _NumPys, /, *, cross_channel: bool, local_size: SupportsIndex, alpha: _Number,
-                                 beta: _Number, bias: _Number, out: None = None,
+def local_response_normalization(input: _NumPys, /, *, cross_channel: bool = True, local_size: SupportsIndex,
+                                 alpha: _Number = 0.0001, beta: _Number = 0.75, bias: _Number = 1.0, out: None = None,
                                  device: str | None = None) -> _Array: ...
 @overload
-def local_response_normalization(input: _Library, /, *, cross_channel: bool, local_size: SupportsIndex, alpha: _Number,
-                                 beta: _Number, bias: _Number, out: None = None,
+def local_response_normalization(input: _Library, /, *, cross_channel: bool = True, local_size: SupportsIndex,
+                                 alpha: _Number = 0.0001, beta: _Number = 0.75, bias: _Number = 1.0, out: None = None,
                                  device: str | None = None) -> _Library: ...
 @overload
-def local_response_normalization(input: _Operand, /, *, cross_channel: bool, local_size: SupportsIndex, alpha: _Number,
-                                 beta: _Number, bias: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def local_response_normalization(input: _Operand, /, *, cross_channel: bool = True, local_size: SupportsIndex,
+                                 alpha: _Number = 0.0001, beta: _Number = 0.75, bias: _Number = 1.0, out: _Out,
+                                 device: str | None = None) -> _Out: ...
 
 @overload
-def lp_normalization(input: _Typed[_Element], /, *, axis: SupportsIndex, epsilon: _Number, p: SupportsIndex,
-                     out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+def lp_normalization(input: _Typed[_Element], /, *, axis: SupportsIndex = -1, epsilon: _Number = 1e-05,
+                     p: SupportsIndex = 2, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def lp_normalization(input: _NumPys, /, *, axis: SupportsIndex, epsilon: _Number, p: SupportsIndex, out: None = None,
-                     device: str | None = None) -> _Array: ...
+def lp_normalization(input: _NumPys, /, *, axis: SupportsIndex = -1, epsilon: _Number = 1e-05, p: SupportsIndex = 2,
+                     out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def lp_normalization(input: _Library, /, *, axis: SupportsIndex, epsilon: _Number, p: SupportsIndex, out: None = None,
-                     device: str | None = None) -> _Library: ...
+def lp_normalization(input: _Library, /, *, axis: SupportsIndex = -1, epsilon: _Number = 1e-05, p: SupportsIndex = 2,
+                     out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def lp_normalization(input: _Operand, /, *, axis: SupportsIndex, epsilon: _Number, p: SupportsIndex, out: _Out,
-                     device: str | None = None) -> _Out: ...
+def lp_normalization(input: _Operand, /, *, axis: SupportsIndex = -1, epsilon: _Number = 1e-05, p: SupportsIndex = 2,
+                     out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def rnn(input: _NumPys, weight: _NumPys, recurrence: _NumPys, /, bias: _NumPys | None = None,
         hidden_init: _NumPys | None = None, sequence_lengths: _NumPys | None = None, *,
-        activation_descs: Sequence[Operator], direction: str | SupportsIndex,
+        activation_descs: Sequence[Operator] | None = None, direction: str | SupportsIndex = 'FORWARD',
         out: Sequence[_Array | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
         device: str | None = None) -> tuple[_Array | None, _Array | None]: ...
 @overload
 def rnn(input: _Library | _Array | float, weight: _Library | _Array | float, recurrence: _Library | _Array | float, /,
         bias: _Library | _Array | float | None = None, hidden_init: _Library | _Array | float | None = None,
-        sequence_lengths: _Library | _Array | float | None = None, *, activation_descs: Sequence[Operator],
-        direction: str | SupportsIndex, out: Sequence[_Library | bool | None] | None = None,
-        shape: Sequence[_Shape | None] | None = None,
+        sequence_lengths: _Library | _Array | float | None = None, *,
+        activation_descs: Sequence[Operator] | None = None, direction: str | SupportsIndex = 'FORWARD',
+        out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
         device: str | None = None) -> tuple[_Library | None, _Library | None]: ...
 
 @overload
 def lstm(input: _NumPys, weight: _NumPys, recurrence: _NumPys, /, bias: _NumPys | None = None,
          hidden_init: _NumPys | None = None, cell_mem_init: _NumPys | None = None,
          sequence_lengths: _NumPys | None = None, peephole: _NumPys | None = None, *,
-         activation_descs: Sequence[Operator], direction: str | SupportsIndex, clip_threshold: _Number,
-         use_clip_threshold: bool, couple_input_forget: bool, out: Sequence[_Array | bool | None] | None = None,
-         shape: Sequence[_Shape | None] | None = None,
+         activation_descs: Sequence[Operator] | None = None, direction: str | SupportsIndex = 'FORWARD',
+         clip_threshold: _Number = 0.0, use_clip_threshold: bool = False, couple_input_forget: bool = False,
+         out: Sequence[_Array | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
          device: str | None = None) -> tuple[_Array | None, _Array | None, _Array | None]: ...
 @overload
 def lstm(input: _Library | _Array | float, weight: _Library | _Array | float, recurrence: _Library | _Array | float, /,
          bias: _Library | _Array | float | None = None, hidden_init: _Library | _Array | float | None = None,
          cell_mem_init: _Library | _Array | float | None = None,
          sequence_lengths: _Library | _Array | float | None = None, peephole: _Library | _Array | float | None = None,
-         *, activation_descs: Sequence[Operator], direction: str | SupportsIndex, clip_threshold: _Number,
-         use_clip_threshold: bool, couple_input_forget: bool, out: Sequence[_Library | bool | None] | None = None,
-         shape: Sequence[_Shape | None] | None = None,
+         *, activation_descs: Sequence[Operator] | None = None, direction: str | SupportsIndex = 'FORWARD',
+         clip_threshold: _Number = 0.0, use_clip_threshold: bool = False, couple_input_forget: bool = False,
+         out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
          device: str | None = None) -> tuple[_Library | None, _Library | None, _Library | None]: ...
 
 @overload
 def gru(input: _NumPys, weight: _NumPys, recurrence: _NumPys, /, bias: _NumPys | None = None,
         hidden_init: _NumPys | None = None, sequence_lengths: _NumPys | None = None, *,
-        activation_descs: Sequence[Operator], direction: str | SupportsIndex, linear_before_reset: bool,
-        out: Sequence[_Array | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
+        activation_descs: Sequence[Operator] | None = None, direction: str | SupportsIndex = 'FORWARD',
+        linear_before_reset: bool = False, out: Sequence[_Array | bool | None] | None = None,
+        shape: Sequence[_Shape | None] | None = None,
         device: str | None = None) -> tuple[_Array | None, _Array | None]: ...
 @overload
 def gru(input: _Library | _Array | float, weight: _Library | _Array | float, recurrence: _Library | _Array | float, /,
         bias: _Library | _Array | float | None = None, hidden_init: _Library | _Array | float | None = None,
-        sequence_lengths: _Library | _Array | float | None = None, *, activation_descs: Sequence[Operator],
-        direction: str | SupportsIndex, linear_before_reset: bool, out: Sequence[_Library | bool | None] | None = None,
+        sequence_lengths: _Library | _Array | float | None = None, *,
+        activation_descs: Sequence[Operator] | None = None, direction: str | SupportsIndex = 'FORWARD',
+        linear_before_reset: bool = False, out: Sequence[_Library | bool | None] | None = None,
         shape: Sequence[_Shape | None] | None = None,
         device: str | None = None) -> tuple[_Library | None, _Library | None]: ...
 
@@ -1112,20 +1143,21 @@ def add1(a: _Operand, b: _Operand, /, *, fused_activation: Operator | None = Non
          device: str | None = None) -> _Out: ...
 
 @overload
-def shrink(input: _Typed[_Element], /, *, bias: _Number, threshold: _Number, out: None = None,
+def shrink(input: _Typed[_Element], /, *, bias: _Number = 0.0, threshold: _Number = 0.5, out: None = None,
            device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def shrink(input: _NumPys, /, *, bias: _Number, threshold: _Number, out: None = None,
+def shrink(input: _NumPys, /, *, bias: _Number = 0.0, threshold: _Number = 0.5, out: None = None,
            device: str | None = None) -> _Array: ...
 @overload
-def shrink(input: _Library, /, *, bias: _Number, threshold: _Number, out: None = None,
+def shrink(input: _Library, /, *, bias: _Number = 0.0, threshold: _Number = 0.5, out: None = None,
            device: str | None = None) -> _Library: ...
 @overload
-def shrink(input: _Operand, /, *, bias: _Number, threshold: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def shrink(input: _Operand, /, *, bias: _Number = 0.0, threshold: _Number = 0.5, out: _Out,
+           device: str | None = None) -> _Out: ...
 
 @overload
 def max_pooling1(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                 window_size: Sequence[SupportsIndex],
+                 window_size: SupportsIndex | Sequence[SupportsIndex],
                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
@@ -1133,7 +1165,7 @@ def max_pooling1(input: _NumPys, /, *, strides: SupportsIndex | Sequence[Support
                  device: str | None = None) -> tuple[_Array, _Array | None]: ...
 @overload
 def max_pooling1(input: _Library | _Array | float, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                 window_size: Sequence[SupportsIndex],
+                 window_size: SupportsIndex | Sequence[SupportsIndex],
                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  out: Sequence[_Library | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
@@ -1154,57 +1186,61 @@ def max_unpooling(input: _Operand, indices: _Operand, /, *, out: _Out, shape: No
                   device: str | None = None) -> _Out: ...
 
 @overload
-def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: _DTypeOf[_Element],
+def diagonal_matrix(*, offset: SupportsIndex = 0, value: _Number = 1.0, out: None = None, dtype: _DTypeOf[_Element],
                     shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: None = None, dtype: _DType, shape: _Shape,
+def diagonal_matrix(*, offset: SupportsIndex = 0, value: _Number = 1.0, out: None = None, dtype: _DType, shape: _Shape,
                     device: str | None = None) -> _Array: ...
 @overload
-def diagonal_matrix(*, offset: SupportsIndex, value: _Number, out: _Out, dtype: None = None, shape: None = None,
-                    device: str | None = None) -> _Out: ...
+def diagonal_matrix(*, offset: SupportsIndex = 0, value: _Number = 1.0, out: _Out, dtype: None = None,
+                    shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def scatter_elements(input: float, indices: _NumPys, updates: float, /, *, axis: SupportsIndex, out: None = None,
+def scatter_elements(input: float, indices: _NumPys, updates: float, /, *, axis: SupportsIndex = -1, out: None = None,
                      device: str | None = None) -> _Array: ...
 @overload
 def scatter_elements(input: _Typed[_Element] | float, indices: _NumPys, updates: _Typed[_Element] | float, /, *,
-                     axis: SupportsIndex, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+                     axis: SupportsIndex = -1, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def scatter_elements(input: _NumPys, indices: _NumPys, updates: _NumPys, /, *, axis: SupportsIndex, out: None = None,
-                     device: str | None = None) -> _Array: ...
+def scatter_elements(input: _NumPys, indices: _NumPys, updates: _NumPys, /, *, axis: SupportsIndex = -1,
+                     out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def scatter_elements(input: _Library | _Array | float, indices: _Library | _Array | float,
-                     updates: _Library | _Array | float, /, *, axis: SupportsIndex, out: None = None,
+                     updates: _Library | _Array | float, /, *, axis: SupportsIndex = -1, out: None = None,
                      device: str | None = None) -> _Library: ...
 @overload
-def scatter_elements(input: _Operand, indices: _Operand, updates: _Operand, /, *, axis: SupportsIndex, out: _Out,
+def scatter_elements(input: _Operand, indices: _Operand, updates: _Operand, /, *, axis: SupportsIndex = -1, out: _Out,
                      device: str | None = None) -> _Out: ...
 
 @overload
-def one_hot(indices: _NumPys, values: _Typed[_Element], /, *, axis: SupportsIndex, out: None = None, shape: _Shape,
+def one_hot(indices: _NumPys, values: _Typed[_Element], /, *, axis: SupportsIndex = -1, out: None = None, shape: _Shape,
             device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def one_hot(indices: _NumPys, values: _NumPys, /, *, axis: SupportsIndex, out: None = None, shape: _Shape,
+def one_hot(indices: _NumPys, values: _NumPys, /, *, axis: SupportsIndex = -1, out: None = None, shape: _Shape,
             device: str | None = None) -> _Array: ...
 @overload
-def one_hot(indices: _Library | _Array | float, values: _Library | _Array | float, /, *, axis: SupportsIndex,
+def one_hot(indices: _Library | _Array | float, values: _Library | _Array | float, /, *, axis: SupportsIndex = -1,
             out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
 @overload
-def one_hot(indices: _Operand, values: _Operand, /, *, axis: SupportsIndex, out: _Out, shape: None = None,
+def one_hot(indices: _Operand, values: _Operand, /, *, axis: SupportsIndex = -1, out: _Out, shape: None = None,
             device: str | None = None) -> _Out: ...
 
 @overload
-def resample(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
-             out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+def resample(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+             scales: Sequence[_Number] | None = None, out: None = None, shape: _Shape | None = None,
+             device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def resample(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number], out: None = None,
-             shape: _Shape, device: str | None = None) -> _Array: ...
+def resample(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+             scales: Sequence[_Number] | None = None, out: None = None, shape: _Shape | None = None,
+             device: str | None = None) -> _Array: ...
 @overload
-def resample(input: _Library, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
-             out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
+def resample(input: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+             scales: Sequence[_Number] | None = None, out: None = None, shape: _Shape | None = None,
+             device: str | None = None) -> _Library: ...
 @overload
-def resample(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number], out: _Out,
-             shape: None = None, device: str | None = None) -> _Out: ...
+def resample(input: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+             scales: Sequence[_Number] | None = None, out: _Out, shape: None = None,
+             device: str | None = None) -> _Out: ...
 
 @overload
 def bit_shift_left(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -1266,28 +1302,31 @@ def fill_value_constant(*, value: _Number, out: _Out, dtype: None = None, shape:
                         device: str | None = None) -> _Out: ...
 
 @overload
-def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None = None, dtype: _DTypeOf[_Element],
-                        shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+def fill_value_sequence(*, value_start: _Number = 0, value_delta: _Number = 1, out: None = None,
+                        dtype: _DTypeOf[_Element], shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: None = None, dtype: _DType, shape: _Shape,
-                        device: str | None = None) -> _Array: ...
+def fill_value_sequence(*, value_start: _Number = 0, value_delta: _Number = 1, out: None = None, dtype: _DType,
+                        shape: _Shape, device: str | None = None) -> _Array: ...
 @overload
-def fill_value_sequence(*, value_start: _Number, value_delta: _Number, out: _Out, dtype: None = None,
+def fill_value_sequence(*, value_start: _Number = 0, value_delta: _Number = 1, out: _Out, dtype: None = None,
                         shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def cumulative_summation(input: _Typed[_Element], /, *, axis: SupportsIndex,
+def cumulative_summation(input: _Typed[_Element], /, *, axis: SupportsIndex = -1,
                          axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_sum: bool = False,
                          out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def cumulative_summation(input: _NumPys, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
-                         has_exclusive_sum: bool = False, out: None = None, device: str | None = None) -> _Array: ...
+def cumulative_summation(input: _NumPys, /, *, axis: SupportsIndex = -1,
+                         axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_sum: bool = False,
+                         out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def cumulative_summation(input: _Library, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
-                         has_exclusive_sum: bool = False, out: None = None, device: str | None = None) -> _Library: ...
+def cumulative_summation(input: _Library, /, *, axis: SupportsIndex = -1,
+                         axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_sum: bool = False,
+                         out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def cumulative_summation(input: _Operand, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
-                         has_exclusive_sum: bool = False, out: _Out, device: str | None = None) -> _Out: ...
+def cumulative_summation(input: _Operand, /, *, axis: SupportsIndex = -1,
+                         axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_sum: bool = False, out: _Out,
+                         device: str | None = None) -> _Out: ...
 
 @overload
 def reverse_subsequences(input: _Typed[_Element], sequence_lengths: _NumPys, /, *, axis: SupportsIndex,
@@ -1303,56 +1342,60 @@ def reverse_subsequences(input: _Operand, sequence_lengths: _Operand, /, *, axis
                          device: str | None = None) -> _Out: ...
 
 @overload
-def gather_elements(input: _Typed[_Element], indices: _NumPys, /, *, axis: SupportsIndex, out: None = None,
+def gather_elements(input: _Typed[_Element], indices: _NumPys, /, *, axis: SupportsIndex = -1, out: None = None,
                     device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def gather_elements(input: _NumPys, indices: _NumPys, /, *, axis: SupportsIndex, out: None = None,
+def gather_elements(input: _NumPys, indices: _NumPys, /, *, axis: SupportsIndex = -1, out: None = None,
                     device: str | None = None) -> _Array: ...
 @overload
-def gather_elements(input: _Library | _Array | float, indices: _Library | _Array | float, /, *, axis: SupportsIndex,
-                    out: None = None, device: str | None = None) -> _Library: ...
+def gather_elements(input: _Library | _Array | float, indices: _Library | _Array | float, /, *,
+                    axis: SupportsIndex = -1, out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def gather_elements(input: _Operand, indices: _Operand, /, *, axis: SupportsIndex, out: _Out,
+def gather_elements(input: _Operand, indices: _Operand, /, *, axis: SupportsIndex = -1, out: _Out,
                     device: str | None = None) -> _Out: ...
 
 @overload
-def gather_nd(input: _Typed[_Element], indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
-              indices_dimension_count: SupportsIndex, out: None = None, shape: _Shape | None = None,
+def gather_nd(input: _Typed[_Element], indices: _NumPys, /, *, input_dimension_count: SupportsIndex | None = None,
+              indices_dimension_count: SupportsIndex | None = None, out: None = None, shape: _Shape | None = None,
               device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def gather_nd(input: _NumPys, indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
-              indices_dimension_count: SupportsIndex, out: None = None, shape: _Shape | None = None,
+def gather_nd(input: _NumPys, indices: _NumPys, /, *, input_dimension_count: SupportsIndex | None = None,
+              indices_dimension_count: SupportsIndex | None = None, out: None = None, shape: _Shape | None = None,
               device: str | None = None) -> _Array: ...
 @overload
 def gather_nd(input: _Library | _Array | float, indices: _Library | _Array | float, /, *,
-              input_dimension_count: SupportsIndex, indices_dimension_count: SupportsIndex, out: None = None,
-              shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+              input_dimension_count: SupportsIndex | None = None, indices_dimension_count: SupportsIndex | None = None,
+              out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def gather_nd(input: _Operand, indices: _Operand, /, *, input_dimension_count: SupportsIndex,
-              indices_dimension_count: SupportsIndex, out: _Out, shape: None = None,
+def gather_nd(input: _Operand, indices: _Operand, /, *, input_dimension_count: SupportsIndex | None = None,
+              indices_dimension_count: SupportsIndex | None = None, out: _Out, shape: None = None,
               device: str | None = None) -> _Out: ...
 
 @overload
-def scatter_nd(input: float, indices: _NumPys, updates: float, /, *, input_dimension_count: SupportsIndex,
-               indices_dimension_count: SupportsIndex, out: None = None, device: str | None = None) -> _Array: ...
+def scatter_nd(input: float, indices: _NumPys, updates: float, /, *, input_dimension_count: SupportsIndex | None = None,
+               indices_dimension_count: SupportsIndex | None = None, out: None = None,
+               device: str | None = None) -> _Array: ...
 @overload
 def scatter_nd(input: _Typed[_Element] | float, indices: _NumPys, updates: _Typed[_Element] | float, /, *,
-               input_dimension_count: SupportsIndex, indices_dimension_count: SupportsIndex, out: None = None,
-               device: str | None = None) -> NDArray[_Element]: ...
+               input_dimension_count: SupportsIndex | None = None, indices_dimension_count: SupportsIndex | None = None,
+               out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def scatter_nd(input: _NumPys, indices: _NumPys, updates: _NumPys, /, *, input_dimension_count: SupportsIndex,
-               indices_dimension_count: SupportsIndex, out: None = None, device: str | None = None) -> _Array: ...
+def scatter_nd(input: _NumPys, indices: _NumPys, updates: _NumPys, /, *,
+               input_dimension_count: SupportsIndex | None = None, indices_dimension_count: SupportsIndex | None = None,
+               out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def scatter_nd(input: _Library | _Array | float, indices: _Library | _Array | float, updates: _Library | _Array | float,
-               /, *, input_dimension_count: SupportsIndex, indices_dimension_count: SupportsIndex, out: None = None,
+               /, *, input_dimension_count: SupportsIndex | None = None,
+               indices_dimension_count: SupportsIndex | None = None, out: None = None,
                device: str | None = None) -> _Library: ...
 @overload
-def scatter_nd(input: _Operand, indices: _Operand, updates: _Operand, /, *, input_dimension_count: SupportsIndex,
-               indices_dimension_count: SupportsIndex, out: _Out, device: str | None = None) -> _Out: ...
+def scatter_nd(input: _Operand, indices: _Operand, updates: _Operand, /, *,
+               input_dimension_count: SupportsIndex | None = None, indices_dimension_count: SupportsIndex | None = None,
+               out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def max_pooling2(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                 window_size: Sequence[SupportsIndex],
+                 window_size: SupportsIndex | Sequence[SupportsIndex],
                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -1361,7 +1404,7 @@ def max_pooling2(input: _NumPys, /, *, strides: SupportsIndex | Sequence[Support
                  device: str | None = None) -> tuple[_Array, _Array | None]: ...
 @overload
 def max_pooling2(input: _Library | _Array | float, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                 window_size: Sequence[SupportsIndex],
+                 window_size: SupportsIndex | Sequence[SupportsIndex],
                  start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                  dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -1371,20 +1414,20 @@ def max_pooling2(input: _Library | _Array | float, /, *, strides: SupportsIndex 
 
 @overload
 def slice1(input: _Typed[_Element], /, *, input_window_offsets: Sequence[SupportsIndex],
-           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: None = None,
-           shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex] | None = None,
+           out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def slice1(input: _NumPys, /, *, input_window_offsets: Sequence[SupportsIndex],
-           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: None = None,
-           shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex] | None = None,
+           out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def slice1(input: _Library, /, *, input_window_offsets: Sequence[SupportsIndex],
-           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: None = None,
-           shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex] | None = None,
+           out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def slice1(input: _Operand, /, *, input_window_offsets: Sequence[SupportsIndex],
-           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: _Out,
-           shape: None = None, device: str | None = None) -> _Out: ...
+           input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex] | None = None,
+           out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def top_k1(input: _NumPys, /, *, axis: SupportsIndex = -1, k: SupportsIndex,
@@ -1398,75 +1441,81 @@ def top_k1(input: _Library | _Array | float, /, *, axis: SupportsIndex = -1, k: 
            device: str | None = None) -> tuple[_Library, _Library]: ...
 
 @overload
-def depth_to_space1(input: _Typed[_Element], /, *, block_size: SupportsIndex, order: str | SupportsIndex,
-                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+def depth_to_space1(input: _Typed[_Element], /, *, block_size: SupportsIndex,
+                    order: str | SupportsIndex = 'DEPTH_COLUMN_ROW', out: None = None, shape: _Shape | None = None,
+                    device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def depth_to_space1(input: _NumPys, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: None = None,
-                    shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def depth_to_space1(input: _NumPys, /, *, block_size: SupportsIndex, order: str | SupportsIndex = 'DEPTH_COLUMN_ROW',
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def depth_to_space1(input: _Library, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: None = None,
-                    shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+def depth_to_space1(input: _Library, /, *, block_size: SupportsIndex, order: str | SupportsIndex = 'DEPTH_COLUMN_ROW',
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def depth_to_space1(input: _Operand, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: _Out,
-                    shape: None = None, device: str | None = None) -> _Out: ...
+def depth_to_space1(input: _Operand, /, *, block_size: SupportsIndex, order: str | SupportsIndex = 'DEPTH_COLUMN_ROW',
+                    out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def space_to_depth1(input: _Typed[_Element], /, *, block_size: SupportsIndex, order: str | SupportsIndex,
-                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+def space_to_depth1(input: _Typed[_Element], /, *, block_size: SupportsIndex,
+                    order: str | SupportsIndex = 'DEPTH_COLUMN_ROW', out: None = None, shape: _Shape | None = None,
+                    device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def space_to_depth1(input: _NumPys, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: None = None,
-                    shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def space_to_depth1(input: _NumPys, /, *, block_size: SupportsIndex, order: str | SupportsIndex = 'DEPTH_COLUMN_ROW',
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def space_to_depth1(input: _Library, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: None = None,
-                    shape: _Shape | None = None, device: str | None = None) -> _Library: ...
+def space_to_depth1(input: _Library, /, *, block_size: SupportsIndex, order: str | SupportsIndex = 'DEPTH_COLUMN_ROW',
+                    out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def space_to_depth1(input: _Operand, /, *, block_size: SupportsIndex, order: str | SupportsIndex, out: _Out,
-                    shape: None = None, device: str | None = None) -> _Out: ...
+def space_to_depth1(input: _Operand, /, *, block_size: SupportsIndex, order: str | SupportsIndex = 'DEPTH_COLUMN_ROW',
+                    out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def mean_variance_normalization1(input: float, /, scale: float | None = None, bias: float | None = None, *,
-                                 axes: SupportsIndex | Sequence[SupportsIndex], normalize_variance: bool,
-                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex] = -1, normalize_variance: bool = True,
+                                 epsilon: _Number = 1e-05, fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization1(input: _Typed[_Element] | float, /, scale: _Typed[_Element] | float,
-                                 bias: _Typed[_Element] | float, *, axes: SupportsIndex | Sequence[SupportsIndex],
-                                 normalize_variance: bool, epsilon: _Number, fused_activation: Operator | None = None,
-                                 out: None = None, shape: _Shape | None = None,
-                                 device: str | None = None) -> NDArray[_Element]: ...
+                                 bias: _Typed[_Element] | float, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1,
+                                 normalize_variance: bool = True, epsilon: _Number = 1e-05,
+                                 fused_activation: Operator | None = None, out: None = None,
+                                 shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def mean_variance_normalization1(input: _NumPys, /, scale: _NumPys | None = None, bias: _NumPys | None = None, *,
-                                 axes: SupportsIndex | Sequence[SupportsIndex], normalize_variance: bool,
-                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex] = -1, normalize_variance: bool = True,
+                                 epsilon: _Number = 1e-05, fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization1(input: _Library | _Array | float, /, scale: _Library | _Array | float | None = None,
                                  bias: _Library | _Array | float | None = None, *,
-                                 axes: SupportsIndex | Sequence[SupportsIndex], normalize_variance: bool,
-                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex] = -1, normalize_variance: bool = True,
+                                 epsilon: _Number = 1e-05, fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def mean_variance_normalization1(input: _Operand, /, scale: _Operand | None = None, bias: _Operand | None = None, *,
-                                 axes: SupportsIndex | Sequence[SupportsIndex], normalize_variance: bool,
-                                 epsilon: _Number, fused_activation: Operator | None = None, out: _Out,
+                                 axes: SupportsIndex | Sequence[SupportsIndex] = -1, normalize_variance: bool = True,
+                                 epsilon: _Number = 1e-05, fused_activation: Operator | None = None, out: _Out,
                                  shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def resample1(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
-              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
-              shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+def resample1(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              scales: Sequence[_Number] | None = None, input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def resample1(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
-              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
-              shape: _Shape, device: str | None = None) -> _Array: ...
+def resample1(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              scales: Sequence[_Number] | None = None, input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def resample1(input: _Library, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
-              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
-              shape: _Shape, device: str | None = None) -> _Library: ...
+def resample1(input: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              scales: Sequence[_Number] | None = None, input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def resample1(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
-              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: _Out,
-              shape: None = None, device: str | None = None) -> _Out: ...
+def resample1(input: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              scales: Sequence[_Number] | None = None, input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: _Out, shape: None = None,
+              device: str | None = None) -> _Out: ...
 
 @overload
 def matrix_multiply_integer(a: _NumPys, a_zero_point: _NumPys | None, b: _NumPys, /,
@@ -1692,14 +1741,14 @@ def logical_less_than_or_equal(a: _Operand, b: _Operand, /, *, out: _Out, dtype:
                                device: str | None = None) -> _Out: ...
 
 @overload
-def celu(input: _Typed[_Element], /, *, alpha: _Number, out: None = None,
+def celu(input: _Typed[_Element], /, *, alpha: _Number = 1.0, out: None = None,
          device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def celu(input: _NumPys, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Array: ...
+def celu(input: _NumPys, /, *, alpha: _Number = 1.0, out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def celu(input: _Library, /, *, alpha: _Number, out: None = None, device: str | None = None) -> _Library: ...
+def celu(input: _Library, /, *, alpha: _Number = 1.0, out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def celu(input: _Operand, /, *, alpha: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def celu(input: _Operand, /, *, alpha: _Number = 1.0, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def relu_grad(input: float, input_gradient: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -1715,59 +1764,82 @@ def relu_grad(input: _Library | _Array | float, input_gradient: _Library | _Arra
 def relu_grad(input: _Operand, input_gradient: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def average_pooling_grad(input_gradient: _Typed[_Element], /, *, strides: Sequence[SupportsIndex],
-                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None, shape: _Shape,
+def average_pooling_grad(input_gradient: _Typed[_Element], /, *,
+                         strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         window_size: SupportsIndex | Sequence[SupportsIndex],
+                         start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         include_padding: bool = False, out: None = None, shape: _Shape,
                          device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def average_pooling_grad(input_gradient: _NumPys, /, *, strides: Sequence[SupportsIndex],
-                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None, shape: _Shape,
+def average_pooling_grad(input_gradient: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         window_size: SupportsIndex | Sequence[SupportsIndex],
+                         start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         include_padding: bool = False, out: None = None, shape: _Shape,
                          device: str | None = None) -> _Array: ...
 @overload
-def average_pooling_grad(input_gradient: _Library, /, *, strides: Sequence[SupportsIndex],
-                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: None = None, shape: _Shape,
+def average_pooling_grad(input_gradient: _Library, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         window_size: SupportsIndex | Sequence[SupportsIndex],
+                         start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         include_padding: bool = False, out: None = None, shape: _Shape,
                          device: str | None = None) -> _Library: ...
 @overload
-def average_pooling_grad(input_gradient: _Operand, /, *, strides: Sequence[SupportsIndex],
-                         window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                         end_padding: Sequence[SupportsIndex], include_padding: bool, out: _Out, shape: None = None,
+def average_pooling_grad(input_gradient: _Operand, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         window_size: SupportsIndex | Sequence[SupportsIndex],
+                         start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                         include_padding: bool = False, out: _Out, shape: None = None,
                          device: str | None = None) -> _Out: ...
 
 @overload
-def max_pooling_grad(input: float, input_gradient: float, /, *, strides: Sequence[SupportsIndex],
-                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], out: None = None,
+def max_pooling_grad(input: float, input_gradient: float, /, *,
+                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     window_size: SupportsIndex | Sequence[SupportsIndex],
+                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
                      device: str | None = None) -> _Array: ...
 @overload
 def max_pooling_grad(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *,
-                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                     dilations: Sequence[SupportsIndex], out: None = None,
+                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     window_size: SupportsIndex | Sequence[SupportsIndex],
+                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
                      device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def max_pooling_grad(input: _NumPys, input_gradient: _NumPys, /, *, strides: Sequence[SupportsIndex],
-                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], out: None = None,
+def max_pooling_grad(input: _NumPys, input_gradient: _NumPys, /, *,
+                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     window_size: SupportsIndex | Sequence[SupportsIndex],
+                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
                      device: str | None = None) -> _Array: ...
 @overload
 def max_pooling_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float, /, *,
-                     strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                     start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                     dilations: Sequence[SupportsIndex], out: None = None, device: str | None = None) -> _Library: ...
+                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     window_size: SupportsIndex | Sequence[SupportsIndex],
+                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+                     device: str | None = None) -> _Library: ...
 @overload
-def max_pooling_grad(input: _Operand, input_gradient: _Operand, /, *, strides: Sequence[SupportsIndex],
-                     window_size: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-                     end_padding: Sequence[SupportsIndex], dilations: Sequence[SupportsIndex], out: _Out,
+def max_pooling_grad(input: _Operand, input_gradient: _Operand, /, *,
+                     strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     window_size: SupportsIndex | Sequence[SupportsIndex],
+                     start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                     dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out,
                      device: str | None = None) -> _Out: ...
 
 @overload
-def random_generator(input_state: _NumPys, /, *, type: str | SupportsIndex,
+def random_generator(input_state: _NumPys, /, *, type: str | SupportsIndex = 'PHILOX_4X32_10',
                      out: Sequence[_Array | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                      device: str | None = None) -> tuple[_Array, _Array | None]: ...
 @overload
-def random_generator(input_state: _Library | _Array | float, /, *, type: str | SupportsIndex,
+def random_generator(input_state: _Library | _Array | float, /, *, type: str | SupportsIndex = 'PHILOX_4X32_10',
                      out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                      device: str | None = None) -> tuple[_Library, _Library | None]: ...
 
@@ -1781,50 +1853,55 @@ def nonzero_coordinates(input: _Library | _Array | float, /, *, out: Sequence[_L
                         device: str | None = None) -> tuple[_Library, _Library]: ...
 
 @overload
-def resample_grad(input_gradient: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
-                  scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
-                  output_pixel_offsets: Sequence[_Number], out: None = None, shape: _Shape,
+def resample_grad(input_gradient: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+                  scales: Sequence[_Number], input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+                  output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
                   device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def resample_grad(input_gradient: _NumPys, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
-                  input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
-                  shape: _Shape, device: str | None = None) -> _Array: ...
+def resample_grad(input_gradient: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+                  scales: Sequence[_Number], input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+                  output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
+                  device: str | None = None) -> _Array: ...
 @overload
-def resample_grad(input_gradient: _Library, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
-                  input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
-                  shape: _Shape, device: str | None = None) -> _Library: ...
+def resample_grad(input_gradient: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+                  scales: Sequence[_Number], input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+                  output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
+                  device: str | None = None) -> _Library: ...
 @overload
-def resample_grad(input_gradient: _Operand, /, *, interpolation_mode: str | SupportsIndex, scales: Sequence[_Number],
-                  input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: _Out,
-                  shape: None = None, device: str | None = None) -> _Out: ...
+def resample_grad(input_gradient: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+                  scales: Sequence[_Number], input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+                  output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: _Out, shape: None = None,
+                  device: str | None = None) -> _Out: ...
 
 @overload
 def slice_grad(input_gradient: _Typed[_Element], /, *, input_window_offsets: Sequence[SupportsIndex],
-               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex] | None = None,
                out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def slice_grad(input_gradient: _NumPys, /, *, input_window_offsets: Sequence[SupportsIndex],
-               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex] | None = None,
                out: None = None, shape: _Shape, device: str | None = None) -> _Array: ...
 @overload
 def slice_grad(input_gradient: _Library, /, *, input_window_offsets: Sequence[SupportsIndex],
-               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex],
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex] | None = None,
                out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
 @overload
 def slice_grad(input_gradient: _Operand, /, *, input_window_offsets: Sequence[SupportsIndex],
-               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex], out: _Out,
-               shape: None = None, device: str | None = None) -> _Out: ...
+               input_window_sizes: Sequence[SupportsIndex], input_window_strides: Sequence[SupportsIndex] | None = None,
+               out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def adam_optimizer(input_parameters: _NumPys, input_first_moment: _NumPys, input_second_moment: _NumPys,
-                   gradient: _NumPys, training_step: _NumPys, /, *, learning_rate: _Number, beta1: _Number,
-                   beta2: _Number, epsilon: _Number, out: Sequence[_Array | bool | None] | None = None,
+                   gradient: _NumPys, training_step: _NumPys, /, *, learning_rate: _Number = 0.001,
+                   beta1: _Number = 0.9, beta2: _Number = 0.999, epsilon: _Number = 1e-08,
+                   out: Sequence[_Array | bool | None] | None = None,
                    device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
 @overload
 def adam_optimizer(input_parameters: _Library | _Array | float, input_first_moment: _Library | _Array | float,
                    input_second_moment: _Library | _Array | float, gradient: _Library | _Array | float,
-                   training_step: _Library | _Array | float, /, *, learning_rate: _Number, beta1: _Number,
-                   beta2: _Number, epsilon: _Number, out: Sequence[_Library | bool | None] | None = None,
+                   training_step: _Library | _Array | float, /, *, learning_rate: _Number = 0.001, beta1: _Number = 0.9,
+                   beta2: _Number = 0.999, epsilon: _Number = 1e-08,
+                   out: Sequence[_Library | bool | None] | None = None,
                    device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
@@ -1880,72 +1957,74 @@ def argmax(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex] 
            dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def roi_align(input: float, roi: float, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
-              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
-              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
-              maximum_samples_per_output: SupportsIndex, out: None = None, shape: _Shape,
-              device: str | None = None) -> _Array: ...
+def roi_align(input: float, roi: float, batch_indices: _NumPys, /, *,
+              reduction_function: str | SupportsIndex = 'AVERAGE', interpolation_mode: str | SupportsIndex = 'LINEAR',
+              spatial_scale_x: _Number = 1.0, spatial_scale_y: _Number = 1.0, out_of_bounds_input_value: _Number = 0.0,
+              minimum_samples_per_output: SupportsIndex = 1, maximum_samples_per_output: SupportsIndex = 4294967295,
+              out: None = None, shape: _Shape, device: str | None = None) -> _Array: ...
 @overload
 def roi_align(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, batch_indices: _NumPys, /, *,
-              reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
-              spatial_scale_x: _Number, spatial_scale_y: _Number, out_of_bounds_input_value: _Number,
-              minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex, out: None = None,
-              shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+              reduction_function: str | SupportsIndex = 'AVERAGE', interpolation_mode: str | SupportsIndex = 'LINEAR',
+              spatial_scale_x: _Number = 1.0, spatial_scale_y: _Number = 1.0, out_of_bounds_input_value: _Number = 0.0,
+              minimum_samples_per_output: SupportsIndex = 1, maximum_samples_per_output: SupportsIndex = 4294967295,
+              out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def roi_align(input: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
-              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
-              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
-              maximum_samples_per_output: SupportsIndex, out: None = None, shape: _Shape,
-              device: str | None = None) -> _Array: ...
+def roi_align(input: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *,
+              reduction_function: str | SupportsIndex = 'AVERAGE', interpolation_mode: str | SupportsIndex = 'LINEAR',
+              spatial_scale_x: _Number = 1.0, spatial_scale_y: _Number = 1.0, out_of_bounds_input_value: _Number = 0.0,
+              minimum_samples_per_output: SupportsIndex = 1, maximum_samples_per_output: SupportsIndex = 4294967295,
+              out: None = None, shape: _Shape, device: str | None = None) -> _Array: ...
 @overload
 def roi_align(input: _Library | _Array | float, roi: _Library | _Array | float,
-              batch_indices: _Library | _Array | float, /, *, reduction_function: str | SupportsIndex,
-              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
-              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
-              maximum_samples_per_output: SupportsIndex, out: None = None, shape: _Shape,
-              device: str | None = None) -> _Library: ...
+              batch_indices: _Library | _Array | float, /, *, reduction_function: str | SupportsIndex = 'AVERAGE',
+              interpolation_mode: str | SupportsIndex = 'LINEAR', spatial_scale_x: _Number = 1.0,
+              spatial_scale_y: _Number = 1.0, out_of_bounds_input_value: _Number = 0.0,
+              minimum_samples_per_output: SupportsIndex = 1, maximum_samples_per_output: SupportsIndex = 4294967295,
+              out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
 @overload
-def roi_align(input: _Operand, roi: _Operand, batch_indices: _Operand, /, *, reduction_function: str | SupportsIndex,
-              interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
-              out_of_bounds_input_value: _Number, minimum_samples_per_output: SupportsIndex,
-              maximum_samples_per_output: SupportsIndex, out: _Out, shape: None = None,
-              device: str | None = None) -> _Out: ...
+def roi_align(input: _Operand, roi: _Operand, batch_indices: _Operand, /, *,
+              reduction_function: str | SupportsIndex = 'AVERAGE', interpolation_mode: str | SupportsIndex = 'LINEAR',
+              spatial_scale_x: _Number = 1.0, spatial_scale_y: _Number = 1.0, out_of_bounds_input_value: _Number = 0.0,
+              minimum_samples_per_output: SupportsIndex = 1, maximum_samples_per_output: SupportsIndex = 4294967295,
+              out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def gather_nd1(input: _Typed[_Element], indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
-               indices_dimension_count: SupportsIndex, batch_dimension_count: SupportsIndex, out: None = None,
-               shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+def gather_nd1(input: _Typed[_Element], indices: _NumPys, /, *, input_dimension_count: SupportsIndex | None = None,
+               indices_dimension_count: SupportsIndex | None = None, batch_dimension_count: SupportsIndex = 0,
+               out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def gather_nd1(input: _NumPys, indices: _NumPys, /, *, input_dimension_count: SupportsIndex,
-               indices_dimension_count: SupportsIndex, batch_dimension_count: SupportsIndex, out: None = None,
-               shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def gather_nd1(input: _NumPys, indices: _NumPys, /, *, input_dimension_count: SupportsIndex | None = None,
+               indices_dimension_count: SupportsIndex | None = None, batch_dimension_count: SupportsIndex = 0,
+               out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def gather_nd1(input: _Library | _Array | float, indices: _Library | _Array | float, /, *,
-               input_dimension_count: SupportsIndex, indices_dimension_count: SupportsIndex,
-               batch_dimension_count: SupportsIndex, out: None = None, shape: _Shape | None = None,
+               input_dimension_count: SupportsIndex | None = None, indices_dimension_count: SupportsIndex | None = None,
+               batch_dimension_count: SupportsIndex = 0, out: None = None, shape: _Shape | None = None,
                device: str | None = None) -> _Library: ...
 @overload
-def gather_nd1(input: _Operand, indices: _Operand, /, *, input_dimension_count: SupportsIndex,
-               indices_dimension_count: SupportsIndex, batch_dimension_count: SupportsIndex, out: _Out,
-               shape: None = None, device: str | None = None) -> _Out: ...
+def gather_nd1(input: _Operand, indices: _Operand, /, *, input_dimension_count: SupportsIndex | None = None,
+               indices_dimension_count: SupportsIndex | None = None, batch_dimension_count: SupportsIndex = 0,
+               out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 atan_yx: _UfuncOfTwo
 
 @overload
-def clip_grad(input: float, input_gradient: float, /, *, min: _Number, max: _Number, out: None = None,
-              device: str | None = None) -> _Array: ...
+def clip_grad(input: float, input_gradient: float, /, *, min: _Number | None = None, max: _Number | None = None,
+              out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def clip_grad(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *, min: _Number,
-              max: _Number, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+def clip_grad(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *,
+              min: _Number | None = None, max: _Number | None = None, out: None = None,
+              device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def clip_grad(input: _NumPys, input_gradient: _NumPys, /, *, min: _Number, max: _Number, out: None = None,
-              device: str | None = None) -> _Array: ...
+def clip_grad(input: _NumPys, input_gradient: _NumPys, /, *, min: _Number | None = None, max: _Number | None = None,
+              out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def clip_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float, /, *, min: _Number,
-              max: _Number, out: None = None, device: str | None = None) -> _Library: ...
+def clip_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float, /, *,
+              min: _Number | None = None, max: _Number | None = None, out: None = None,
+              device: str | None = None) -> _Library: ...
 @overload
-def clip_grad(input: _Operand, input_gradient: _Operand, /, *, min: _Number, max: _Number, out: _Out,
-              device: str | None = None) -> _Out: ...
+def clip_grad(input: _Operand, input_gradient: _Operand, /, *, min: _Number | None = None, max: _Number | None = None,
+              out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def difference_square(a: float, b: float, /, *, out: None = None, device: str | None = None) -> _Array: ...
@@ -1961,50 +2040,53 @@ def difference_square(a: _Library | _Array | float, b: _Library | _Array | float
 def difference_square(a: _Operand, b: _Operand, /, *, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def local_response_normalization_grad(input: float, input_gradient: float, /, *, cross_channel: bool,
-                                      local_size: SupportsIndex, alpha: _Number, beta: _Number, bias: _Number,
-                                      out: None = None, device: str | None = None) -> _Array: ...
+def local_response_normalization_grad(input: float, input_gradient: float, /, *, cross_channel: bool = True,
+                                      local_size: SupportsIndex, alpha: _Number = 0.0001, beta: _Number = 0.75,
+                                      bias: _Number = 1.0, out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def local_response_normalization_grad(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *,
-                                      cross_channel: bool, local_size: SupportsIndex, alpha: _Number, beta: _Number,
-                                      bias: _Number, out: None = None,
+                                      cross_channel: bool = True, local_size: SupportsIndex, alpha: _Number = 0.0001,
+                                      beta: _Number = 0.75, bias: _Number = 1.0, out: None = None,
                                       device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def local_response_normalization_grad(input: _NumPys, input_gradient: _NumPys, /, *, cross_channel: bool,
-                                      local_size: SupportsIndex, alpha: _Number, beta: _Number, bias: _Number,
-                                      out: None = None, device: str | None = None) -> _Array: ...
+def local_response_normalization_grad(input: _NumPys, input_gradient: _NumPys, /, *, cross_channel: bool = True,
+                                      local_size: SupportsIndex, alpha: _Number = 0.0001, beta: _Number = 0.75,
+                                      bias: _Number = 1.0, out: None = None, device: str | None = None) -> _Array: ...
 @overload
 def local_response_normalization_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float, /, *,
-                                      cross_channel: bool, local_size: SupportsIndex, alpha: _Number, beta: _Number,
-                                      bias: _Number, out: None = None, device: str | None = None) -> _Library: ...
+                                      cross_channel: bool = True, local_size: SupportsIndex, alpha: _Number = 0.0001,
+                                      beta: _Number = 0.75, bias: _Number = 1.0, out: None = None,
+                                      device: str | None = None) -> _Library: ...
 @overload
-def local_response_normalization_grad(input: _Operand, input_gradient: _Operand, /, *, cross_channel: bool,
-                                      local_size: SupportsIndex, alpha: _Number, beta: _Number, bias: _Number,
-                                      out: _Out, device: str | None = None) -> _Out: ...
+def local_response_normalization_grad(input: _Operand, input_gradient: _Operand, /, *, cross_channel: bool = True,
+                                      local_size: SupportsIndex, alpha: _Number = 0.0001, beta: _Number = 0.75,
+                                      bias: _Number = 1.0, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def cumulative_product(input: _Typed[_Element], /, *, axis: SupportsIndex,
+def cumulative_product(input: _Typed[_Element], /, *, axis: SupportsIndex = -1,
                        axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_product: bool = False,
                        out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def cumulative_product(input: _NumPys, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
-                       has_exclusive_product: bool = False, out: None = None, device: str | None = None) -> _Array: ...
+def cumulative_product(input: _NumPys, /, *, axis: SupportsIndex = -1,
+                       axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_product: bool = False,
+                       out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def cumulative_product(input: _Library, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
-                       has_exclusive_product: bool = False, out: None = None,
-                       device: str | None = None) -> _Library: ...
+def cumulative_product(input: _Library, /, *, axis: SupportsIndex = -1,
+                       axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_product: bool = False,
+                       out: None = None, device: str | None = None) -> _Library: ...
 @overload
-def cumulative_product(input: _Operand, /, *, axis: SupportsIndex, axis_direction: str | SupportsIndex = 'INCREASING',
-                       has_exclusive_product: bool = False, out: _Out, device: str | None = None) -> _Out: ...
+def cumulative_product(input: _Operand, /, *, axis: SupportsIndex = -1,
+                       axis_direction: str | SupportsIndex = 'INCREASING', has_exclusive_product: bool = False,
+                       out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
 def batch_normalization_grad(input: _NumPys, input_gradient: _NumPys, mean: _NumPys, variance: _NumPys, scale: _NumPys,
-                             /, *, epsilon: _Number, out: Sequence[_Array | bool | None] | None = None,
+                             /, *, epsilon: _Number = 1e-05, out: Sequence[_Array | bool | None] | None = None,
                              device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
 @overload
 def batch_normalization_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float,
                              mean: _Library | _Array | float, variance: _Library | _Array | float,
-                             scale: _Library | _Array | float, /, *, epsilon: _Number,
+                             scale: _Library | _Array | float, /, *, epsilon: _Number = 1e-05,
                              out: Sequence[_Library | bool | None] | None = None,
                              device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
@@ -2045,81 +2127,87 @@ def dynamic_quantize_linear(input: _Library | _Array | float, /, *, out: Sequenc
                             device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
-def roi_align1(input: float, roi: float, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
-               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
-               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
-               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
-               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+def roi_align1(input: float, roi: float, batch_indices: _NumPys, /, *,
+               reduction_function: str | SupportsIndex = 'AVERAGE', interpolation_mode: str | SupportsIndex = 'LINEAR',
+               spatial_scale_x: _Number = 1.0, spatial_scale_y: _Number = 1.0, input_pixel_offset: _Number = 0.0,
+               output_pixel_offset: _Number = -0.5, out_of_bounds_input_value: _Number = 0.0,
+               minimum_samples_per_output: SupportsIndex = 1, maximum_samples_per_output: SupportsIndex = 4294967295,
+               align_regions_to_corners: bool = False, out: None = None, shape: _Shape,
                device: str | None = None) -> _Array: ...
 @overload
 def roi_align1(input: _Typed[_Element] | float, roi: _Typed[_Element] | float, batch_indices: _NumPys, /, *,
-               reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
-               spatial_scale_x: _Number, spatial_scale_y: _Number, input_pixel_offset: _Number,
-               output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
-               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
-               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+               reduction_function: str | SupportsIndex = 'AVERAGE', interpolation_mode: str | SupportsIndex = 'LINEAR',
+               spatial_scale_x: _Number = 1.0, spatial_scale_y: _Number = 1.0, input_pixel_offset: _Number = 0.0,
+               output_pixel_offset: _Number = -0.5, out_of_bounds_input_value: _Number = 0.0,
+               minimum_samples_per_output: SupportsIndex = 1, maximum_samples_per_output: SupportsIndex = 4294967295,
+               align_regions_to_corners: bool = False, out: None = None, shape: _Shape,
                device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def roi_align1(input: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *, reduction_function: str | SupportsIndex,
-               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
-               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
-               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
-               align_regions_to_corners: bool, out: None = None, shape: _Shape,
+def roi_align1(input: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *,
+               reduction_function: str | SupportsIndex = 'AVERAGE', interpolation_mode: str | SupportsIndex = 'LINEAR',
+               spatial_scale_x: _Number = 1.0, spatial_scale_y: _Number = 1.0, input_pixel_offset: _Number = 0.0,
+               output_pixel_offset: _Number = -0.5, out_of_bounds_input_value: _Number = 0.0,
+               minimum_samples_per_output: SupportsIndex = 1, maximum_samples_per_output: SupportsIndex = 4294967295,
+               align_regions_to_corners: bool = False, out: None = None, shape: _Shape,
                device: str | None = None) -> _Array: ...
 @overload
 def roi_align1(input: _Library | _Array | float, roi: _Library | _Array | float,
-               batch_indices: _Library | _Array | float, /, *, reduction_function: str | SupportsIndex,
-               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
-               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
-               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
-               align_regions_to_corners: bool, out: None = None, shape: _Shape,
-               device: str | None = None) -> _Library: ...
+               batch_indices: _Library | _Array | float, /, *, reduction_function: str | SupportsIndex = 'AVERAGE',
+               interpolation_mode: str | SupportsIndex = 'LINEAR', spatial_scale_x: _Number = 1.0,
+               spatial_scale_y: _Number = 1.0, input_pixel_offset: _Number = 0.0, output_pixel_offset: _Number = -0.5,
+               out_of_bounds_input_value: _Number = 0.0, minimum_samples_per_output: SupportsIndex = 1,
+               maximum_samples_per_output: SupportsIndex = 4294967295, align_regions_to_corners: bool = False,
+               out: None = None, shape: _Shape, device: str | None = None) -> _Library: ...
 @overload
-def roi_align1(input: _Operand, roi: _Operand, batch_indices: _Operand, /, *, reduction_function: str | SupportsIndex,
-               interpolation_mode: str | SupportsIndex, spatial_scale_x: _Number, spatial_scale_y: _Number,
-               input_pixel_offset: _Number, output_pixel_offset: _Number, out_of_bounds_input_value: _Number,
-               minimum_samples_per_output: SupportsIndex, maximum_samples_per_output: SupportsIndex,
-               align_regions_to_corners: bool, out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
+def roi_align1(input: _Operand, roi: _Operand, batch_indices: _Operand, /, *,
+               reduction_function: str | SupportsIndex = 'AVERAGE', interpolation_mode: str | SupportsIndex = 'LINEAR',
+               spatial_scale_x: _Number = 1.0, spatial_scale_y: _Number = 1.0, input_pixel_offset: _Number = 0.0,
+               output_pixel_offset: _Number = -0.5, out_of_bounds_input_value: _Number = 0.0,
+               minimum_samples_per_output: SupportsIndex = 1, maximum_samples_per_output: SupportsIndex = 4294967295,
+               align_regions_to_corners: bool = False, out: _Out, shape: None = None,
+               device: str | None = None) -> _Out: ...
 
 @overload
 def roi_align_grad(input: _NumPys | None, input_gradient: _NumPys, roi: _NumPys, batch_indices: _NumPys, /, *,
-                   reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
-                   spatial_scale_x: _Number, spatial_scale_y: _Number, input_pixel_offset: _Number,
-                   output_pixel_offset: _Number, minimum_samples_per_output: SupportsIndex,
-                   maximum_samples_per_output: SupportsIndex, align_regions_to_corners: bool,
+                   reduction_function: str | SupportsIndex = 'AVERAGE',
+                   interpolation_mode: str | SupportsIndex = 'LINEAR', spatial_scale_x: _Number = 1.0,
+                   spatial_scale_y: _Number = 1.0, input_pixel_offset: _Number = 0.0,
+                   output_pixel_offset: _Number = -0.5, minimum_samples_per_output: SupportsIndex = 1,
+                   maximum_samples_per_output: SupportsIndex = 4294967295, align_regions_to_corners: bool = False,
                    out: Sequence[_Array | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                    device: str | None = None) -> tuple[_Array | None, _Array | None]: ...
 @overload
 def roi_align_grad(input: _Library | _Array | float | None, input_gradient: _Library | _Array | float,
                    roi: _Library | _Array | float, batch_indices: _Library | _Array | float, /, *,
-                   reduction_function: str | SupportsIndex, interpolation_mode: str | SupportsIndex,
-                   spatial_scale_x: _Number, spatial_scale_y: _Number, input_pixel_offset: _Number,
-                   output_pixel_offset: _Number, minimum_samples_per_output: SupportsIndex,
-                   maximum_samples_per_output: SupportsIndex, align_regions_to_corners: bool,
+                   reduction_function: str | SupportsIndex = 'AVERAGE',
+                   interpolation_mode: str | SupportsIndex = 'LINEAR', spatial_scale_x: _Number = 1.0,
+                   spatial_scale_y: _Number = 1.0, input_pixel_offset: _Number = 0.0,
+                   output_pixel_offset: _Number = -0.5, minimum_samples_per_output: SupportsIndex = 1,
+                   maximum_samples_per_output: SupportsIndex = 4294967295, align_regions_to_corners: bool = False,
                    out: Sequence[_Library | bool | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                    device: str | None = None) -> tuple[_Library | None, _Library | None]: ...
 
 @overload
 def batch_normalization_training(input: _NumPys, scale: _NumPys, bias: _NumPys, /, fused_add: _NumPys | None = None, *,
-                                 epsilon: _Number, fused_activation: Operator | None = None,
+                                 epsilon: _Number = 1e-05, fused_activation: Operator | None = None,
                                  out: Sequence[_Array | bool | None] | None = None,
                                  device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
 @overload
 def batch_normalization_training(input: _Library | _Array | float, scale: _Library | _Array | float,
                                  bias: _Library | _Array | float, /, fused_add: _Library | _Array | float | None = None,
-                                 *, epsilon: _Number, fused_activation: Operator | None = None,
+                                 *, epsilon: _Number = 1e-05, fused_activation: Operator | None = None,
                                  out: Sequence[_Library | bool | None] | None = None,
                                  device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
 @overload
 def batch_normalization_training_grad(input: _NumPys, input_gradient: _NumPys, mean: _NumPys, variance: _NumPys,
-                                      scale: _NumPys, /, *, epsilon: _Number,
+                                      scale: _NumPys, /, *, epsilon: _Number = 1e-05,
                                       out: Sequence[_Array | bool | None] | None = None,
                                       device: str | None = None) -> tuple[_Array, _Array, _Array]: ...
 @overload
 def batch_normalization_training_grad(input: _Library | _Array | float, input_gradient: _Library | _Array | float,
                                       mean: _Library | _Array | float, variance: _Library | _Array | float,
-                                      scale: _Library | _Array | float, /, *, epsilon: _Number,
+                                      scale: _Library | _Array | float, /, *, epsilon: _Number = 1e-05,
                                       out: Sequence[_Library | bool | None] | None = None,
                                       device: str | None = None) -> tuple[_Library, _Library, _Library]: ...
 
@@ -2138,37 +2226,43 @@ def clip1(input: _Operand, /, min: _Number | None = None, max: _Number | None = 
           bias: _Number | None = None, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def clip_grad1(input: float, input_gradient: float, /, *, min: _Number, max: _Number, out: None = None,
-               device: str | None = None) -> _Array: ...
+def clip_grad1(input: float, input_gradient: float, /, *, min: _Number | None = None, max: _Number | None = None,
+               out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def clip_grad1(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *, min: _Number,
-               max: _Number, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
+def clip_grad1(input: _Typed[_Element] | float, input_gradient: _Typed[_Element] | float, /, *,
+               min: _Number | None = None, max: _Number | None = None, out: None = None,
+               device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def clip_grad1(input: _NumPys, input_gradient: _NumPys, /, *, min: _Number, max: _Number, out: None = None,
-               device: str | None = None) -> _Array: ...
+def clip_grad1(input: _NumPys, input_gradient: _NumPys, /, *, min: _Number | None = None, max: _Number | None = None,
+               out: None = None, device: str | None = None) -> _Array: ...
 @overload
-def clip_grad1(input: _Library | _Array | float, input_gradient: _Library | _Array | float, /, *, min: _Number,
-               max: _Number, out: None = None, device: str | None = None) -> _Library: ...
+def clip_grad1(input: _Library | _Array | float, input_gradient: _Library | _Array | float, /, *,
+               min: _Number | None = None, max: _Number | None = None, out: None = None,
+               device: str | None = None) -> _Library: ...
 @overload
-def clip_grad1(input: _Operand, input_gradient: _Operand, /, *, min: _Number, max: _Number, out: _Out,
-               device: str | None = None) -> _Out: ...
+def clip_grad1(input: _Operand, input_gradient: _Operand, /, *, min: _Number | None = None, max: _Number | None = None,
+               out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def padding1(input: _Typed[_Element], /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
-             start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+def padding1(input: _Typed[_Element], /, *, padding_mode: str | SupportsIndex = 'CONSTANT', padding_value: _Number = 0,
+             start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+             end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
              shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def padding1(input: _NumPys, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
-             start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+def padding1(input: _NumPys, /, *, padding_mode: str | SupportsIndex = 'CONSTANT', padding_value: _Number = 0,
+             start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+             end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
              shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def padding1(input: _Library, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
-             start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: None = None,
+def padding1(input: _Library, /, *, padding_mode: str | SupportsIndex = 'CONSTANT', padding_value: _Number = 0,
+             start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+             end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
              shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def padding1(input: _Operand, /, *, padding_mode: str | SupportsIndex, padding_value: _Number,
-             start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex], out: _Out,
-             shape: None = None, device: str | None = None) -> _Out: ...
+def padding1(input: _Operand, /, *, padding_mode: str | SupportsIndex = 'CONSTANT', padding_value: _Number = 0,
+             start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+             end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out, shape: None = None,
+             device: str | None = None) -> _Out: ...
 
 @overload
 def negate(input: _Typed[_Element], /, *, out: None = None, device: str | None = None) -> NDArray[_Element]: ...
@@ -2221,66 +2315,74 @@ def hardmax1(input: _Operand, /, *, axes: SupportsIndex | Sequence[SupportsIndex
              device: str | None = None) -> _Out: ...
 
 @overload
-def resample2(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
-              rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
-              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
-              shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+def resample2(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
+              input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def resample2(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
-              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
-              output_pixel_offsets: Sequence[_Number], out: None = None, shape: _Shape,
-              device: str | None = None) -> _Array: ...
+def resample2(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
+              input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def resample2(input: _Library, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
-              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
-              output_pixel_offsets: Sequence[_Number], out: None = None, shape: _Shape,
-              device: str | None = None) -> _Library: ...
+def resample2(input: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
+              input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None,
+              shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def resample2(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
-              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
-              output_pixel_offsets: Sequence[_Number], out: _Out, shape: None = None,
+def resample2(input: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
+              input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: _Out, shape: None = None,
               device: str | None = None) -> _Out: ...
 
 @overload
-def resample_grad1(input_gradient: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
-                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
-                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
-                   shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+def resample_grad1(input_gradient: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+                   rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number],
+                   input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+                   output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
+                   device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def resample_grad1(input_gradient: _NumPys, /, *, interpolation_mode: str | SupportsIndex,
-                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
-                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
-                   shape: _Shape, device: str | None = None) -> _Array: ...
+def resample_grad1(input_gradient: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+                   rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number],
+                   input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+                   output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
+                   device: str | None = None) -> _Array: ...
 @overload
-def resample_grad1(input_gradient: _Library, /, *, interpolation_mode: str | SupportsIndex,
-                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
-                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: None = None,
-                   shape: _Shape, device: str | None = None) -> _Library: ...
+def resample_grad1(input_gradient: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+                   rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number],
+                   input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+                   output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: None = None, shape: _Shape,
+                   device: str | None = None) -> _Library: ...
 @overload
-def resample_grad1(input_gradient: _Operand, /, *, interpolation_mode: str | SupportsIndex,
-                   rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
-                   input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], out: _Out,
-                   shape: None = None, device: str | None = None) -> _Out: ...
+def resample_grad1(input_gradient: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+                   rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number],
+                   input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+                   output_pixel_offsets: _Number | Sequence[_Number] | None = None, out: _Out, shape: None = None,
+                   device: str | None = None) -> _Out: ...
 
 @overload
-def diagonal_matrix1(input: _Typed[_Element], *, value: _Number, diagonal_fill_begin: SupportsIndex,
-                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: None = None,
+def diagonal_matrix1(input: _Typed[_Element], *, value: _Number = 1, diagonal_fill_begin: SupportsIndex = 0,
+                     diagonal_fill_end: SupportsIndex = 1, out: None = None, dtype: None = None,
                      shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
-                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: _DTypeOf[_Element],
+def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number = 1, diagonal_fill_begin: SupportsIndex = 0,
+                     diagonal_fill_end: SupportsIndex = 1, out: None = None, dtype: _DTypeOf[_Element],
                      shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
-                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: _DType, shape: _Shape | None = None,
+def diagonal_matrix1(input: _NumPys | None = None, *, value: _Number = 1, diagonal_fill_begin: SupportsIndex = 0,
+                     diagonal_fill_end: SupportsIndex = 1, out: None = None, dtype: _DType, shape: _Shape | None = None,
                      device: str | None = None) -> _Array: ...
 @overload
-def diagonal_matrix1(input: _Library | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
-                     diagonal_fill_end: SupportsIndex, out: None = None, dtype: _DType | None = None,
+def diagonal_matrix1(input: _Library | None = None, *, value: _Number = 1, diagonal_fill_begin: SupportsIndex = 0,
+                     diagonal_fill_end: SupportsIndex = 1, out: None = None, dtype: _DType | None = None,
                      shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def diagonal_matrix1(input: _Operand | None = None, *, value: _Number, diagonal_fill_begin: SupportsIndex,
-                     diagonal_fill_end: SupportsIndex, out: _Out, dtype: None = None, shape: None = None,
+def diagonal_matrix1(input: _Operand | None = None, *, value: _Number = 1, diagonal_fill_begin: SupportsIndex = 0,
+                     diagonal_fill_end: SupportsIndex = 1, out: _Out, dtype: None = None, shape: None = None,
                      device: str | None = None) -> _Out: ...
 
 @overload
@@ -2288,10 +2390,10 @@ def multihead_attention(query: _NumPys | None = None, key: _NumPys | None = None
                         stacked_query_key: _NumPys | None = None, stacked_key_value: _NumPys | None = None,
                         stacked_query_key_value: _NumPys | None = None, bias: _NumPys | None = None,
                         mask: _NumPys | None = None, relative_position_bias: _NumPys | None = None,
-                        past_key: _NumPys | None = None, past_value: _NumPys | None = None, *, scale: _Number,
-                        mask_filter_value: _Number, head_count: SupportsIndex, mask_type: str | SupportsIndex,
-                        out: Sequence[_Array | bool | None] | None = None, dtype: Sequence[_DType | None] | None = None,
-                        shape: Sequence[_Shape | None] | None = None,
+                        past_key: _NumPys | None = None, past_value: _NumPys | None = None, *,
+                        scale: _Number | None = None, mask_filter_value: _Number = -10000.0, head_count: SupportsIndex,
+                        mask_type: str | SupportsIndex = 'NONE', out: Sequence[_Array | bool | None] | None = None,
+                        dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Array, _Array | None, _Array | None]: ...
 @overload
 def multihead_attention(query: _Library | _Array | float | None = None, key: _Library | _Array | float | None = None,
@@ -2302,91 +2404,100 @@ def multihead_attention(query: _Library | _Array | float | None = None, key: _Li
                         bias: _Library | _Array | float | None = None, mask: _Library | _Array | float | None = None,
                         relative_position_bias: _Library | _Array | float | None = None,
                         past_key: _Library | _Array | float | None = None,
-                        past_value: _Library | _Array | float | None = None, *, scale: _Number,
-                        mask_filter_value: _Number, head_count: SupportsIndex, mask_type: str | SupportsIndex,
-                        out: Sequence[_Library | bool | None] | None = None,
+                        past_value: _Library | _Array | float | None = None, *, scale: _Number | None = None,
+                        mask_filter_value: _Number = -10000.0, head_count: SupportsIndex,
+                        mask_type: str | SupportsIndex = 'NONE', out: Sequence[_Library | bool | None] | None = None,
                         dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                         device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
 
 @overload
-def lp_pooling1(input: _Typed[_Element], /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
-                device: str | None = None) -> NDArray[_Element]: ...
+def lp_pooling1(input: _Typed[_Element], /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                window_size: SupportsIndex | Sequence[SupportsIndex],
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, p: SupportsIndex = 2,
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def lp_pooling1(input: _NumPys, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
-                device: str | None = None) -> _Array: ...
+def lp_pooling1(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                window_size: SupportsIndex | Sequence[SupportsIndex],
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, p: SupportsIndex = 2,
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def lp_pooling1(input: _Library, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: None = None, shape: _Shape | None = None,
-                device: str | None = None) -> _Library: ...
+def lp_pooling1(input: _Library, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                window_size: SupportsIndex | Sequence[SupportsIndex],
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, p: SupportsIndex = 2,
+                out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def lp_pooling1(input: _Operand, /, *, strides: Sequence[SupportsIndex], window_size: Sequence[SupportsIndex],
-                start_padding: Sequence[SupportsIndex], end_padding: Sequence[SupportsIndex],
-                dilations: Sequence[SupportsIndex], p: SupportsIndex, out: _Out, shape: None = None,
-                device: str | None = None) -> _Out: ...
+def lp_pooling1(input: _Operand, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                window_size: SupportsIndex | Sequence[SupportsIndex],
+                start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+                dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, p: SupportsIndex = 2, out: _Out,
+                shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
 def average_pooling1(input: _Typed[_Element], /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                     window_size: Sequence[SupportsIndex],
+                     window_size: SupportsIndex | Sequence[SupportsIndex],
                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                      out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def average_pooling1(input: _NumPys, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                     window_size: Sequence[SupportsIndex],
+                     window_size: SupportsIndex | Sequence[SupportsIndex],
                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                      out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def average_pooling1(input: _Library, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                     window_size: Sequence[SupportsIndex],
+                     window_size: SupportsIndex | Sequence[SupportsIndex],
                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                      out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def average_pooling1(input: _Operand, /, *, strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                     window_size: Sequence[SupportsIndex],
+                     window_size: SupportsIndex | Sequence[SupportsIndex],
                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None, include_padding: bool = False,
                      out: _Out, shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def swish(input: _Typed[_Element], /, *, sigmoid_input_scale: _Number, out: None = None,
+def swish(input: _Typed[_Element], /, *, sigmoid_input_scale: _Number = 1.0, out: None = None,
           device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def swish(input: _NumPys, /, *, sigmoid_input_scale: _Number, out: None = None,
+def swish(input: _NumPys, /, *, sigmoid_input_scale: _Number = 1.0, out: None = None,
           device: str | None = None) -> _Array: ...
 @overload
-def swish(input: _Library, /, *, sigmoid_input_scale: _Number, out: None = None,
+def swish(input: _Library, /, *, sigmoid_input_scale: _Number = 1.0, out: None = None,
           device: str | None = None) -> _Library: ...
 @overload
-def swish(input: _Operand, /, *, sigmoid_input_scale: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def swish(input: _Operand, /, *, sigmoid_input_scale: _Number = 1.0, out: _Out, device: str | None = None) -> _Out: ...
 
 @overload
-def hard_swish(input: _Typed[_Element], /, *, alpha: _Number, beta: _Number, out: None = None,
-               device: str | None = None) -> NDArray[_Element]: ...
+def hard_swish(input: _Typed[_Element], /, *, alpha: _Number = 0.16666666666666666, beta: _Number = 0.5,
+               out: None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def hard_swish(input: _NumPys, /, *, alpha: _Number, beta: _Number, out: None = None,
+def hard_swish(input: _NumPys, /, *, alpha: _Number = 0.16666666666666666, beta: _Number = 0.5, out: None = None,
                device: str | None = None) -> _Array: ...
 @overload
-def hard_swish(input: _Library, /, *, alpha: _Number, beta: _Number, out: None = None,
+def hard_swish(input: _Library, /, *, alpha: _Number = 0.16666666666666666, beta: _Number = 0.5, out: None = None,
                device: str | None = None) -> _Library: ...
 @overload
-def hard_swish(input: _Operand, /, *, alpha: _Number, beta: _Number, out: _Out, device: str | None = None) -> _Out: ...
+def hard_swish(input: _Operand, /, *, alpha: _Number = 0.16666666666666666, beta: _Number = 0.5, out: _Out,
+               device: str | None = None) -> _Out: ...
 
 @overload
 def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
                                      output_scale: _NumPys, /, output_zero_point: _Typed[_Element], *,
                                      strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                                     window_size: Sequence[SupportsIndex],
+                                     window_size: SupportsIndex | Sequence[SupportsIndex],
                                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -2396,7 +2507,7 @@ def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input
 def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
                                      output_scale: _NumPys, /, output_zero_point: _NumPys | None = None, *,
                                      strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                                     window_size: Sequence[SupportsIndex],
+                                     window_size: SupportsIndex | Sequence[SupportsIndex],
                                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -2406,7 +2517,7 @@ def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input
 def quantized_linear_average_pooling(input: _NumPys, input_scale: _NumPys, input_zero_point: _NumPys | None,
                                      output_scale: _NumPys, /, output_zero_point: _NumPys | None = None, *,
                                      strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                                     window_size: Sequence[SupportsIndex],
+                                     window_size: SupportsIndex | Sequence[SupportsIndex],
                                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -2418,7 +2529,7 @@ def quantized_linear_average_pooling(input: _Library | _Array | float, input_sca
                                      output_scale: _Library | _Array | float, /,
                                      output_zero_point: _Library | _Array | float | None = None, *,
                                      strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                                     window_size: Sequence[SupportsIndex],
+                                     window_size: SupportsIndex | Sequence[SupportsIndex],
                                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -2428,7 +2539,7 @@ def quantized_linear_average_pooling(input: _Library | _Array | float, input_sca
 def quantized_linear_average_pooling(input: _Operand, input_scale: _Operand, input_zero_point: _Operand | None,
                                      output_scale: _Operand, /, output_zero_point: _Operand | None = None, *,
                                      strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
-                                     window_size: Sequence[SupportsIndex],
+                                     window_size: SupportsIndex | Sequence[SupportsIndex],
                                      start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
                                      dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
@@ -2466,31 +2577,35 @@ def matrix_multiply_integer_to_float(a: _Operand, a_scale: _Operand, a_zero_poin
 
 @overload
 def mean_variance_normalization2(input: float, /, scale: float | None = None, bias: float | None = None, *,
-                                 axes: SupportsIndex | Sequence[SupportsIndex], use_mean: bool, use_variance: bool,
-                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex] = -1, use_mean: bool = True,
+                                 use_variance: bool = True, epsilon: _Number = 1e-05,
+                                 fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization2(input: _Typed[_Element] | float, /, scale: _Typed[_Element] | float,
-                                 bias: _Typed[_Element] | float, *, axes: SupportsIndex | Sequence[SupportsIndex],
-                                 use_mean: bool, use_variance: bool, epsilon: _Number,
+                                 bias: _Typed[_Element] | float, *, axes: SupportsIndex | Sequence[SupportsIndex] = -1,
+                                 use_mean: bool = True, use_variance: bool = True, epsilon: _Number = 1e-05,
                                  fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
 def mean_variance_normalization2(input: _NumPys, /, scale: _NumPys | None = None, bias: _NumPys | None = None, *,
-                                 axes: SupportsIndex | Sequence[SupportsIndex], use_mean: bool, use_variance: bool,
-                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex] = -1, use_mean: bool = True,
+                                 use_variance: bool = True, epsilon: _Number = 1e-05,
+                                 fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def mean_variance_normalization2(input: _Library | _Array | float, /, scale: _Library | _Array | float | None = None,
                                  bias: _Library | _Array | float | None = None, *,
-                                 axes: SupportsIndex | Sequence[SupportsIndex], use_mean: bool, use_variance: bool,
-                                 epsilon: _Number, fused_activation: Operator | None = None, out: None = None,
+                                 axes: SupportsIndex | Sequence[SupportsIndex] = -1, use_mean: bool = True,
+                                 use_variance: bool = True, epsilon: _Number = 1e-05,
+                                 fused_activation: Operator | None = None, out: None = None,
                                  shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
 def mean_variance_normalization2(input: _Operand, /, scale: _Operand | None = None, bias: _Operand | None = None, *,
-                                 axes: SupportsIndex | Sequence[SupportsIndex], use_mean: bool, use_variance: bool,
-                                 epsilon: _Number, fused_activation: Operator | None = None, out: _Out,
-                                 shape: None = None, device: str | None = None) -> _Out: ...
+                                 axes: SupportsIndex | Sequence[SupportsIndex] = -1, use_mean: bool = True,
+                                 use_variance: bool = True, epsilon: _Number = 1e-05,
+                                 fused_activation: Operator | None = None, out: _Out, shape: None = None,
+                                 device: str | None = None) -> _Out: ...
 
 @overload
 def multihead_attention1(query: _NumPys | None = None, key: _NumPys | None = None, value: _NumPys | None = None,
@@ -2498,9 +2613,10 @@ def multihead_attention1(query: _NumPys | None = None, key: _NumPys | None = Non
                          stacked_query_key_value: _NumPys | None = None, bias: _NumPys | None = None,
                          mask: _NumPys | None = None, relative_position_bias: _NumPys | None = None,
                          past_key: _NumPys | None = None, past_value: _NumPys | None = None,
-                         past_sequence_lengths: _NumPys | None = None, *, scale: _Number, mask_filter_value: _Number,
-                         query_head_count: SupportsIndex, key_value_head_count: SupportsIndex,
-                         mask_type: str | SupportsIndex, out: Sequence[_Array | bool | None] | None = None,
+                         past_sequence_lengths: _NumPys | None = None, *, scale: _Number | None = None,
+                         mask_filter_value: _Number = -10000.0, query_head_count: SupportsIndex,
+                         key_value_head_count: SupportsIndex | None = None, mask_type: str | SupportsIndex = 'NONE',
+                         out: Sequence[_Array | bool | None] | None = None,
                          dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                          device: str | None = None) -> tuple[_Array, _Array | None, _Array | None]: ...
 @overload
@@ -2513,102 +2629,126 @@ def multihead_attention1(query: _Library | _Array | float | None = None, key: _L
                          relative_position_bias: _Library | _Array | float | None = None,
                          past_key: _Library | _Array | float | None = None,
                          past_value: _Library | _Array | float | None = None,
-                         past_sequence_lengths: _Library | _Array | float | None = None, *, scale: _Number,
-                         mask_filter_value: _Number, query_head_count: SupportsIndex,
-                         key_value_head_count: SupportsIndex, mask_type: str | SupportsIndex,
-                         out: Sequence[_Library | bool | None] | None = None,
+                         past_sequence_lengths: _Library | _Array | float | None = None, *,
+                         scale: _Number | None = None, mask_filter_value: _Number = -10000.0,
+                         query_head_count: SupportsIndex, key_value_head_count: SupportsIndex | None = None,
+                         mask_type: str | SupportsIndex = 'NONE', out: Sequence[_Library | bool | None] | None = None,
                          dtype: Sequence[_DType | None] | None = None, shape: Sequence[_Shape | None] | None = None,
                          device: str | None = None) -> tuple[_Library, _Library | None, _Library | None]: ...
 
 @overload
-def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
-             out: None = None, dtype: _DTypeOf[_Element], shape: _Shape | None = None,
-             device: str | None = None) -> NDArray[_Element]: ...
+def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *,
+             quantization_type: str | SupportsIndex | None = None, out: None = None, dtype: _DTypeOf[_Element],
+             shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
-             out: None = None, dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def quantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *,
+             quantization_type: str | SupportsIndex | None = None, out: None = None, dtype: _DType,
+             shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def quantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
-             quantization_type: str | SupportsIndex, out: None = None, dtype: _DType, shape: _Shape | None = None,
-             device: str | None = None) -> _Library: ...
+             quantization_type: str | SupportsIndex | None = None, out: None = None, dtype: _DType,
+             shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def quantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
-             out: _Out, dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+def quantize(input: _Operand, quantizations: Sequence[_Operand], /, *,
+             quantization_type: str | SupportsIndex | None = None, out: _Out, dtype: None = None, shape: None = None,
+             device: str | None = None) -> _Out: ...
 
 @overload
-def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
-               out: None = None, dtype: _DTypeOf[_Element], shape: _Shape | None = None,
-               device: str | None = None) -> NDArray[_Element]: ...
+def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *,
+               quantization_type: str | SupportsIndex | None = None, out: None = None, dtype: _DTypeOf[_Element],
+               shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *, quantization_type: str | SupportsIndex,
-               out: None = None, dtype: _DType, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
+def dequantize(input: _NumPys, quantizations: Sequence[_NumPys], /, *,
+               quantization_type: str | SupportsIndex | None = None, out: None = None, dtype: _DType,
+               shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
 def dequantize(input: _Library | _Array | float, quantizations: Sequence[_Library | _Array | float], /, *,
-               quantization_type: str | SupportsIndex, out: None = None, dtype: _DType, shape: _Shape | None = None,
-               device: str | None = None) -> _Library: ...
+               quantization_type: str | SupportsIndex | None = None, out: None = None, dtype: _DType,
+               shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def dequantize(input: _Operand, quantizations: Sequence[_Operand], /, *, quantization_type: str | SupportsIndex,
-               out: _Out, dtype: None = None, shape: None = None, device: str | None = None) -> _Out: ...
+def dequantize(input: _Operand, quantizations: Sequence[_Operand], /, *,
+               quantization_type: str | SupportsIndex | None = None, out: _Out, dtype: None = None, shape: None = None,
+               device: str | None = None) -> _Out: ...
 
 @overload
-def resample3(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex,
-              rounding_direction: str | SupportsIndex, scales: Sequence[_Number],
-              input_pixel_offsets: Sequence[_Number], output_pixel_offsets: Sequence[_Number], antialiased: bool,
-              out: None = None, shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
+def resample3(input: _Typed[_Element], /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
+              input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, antialiased: bool = False,
+              out: None = None, shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def resample3(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
-              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
-              output_pixel_offsets: Sequence[_Number], antialiased: bool, out: None = None, shape: _Shape,
-              device: str | None = None) -> _Array: ...
+def resample3(input: _NumPys, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
+              input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, antialiased: bool = False,
+              out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def resample3(input: _Library, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
-              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
-              output_pixel_offsets: Sequence[_Number], antialiased: bool, out: None = None, shape: _Shape,
-              device: str | None = None) -> _Library: ...
+def resample3(input: _Library, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
+              input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, antialiased: bool = False,
+              out: None = None, shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def resample3(input: _Operand, /, *, interpolation_mode: str | SupportsIndex, rounding_direction: str | SupportsIndex,
-              scales: Sequence[_Number], input_pixel_offsets: Sequence[_Number],
-              output_pixel_offsets: Sequence[_Number], antialiased: bool, out: _Out, shape: None = None,
-              device: str | None = None) -> _Out: ...
+def resample3(input: _Operand, /, *, interpolation_mode: str | SupportsIndex = 'LINEAR',
+              rounding_direction: str | SupportsIndex = 'INCREASING', scales: Sequence[_Number] | None = None,
+              input_pixel_offsets: _Number | Sequence[_Number] | None = None,
+              output_pixel_offsets: _Number | Sequence[_Number] | None = None, antialiased: bool = False, out: _Out,
+              shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def fold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
-         dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-         end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DTypeOf[_Element], shape: _Shape,
-         device: str | None = None) -> NDArray[_Element]: ...
+def fold(input: _NumPys, /, *, window_sizes: SupportsIndex | Sequence[SupportsIndex],
+         strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+         dtype: _DTypeOf[_Element], shape: _Shape, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def fold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
-         dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-         end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape,
-         device: str | None = None) -> _Array: ...
+def fold(input: _NumPys, /, *, window_sizes: SupportsIndex | Sequence[SupportsIndex],
+         strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None, dtype: _DType,
+         shape: _Shape, device: str | None = None) -> _Array: ...
 @overload
-def fold(input: _Library, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
-         dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-         end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape,
-         device: str | None = None) -> _Library: ...
+def fold(input: _Library, /, *, window_sizes: SupportsIndex | Sequence[SupportsIndex],
+         strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None, dtype: _DType,
+         shape: _Shape, device: str | None = None) -> _Library: ...
 @overload
-def fold(input: _Operand, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
-         dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-         end_padding: Sequence[SupportsIndex], out: _Out, dtype: None = None, shape: None = None,
-         device: str | None = None) -> _Out: ...
+def fold(input: _Operand, /, *, window_sizes: SupportsIndex | Sequence[SupportsIndex],
+         strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+         end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out, dtype: None = None,
+         shape: None = None, device: str | None = None) -> _Out: ...
 
 @overload
-def unfold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
-           dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-           end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DTypeOf[_Element],
-           shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
+def unfold(input: _NumPys, /, *, window_sizes: SupportsIndex | Sequence[SupportsIndex],
+           strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None,
+           dtype: _DTypeOf[_Element], shape: _Shape | None = None, device: str | None = None) -> NDArray[_Element]: ...
 @overload
-def unfold(input: _NumPys, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
-           dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-           end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape | None = None,
-           device: str | None = None) -> _Array: ...
+def unfold(input: _NumPys, /, *, window_sizes: SupportsIndex | Sequence[SupportsIndex],
+           strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None, dtype: _DType,
+           shape: _Shape | None = None, device: str | None = None) -> _Array: ...
 @overload
-def unfold(input: _Library, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
-           dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-           end_padding: Sequence[SupportsIndex], out: None = None, dtype: _DType, shape: _Shape | None = None,
-           device: str | None = None) -> _Library: ...
+def unfold(input: _Library, /, *, window_sizes: SupportsIndex | Sequence[SupportsIndex],
+           strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: None = None, dtype: _DType,
+           shape: _Shape | None = None, device: str | None = None) -> _Library: ...
 @overload
-def unfold(input: _Operand, /, *, window_sizes: Sequence[SupportsIndex], strides: Sequence[SupportsIndex],
-           dilations: Sequence[SupportsIndex], start_padding: Sequence[SupportsIndex],
-           end_padding: Sequence[SupportsIndex], out: _Out, dtype: None = None, shape: None = None,
-           device: str | None = None) -> _Out: ...
+def unfold(input: _Operand, /, *, window_sizes: SupportsIndex | Sequence[SupportsIndex],
+           strides: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           dilations: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           start_padding: SupportsIndex | Sequence[SupportsIndex] | None = None,
+           end_padding: SupportsIndex | Sequence[SupportsIndex] | None = None, out: _Out, dtype: None = None,
+           shape: None = None, device: str | None = None) -> _Out: ...

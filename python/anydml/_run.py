@@ -22,7 +22,9 @@ class Operator:
     __slots__ = ("name", "attributes")
 
     def __init__(self, name, /, **attributes):
-        self.name, self.attributes = _core.operator_name(name), attributes
+        self.name, self.attributes = _core.operator_name(name).removeprefix("DML_OPERATOR_"), attributes
+        if self.name not in _SPECS:
+            _core.run(self.name, (), (), {}, None)  # raises an error that suggests a name
 
     def __repr__(self):
         attributes = (f", {key}={value!r}" for key, value in self.attributes.items())
@@ -81,15 +83,17 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     return call.result(give(call.run(arrays, outs, attributes, device)))
 
 
-def function_of(run, op, required, optional, options):
+def function_of(run, op, required, optional, options, equivalent=None):
     """Returns the body of an operator's function, which accepts all inputs, attributes and options, in this order.
+    `equivalent` returns the call to compile for calls that `run` converts.
 
     Calls with a known form, that is with arrays of the same types, shapes and strides and with the same attributes as
     before, run immediately (short_call.h). All others go the long way, through `run`.
     """
     spec = _SPECS[op]
     return _core.make_short_call(op, spec.inputs, spec.array, required + optional, len(required), options,
-                                 spec.same, long_way(run, op, spec, required, optional, options))
+                                 spec.same, long_way(run, op, spec, required, optional, options),
+                                 equivalent=equivalent)
 
 
 def long_way(run, op, spec, required, optional, options):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Suggests an existing name for a name that the package does not have."""
 import difflib
+import sys
 
 from . import _core
 from ._messages import function_of as _function_of
@@ -9,7 +10,8 @@ from ._messages import function_of as _function_of
 OTHERS = {
     "MultiheadAttention": "multihead_attention", "absolute": "abs", "adam": "adam_optimizer", "amax": "max",
     "amin": "min", "arange": "fill_value_sequence", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
-    "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan_yx", "arctanh": "atanh", "argwhere": "nonzero_coordinates",
+    "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan_yx", "arctanh": "atanh",
+    "argsort": "top_k1(x, k=x.shape[-1], axis_direction='INCREASING')[1]", "argwhere": "nonzero_coordinates",
     "astype": "cast", "atan2": "atan_yx", "avg_pool2d": "average_pooling", "batch_norm": "batch_normalization",
     "bitwise_and": "bit_and", "bitwise_count": "bit_count", "bitwise_invert": "bit_not",
     "bitwise_left_shift": "bit_shift_left", "bitwise_not": "bit_not", "bitwise_or": "bit_or",
@@ -20,19 +22,22 @@ OTHERS = {
     "fmod": "modulus_truncate", "full": "fill_value_constant", "ge": "greater_equal",
     "group_norm": "mean_variance_normalization1", "gt": "greater", "hardsigmoid": "hard_sigmoid",
     "hardswish": "hard_swish", "hstack": "concat", "identity": "element_wise_identity", "inner": "matmul",
-    "instance_norm": "mean_variance_normalization1", "interpolate": "resample3", "invert": "bit_not", "jit": "graph",
+    "instance_norm": "mean_variance_normalization1", "interpolate": "resample3", "invert": "bit_not",
+    "isfinite": "isnan and anydml.isinf", "jit": "graph",
     "layer_norm": "mean_variance_normalization1", "le": "less_equal", "left_shift": "bit_shift_left",
     "local_response_norm": "local_response_normalization", "logsumexp": "reduce(x, function='LOG_SUM_EXP')",
     "lp_pool2d": "lp_pooling1", "lt": "less", "max_pool2d": "max_pooling2", "max_unpool2d": "max_unpooling",
     "mm": "matmul", "mod": "modulus_floor", "mul": "multiply", "ne": "not_equal", "neg": "negate",
     "negative": "negate", "nonzero": "nonzero_coordinates", "norm": "reduce(x, function='L2')",
     "normalize": "lp_normalization", "ones": "fill_value_constant", "pad": "padding1",
-    "pixel_shuffle": "depth_to_space1", "pixel_unshuffle": "space_to_depth1", "power": "pow",
+    "pixel_shuffle": "depth_to_space1(x, block_size=r, order='COLUMN_ROW_DEPTH')",
+    "pixel_unshuffle": "space_to_depth1(x, block_size=r, order='COLUMN_ROW_DEPTH')", "power": "pow",
     "prelu": "parameterized_relu", "rand": "random_generator", "random": "random_generator", "reciprocal": "recip",
     "relu6": "clip(x, 0, 6)", "remainder": "modulus_floor", "right_shift": "bit_shift_right",
     "rint": "element_wise_round", "round": "element_wise_round",
     "scaled_dot_product_attention": "multihead_attention", "scatter": "scatter_elements", "selu": "scaled_elu",
-    "silu": "swish", "slice": "slice_", "square": "constant_pow(x, exponent=2)", "sub": "subtract", "take": "gather",
+    "silu": "swish", "slice": "slice_",
+    "sort": "top_k1(x, k=x.shape[-1], axis_direction='INCREASING')[0]", "square": "constant_pow(x, exponent=2)", "sub": "subtract", "take": "gather",
     "take_along_axis": "gather_elements", "topk": "top_k", "true_divide": "divide", "trunc": "element_wise_round",
     "vstack": "concat", "zeros": "fill_value_constant",
 }
@@ -53,8 +58,20 @@ def message(name, names):
     if known is not None:
         return (f"{text}; DirectML's {known} is anydml.{_function_of(known)}" if built[known] else
                 f"{text}; DirectML's {known} is not built yet")
+    other = _library_of(name)
+    if other is not None:  # a name that is spelt right, so another name would mislead
+        return (f"{text}, and no function does what {other}.{name} does; docs/python-operators.md and dir(anydml) list its "
+                "functions")
     near = difflib.get_close_matches(name.lower(), [*names, *OTHERS], 3, 0.7)
     near = list(dict.fromkeys(OTHERS.get(one, one) for one in near))
     if near:
         return f"{text}; did you mean {' or '.join(f'anydml.{one}' for one in near)}?"
     return f"{text}; docs/python-operators.md and dir(anydml) list its functions"
+
+
+def _library_of(name):
+    """Returns the module of NumPy or of PyTorch, if it is loaded, that has a function of this name."""
+    for module in ("numpy", "numpy.linalg", "torch", "torch.nn.functional"):
+        if callable(getattr(sys.modules.get(module), name, None)):
+            return module
+    return None

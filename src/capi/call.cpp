@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "capi/ranges.h"
 #include "facts/facts.h"
 #include "plan/tensor.h"
 #include "text/format.h"
@@ -172,7 +173,7 @@ class Reader {
                      format_text("attribute {} is missing; the operator takes {}", field.name, attribute_names(op_)));
       }
     }
-    return {};
+    return check_elements();
   }
 
   [[nodiscard]] schema::Described&& described() { return std::move(described_); }
@@ -246,12 +247,14 @@ class Reader {
     if (field.type == facts::FieldType::scale_bias) {
       argument.numbers.resize(2);
       argument.numbers[named.number] = read_number(given, 0, false);
-      return {};
+      return check_real(given, argument.numbers[named.number], std::nullopt);
     }
     for (std::uint32_t i = 0; i < (array ? given.count : 1); ++i) {
       const Scalar number = read_number(given, i, array);
       if (takes_integers(field.type)) {
         ANYDML_TRY(check_integer(given, field, number, array ? std::optional(i) : std::nullopt));
+      } else if (!is_bound(field) && !is_element(field)) {
+        ANYDML_TRY(check_real(given, number, array ? std::optional(i) : std::nullopt));
       }
       argument.numbers.push_back(number);
     }
@@ -268,6 +271,36 @@ class Reader {
     if (!(value >= least && value <= most) || std::trunc(value) != value) {
       return wrong(op_, format_text("attribute {:.64}{} is {}; expected a whole number from {} to {}", given.name,
                                     index ? format_text("[{}]", *index) : std::string(), value, least, most));
+    }
+    return {};
+  }
+
+  // FLOAT has 32 bits.
+  [[nodiscard]] Status check_real(const anydml_attribute& given, const Scalar& number,
+                                  std::optional<std::uint32_t> index) const {
+    const std::optional<std::string> expected = beyond_float(number, DataType::FLOAT32);
+    return !expected ? Status()
+                     : Status(wrong(op_, format_text("attribute {:.64}{} is {}; expected {}", given.name,
+                                                     index ? format_text("[{}]", *index) : std::string(),
+                                                     number_text(number), *expected)));
+  }
+
+  // Numbers that become elements, once the output's type is known.
+  [[nodiscard]] Status check_elements() const {
+    const std::size_t union_type = schema::union_type_field(op_);
+    const bool has_union = union_type != schema::kNoField && !described_.arguments[union_type].numbers.empty();
+    const auto type =
+        static_cast<DataType>(has_union ? described_.arguments[union_type].numbers.front().as<u32>() : output_type());
+    for (std::size_t i = 0; i < op_.fields.size(); ++i) {
+      const facts::Field& field = op_.fields[i];
+      const schema::Argument& argument = described_.arguments[i];
+      if (!facts::is_attribute(field.kind) || argument.numbers.size() != 1) {
+        continue;
+      }
+      if (const auto expected = beyond_range(field, argument.numbers.front(), type)) {
+        return wrong(op_, format_text("attribute {} is {}; expected {}", field.name,
+                                      number_text(argument.numbers.front()), *expected));
+      }
     }
     return {};
   }

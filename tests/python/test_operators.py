@@ -259,6 +259,7 @@ def test_signatures(name):
                         *python_rule.options(op)]
     for one in op.attributes:
         default = python_rule.DEFAULTS.get(name, {}).get(one.field, None if one.optional else inspect.Parameter.empty)
+        default = None if isinstance(default, python_rule.By) else default  # it depends on the arguments
         assert parameters[one.name].default == default
 
 
@@ -428,7 +429,7 @@ def test_what_is_wrong_is_named():
         return anydml.run("ELEMENT_WISE_ADD1", X, X, FusedActivation=activation)
 
     for error, message, call in (
-            (TypeError, "missing 2 required keyword-only arguments: 'alpha' and 'beta'", lambda: anydml.linear(X)),
+            (TypeError, "missing 2 required keyword-only arguments: 'offsets' and 'sizes'", lambda: anydml.slice_(X)),
             (TypeError, "^threshold: min is None", lambda: anydml.threshold(X, min=None)),
             (TypeError, "^abs: scale is 'a' .str.; expected a number", lambda: anydml.abs(X, scale="a", bias=1)),
             (ValueError, "^abs: .*bias", lambda: anydml.abs(X, scale=2)),

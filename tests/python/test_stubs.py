@@ -66,7 +66,7 @@ def test_mypy(cache):
     check("mypy", "--strict", "--cache-dir", cache, *(word for name in modules for word in ("-m", name)), cwd=cache)
     check("mypy", "--strict", "--cache-dir", cache, *PROGRAMS, cwd=cache)
     wrong = cache / "wrong.py"
-    wrong.write_text("import anydml\nanydml.linear([1.0])\nanydml.cast([1.0])\nanydml.add('1', None)\n"
+    wrong.write_text("import anydml\nanydml.reduce([1.0])\nanydml.cast([1.0])\nanydml.add('1', None)\n"
                      "@anydml.graph\ndef f(x: bytes, k: int = 2) -> bytes: return x\nf(b'', k='2')\n")
     done = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", cache, wrong], capture_output=True, text=True)
     assert set(re.findall(r"wrong.py:(\d): error", done.stdout)) == {"2", "3", "4", "7"}, done.stdout
