@@ -9,6 +9,7 @@ import bisect
 import math
 import mmap
 import operator
+import weakref
 
 import numpy as _np
 
@@ -373,6 +374,15 @@ class Recorder:
                 value = self.graph.constant(kept)
             self._constants[id(array)] = (array, kept, value)
         return value
+
+    def owners_of_constants(self):
+        """Returns weak references to the arrays whose elements the constants had."""
+        owners = {}
+        for array, _, _ in self._constants.values():
+            while isinstance(array.base, _np.ndarray):
+                array = array.base
+            owners[id(array)] = weakref.ref(array)
+        return list(owners.values())
 
     def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
         """Records an operator. The arguments are those of `run`."""
