@@ -203,7 +203,8 @@ class _Description:
             self._alive.append(function)
             for cell in function.__closure__ or ():
                 self._waiting.append((cell, functools.partial(self._of_cell, cell)))
-            if function.__defaults__ or function.__kwdefaults__:
+            defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+            if any(type(one) not in PLAIN for one in defaults):
                 self._waiting.append((function, functools.partial(self._of_attributes, function, -1, (),
                                                                   ("__defaults__", "__kwdefaults__"))))
         return _WEAK, weakref.ref(function)
