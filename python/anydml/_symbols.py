@@ -25,6 +25,9 @@ _LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit,
 FUNCTIONS, UFUNCS = {}, {}
 
 
+REFUSED = {}  # by the name of a function: another way
+
+
 _INSTEAD = ": docs/python.md lists the functions that can be, and the operators of anydml can be too"
 
 
@@ -39,11 +42,27 @@ class ElementsNeeded(TypeError):
         self.symbol = symbol
 
 
+_WAYS_OUT = {"array": "; numpy.stack joins values, and an array that a value indexes, as in table[i], must be an argument "
+                      "of the function"}
+
+
 def _needs_elements(what):
     def refuse(self, *_, **__):
-        raise ElementsNeeded(f"{what} needs the elements of a value, which a graph has only when it runs", self)
+        raise ElementsNeeded(f"{what} needs the elements of a value, which a graph has only when it runs"
+                             f"{_WAYS_OUT.get(what, '')}", self)
 
     return refuse
+
+
+class _Storage:
+    """The memory of symbols that view the same elements, as NumPy's views do: a value of the graph, which an assignment
+    replaces by another."""
+
+    __slots__ = ("source", "version", "bytes")
+
+    def __init__(self, source, bytes_=None):
+        self.source, self.version = source, 0
+        self.bytes = bytes_  # None: an argument, whose elements belong to the caller
 
 
 class Symbol:
@@ -63,11 +82,14 @@ class Symbol:
     array([[2, 4, 6]], dtype=int8)
     """
 
-    __slots__ = ("_recorder", "_source", "_start", "_stand_in", "_value")
+    __slots__ = ("_recorder", "_storage", "_start", "_stand_in", "_value", "_version")
+    __pandas_priority__ = 10000  # pandas leaves arithmetic with a symbol to the symbol
 
-    def __init__(self, recorder, source, start, stand_in, value=None):
-        self._recorder, self._source, self._start = recorder, source, start
-        self._stand_in, self._value = stand_in, value
+    def __init__(self, recorder, storage, start, stand_in, value=None):
+        self._recorder, self._storage, self._start = recorder, storage, start
+        self._stand_in, self._value, self._version = stand_in, value, storage.version
+
+    _source = property(lambda self: self._storage.source)
 
     shape = property(lambda self: self._stand_in.shape, doc="As of an array.")
     dtype = property(lambda self: self._stand_in.dtype, doc="As of an array.")
@@ -99,11 +121,26 @@ class Symbol:
         """Returns the same elements in one dimension."""
         return _raveled(self, order)
 
-    flatten = ravel  # values never change, so a copy would not differ from a view
+    def flatten(self, order="C"):
+        """Returns a copy of the elements in one dimension."""
+        return _raveled(self, order).copy()
 
     def copy(self, order="C"):
-        """Returns the symbol itself, because values never change."""
-        return self
+        """Returns the same elements. Elements of the copy can be assigned without a change of the original."""
+        if self._stand_in.flags.c_contiguous:  # values themselves never change, so both have the same
+            return self._recorder.symbol(plain(self)._id(), self._stand_in)
+        return self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
+
+    def _own(self, what="changed in place"):
+        """Refuses a change of an argument."""
+        if self._storage.bytes is None:
+            raise TypeError(f"an argument of a graph cannot be {what}, because that would change the caller's array: make a "
+                            "copy first, x = x.copy(), or a new value, as x = x + 1 in place of x += 1")
+
+    def _become(self, value):
+        """Replaces all elements of the storage; views of them change as well."""
+        self._storage.source = plain(value).copy()._id()
+        self._storage.version += 1
 
     def squeeze(self, axis=None):
         """Returns the symbol without dimensions of size 1."""
@@ -117,7 +154,7 @@ class Symbol:
         """Converts as CAST does. As bool, an element is true if it is not 0."""
         dtype = _np.dtype(dtype)
         if self.dtype == dtype:
-            return self
+            return self.copy() if copy else self
         if dtype.char not in _CODES:
             raise TypeError(f"astype: the type is {dtype}; expected bool, float16/32/64, int8 to int64 or uint8 to uint64")
         if not _np.can_cast(self.dtype, dtype, casting):
@@ -141,10 +178,10 @@ class Symbol:
         if function in FUNCTIONS:
             if kwargs.get("out", self) is None:  # which is as good as not given
                 kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-            return FUNCTIONS[function](*args, **kwargs)
+            return fresh(FUNCTIONS[function](*args, **kwargs), args)
         if args and type(args[0]) is Symbol:
             return args[0]._arranged(function, *args[1:], **kwargs)
-        raise TypeError(f"numpy.{function.__name__} cannot be part of a graph{_INSTEAD}")
+        raise TypeError(_refused(function.__name__))
 
     def _arranged(self, function, *args, **kwargs):
         """Returns the result of a NumPy function that rearranges an array."""
@@ -153,27 +190,30 @@ class Symbol:
         if function is _np.ravel:
             return _raveled(self, *args, **kwargs)
         if function in _LISTS_OF_VIEWS:
-            return [Symbol(self._recorder, self._source, self._start, part)
+            return [Symbol(self._recorder, self._storage, self._start, part)
                     for part in function(self._stand_in, *args, **kwargs)]
         if function in _VIEWS:
             return self._seen(lambda array: function(array, *args, **kwargs))
-        raise TypeError(f"numpy.{function.__name__} cannot be part of a graph{_INSTEAD}")
+        raise TypeError(_refused(function.__name__))
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         """Records NumPy's ufuncs, and arithmetic with an array, such as ``array + symbol``."""
-        if "out" in options:
+        out = options.pop("out", (None,))
+        if any(one is not None and type(one) is not Symbol for one in out):
             raise TypeError("an array cannot be changed by a value of a graph: write a = a + x in place of a += x")
         if ufunc not in UFUNCS or method != "__call__" or options:
             what = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
             by = f" with {', '.join(options)}" if options and method == "__call__" and ufunc in UFUNCS else ""
-            raise TypeError(f"numpy.{what} cannot be part of a graph{by}{_INSTEAD}")
-        return UFUNCS[ufunc](*inputs)
+            raise TypeError(_refused(what, by))
+        if out != (None,) and len(out) == 1:
+            return changed(out[0], UFUNCS[ufunc](*inputs), f"numpy.{ufunc.__name__}")
+        return fresh(UFUNCS[ufunc](*inputs), inputs)
 
     def _seen(self, look, may_copy=True):
         """Returns the same elements, rearranged by NumPy's function `look`. Where NumPy copies, the graph copies."""
         seen = look(self._stand_in)
         if seen is not None and self._is_view(seen):
-            return Symbol(self._recorder, self._source, self._start, seen)
+            return Symbol(self._recorder, self._storage, self._start, seen)
         if not may_copy:
             raise ValueError("copy is False, and the elements cannot be arranged so without a copy")
         packed = self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
@@ -181,7 +221,7 @@ class Symbol:
         if not packed._is_view(seen):
             raise NotImplementedError("a graph cannot arrange the elements of a value so; it takes reshapes, "
                                       "permutations of axes and slices")
-        return Symbol(packed._recorder, packed._source, packed._start, seen)
+        return Symbol(packed._recorder, packed._storage, packed._start, seen)
 
     def _is_view(self, seen):
         """Whether an array is a view of the stand-in that a graph can read, and not a copy. The graph counts offsets and
@@ -195,23 +235,50 @@ class Symbol:
 
     def _id(self):
         """The symbol's number in the graph."""
-        if self._value is None:
+        if self._value is None or self._version != self._storage.version:
             array = self._stand_in
             offset = (_address(array) - self._start) // array.itemsize if array.size else 0
-            self._value = self._recorder.graph.view(self._source, array, offset)
+            self._value = self._recorder.graph.view(self._storage.source, array, offset)
+            self._version = self._storage.version
         return self._value
 
     def __iter__(self):
         return (self[i] for i in range(len(self)))
 
     def __setitem__(self, where, value):
-        raise TypeError("a value of a graph cannot be changed; make a new one, for example by numpy.where")
+        FUNCTIONS[Symbol.__setitem__](self, where, value)
 
     item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = __complex__ = None  # see below
 
 
 for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__"):
     setattr(Symbol, _name, _needs_elements(_name.strip("_")))
+
+
+def fresh(result, operands):
+    """Copies a result that is one of the operands: NumPy's result is a new array, which can be changed alone."""
+    if type(result) is Symbol:
+        shares = any(type(one) is Symbol and one._storage is result._storage for one in operands)
+        return result.copy() if shares else result
+    return result
+
+
+def changed(symbol, value, what):
+    """Changes all elements of a symbol in place, and returns it."""
+    symbol._own()
+    if not _np.can_cast(value.dtype, symbol.dtype, "same_kind"):
+        raise TypeError(f"{what}: the result is {value.dtype} and cannot be put into a value of {symbol.dtype} in place: write "
+                        "x = x * y in place of x *= y, or convert it with astype")
+    if value.shape != symbol.shape:
+        raise ValueError(f"{what}: the result has the shape {value.shape} and does not fit into a value of the shape "
+                         f"{symbol.shape}")
+    symbol[...] = value
+    return symbol
+
+
+def _refused(name, by=""):
+    instead = REFUSED.get(name) if not by else None
+    return f"numpy.{name} cannot be part of a graph{by}" + (_INSTEAD if instead is None else f"; {instead}")
 
 
 def _reshaped_in_place(array, shape):
@@ -340,19 +407,25 @@ class Recorder:
             self._memories.append((_address(_np.frombuffer(memory, _np.uint8)), len(memory), memory))
         return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
 
+    def stand_in_at(self, address, count, dtype):
+        """Returns an array in one dimension over the memory of stand-ins that begins at an address."""
+        start, _, memory = next(one for one in self._memories if one[0] <= address < one[0] + one[1])
+        return _np.ndarray((count,), dtype, memory, address - start)
+
     def is_within(self, address):
         """Whether an address lies in the memory of stand-ins."""
         return any(start <= address < start + count for start, count, _ in self._memories)
 
-    def symbol(self, source, stand_in):
+    def symbol(self, source, stand_in, is_argument=False):
         address, _, memory = self._memories[-1]
-        return Symbol(self, source, address if stand_in.base is memory else _address(stand_in), stand_in, source)
+        return Symbol(self, _Storage(source, None if is_argument else stand_in.nbytes),
+                      address if stand_in.base is memory else _address(stand_in), stand_in, source)
 
     def input(self, array):
         """Returns a Symbol for arrays like this one, and their stand-in."""
         like = plain(array)
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
-        symbol = self.symbol(self.graph.input(stand_in), stand_in)
+        symbol = self.symbol(self.graph.input(stand_in), stand_in, is_argument=True)
         return (symbol.view(bool) if array.dtype == bool else symbol), stand_in
 
     def known(self, array):
@@ -436,7 +509,7 @@ class Recorder:
                 continue
             if one._recorder is not self:
                 raise ValueError(f"{name}: an operand is a value of another graph")
-            values.append(one._id() if one._value is None else one._value)
+            values.append(one._id())
         return values
 
     def output(self, value):
@@ -444,7 +517,8 @@ class Recorder:
         if type(value) is not Symbol:
             array = _np.asarray(value)
             stand_in = self.stand_in(array.shape, plain(array).dtype)
-            value = Symbol(self, self.constant(_np.asarray(plain(array), order="C")), _address(stand_in), stand_in)
+            source = self.constant(_np.asarray(plain(array), order="C"))
+            value = Symbol(self, _Storage(source), _address(stand_in), stand_in)
             self.graph.output(value._id())
             return stand_in, array.dtype
         kind = value.dtype
