@@ -25,7 +25,7 @@ def assign(symbol, where, value):
     if any(type(one) is Symbol for one in parts):
         return _assign_by_mask(symbol, parts, value)
     whole = symbol._stand_in.flags.c_contiguous and symbol._stand_in.nbytes == symbol._storage.bytes
-    if whole and parts == (Ellipsis,):
+    if whole and len(parts) == 1 and parts[0] is Ellipsis:
         value = np.broadcast_to(_without_leading(value, symbol.ndim), symbol.shape)
         return symbol._become(value.astype(symbol.dtype, copy=False))
     value = value.astype(symbol.dtype, copy=False)

@@ -226,15 +226,15 @@ def _holds_array(container):
 
 
 def _way_out(argument):
-    """Says how an argument becomes an array, if it can."""
+    """Says how an argument becomes an array or a constant, if it can."""
     kind = type(argument)
-    if {"pandas", "xarray", "polars"} & set(_libraries.names_of(kind)):
-        return f"; pass the elements of the {kind.__name__}, x.to_numpy()"
+    if hasattr(kind, "to_numpy"):
+        return "pass its elements, x.to_numpy()"
     if kind is list:
-        return "; pass an array, numpy.asarray(x), or for a constant a tuple"
+        return "pass an array, numpy.asarray(x), or for a constant a tuple"
     if hasattr(kind, "__array__") or hasattr(kind, "__array_interface__"):
-        return "; pass an array, numpy.asarray(x)"
-    return ""
+        return "pass an array, numpy.asarray(x)"
+    return None
 
 
 def _like(kind, shape, strides):
@@ -344,7 +344,8 @@ class Graph:
                 key.append((one.dtype, one.shape, one.strides) if isinstance(one, _np.ndarray) else
                            (type(one), _Identity(one)) if i == 0 and self._is_receiver(one) else _key_of(one))
             except TypeError as error:
-                raise TypeError(f"an argument is neither an array nor a constant: {error}{_way_out(one)}") from error
+                raise TypeError(f"an argument is of type {type(one).__name__} and neither an array nor a constant: "
+                                f"{_way_out(one) or error}") from error
         if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number suffices
             key.append((gpu, form))
         key = tuple(key)

@@ -29,7 +29,11 @@ def taken(one):
         return one
     if isinstance(one, (int, float)) and not isinstance(one, np.generic):
         return int(one) if isinstance(one, int) else float(one)
-    return np.asarray(one)
+    array = np.asarray(one)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"an operand is of type {type(one).__name__}{'' if array.ndim == 0 else f' with {array.dtype}'}; expected "
+                        "a number, or an array of bool, integers or floats")
+    return array
 
 
 def dtypes_of(operands):

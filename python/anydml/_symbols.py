@@ -205,9 +205,12 @@ class Symbol:
             what = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
             by = f" with {', '.join(options)}" if options and method == "__call__" and ufunc in UFUNCS else ""
             raise TypeError(_refused(what, by))
-        if out != (None,) and len(out) == 1:
-            return changed(out[0], UFUNCS[ufunc](*inputs), f"numpy.{ufunc.__name__}")
-        return fresh(UFUNCS[ufunc](*inputs), inputs)
+        made = UFUNCS[ufunc](*inputs)
+        if all(one is None for one in out):
+            return fresh(made, inputs)
+        if len(out) > 1:
+            raise TypeError(_refused(ufunc.__name__, " with out"))
+        return changed(out[0], made, f"numpy.{ufunc.__name__}")
 
     def _seen(self, look, may_copy=True):
         """Returns the same elements, rearranged by NumPy's function `look`. Where NumPy copies, the graph copies."""
@@ -257,9 +260,13 @@ for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__",
 
 def fresh(result, operands):
     """Copies a result that is one of the operands: NumPy's result is a new array, which can be changed alone."""
-    if type(result) is Symbol:
-        shares = any(type(one) is Symbol and one._storage is result._storage for one in operands)
-        return result.copy() if shares else result
+    if type(result) is not Symbol:
+        return result
+    for one in operands:
+        if type(one) in (list, tuple):
+            result = fresh(result, one)
+        elif type(one) is Symbol and one._storage is result._storage:
+            return result.copy()
     return result
 
 

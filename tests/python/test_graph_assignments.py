@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Assignments in graphs: to elements, through views and masks, and in place. NumPy itself is the reference."""
+import numpy as np
+import pytest
+
+import anydml
+
+X = np.float32(np.arange(24).reshape(4, 6) - 11) / 4
+I = np.arange(24, dtype=np.int32).reshape(4, 6)
+
+
+def check(function, *arrays):
+    before = [one.copy() for one in arrays]
+    expected = function(*[one.copy() for one in arrays])
+    found = anydml.graph(function)(*arrays)
+    for one, other in zip(arrays, before):
+        assert one.tobytes() == other.tobytes()
+    if not isinstance(expected, tuple):
+        found, expected = (found,), (expected,)
+    for i, (one, other) in enumerate(zip(found, expected)):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape), i
+        assert one.tobytes() == np.ascontiguousarray(other).tobytes(), (i, one, other)
+
+
+INDICES = [0, -1, slice(1, 3), slice(None), ..., slice(None, None, 2), (slice(None), 2), (slice(None), slice(1, 4)), (1, 2),
+           (slice(1, 3), slice(2, 5)), (..., -1), (slice(None, None, -1), slice(None, None, 3)), [0, 2], ([0, 1, 0], [5, 4, 5]),
+           (slice(None), [3, 1]), (None, 1), (slice(None), X[0] > -2.5), np.array([True, False, True, True]), slice(2, 2),
+           slice(3, 1)]
+
+
+@pytest.mark.parametrize("where", INDICES, ids=str)
+def test_elements(where):
+    shape = X[where].shape
+
+    def with_a_number(x):
+        y = x.copy()
+        y[where] = 7
+        return y, x
+
+    def with_a_value(x):
+        y = x * 2
+        values = (x.reshape(-1)[:1] + 0.5) if not shape else np.tile(x.reshape(-1), 2)[:int(np.prod(shape))].reshape(shape)
+        y[where] = values.reshape(shape)
+        return y
+
+    def with_a_row(x):
+        y = np.zeros_like(x)
+        y[where] = x[0, 0]
+        if not any(getattr(one, "dtype", None) == bool for one in (where if isinstance(where, tuple) else (where,))):
+            y[where] += 1.5
+        return y
+
+    def with_an_array(x):
+        y = x.astype(np.int8)
+        y[where] = np.arange(np.prod(shape)).reshape(shape) % 100
+        return y
+
+    for function in (with_a_number, with_a_value, with_a_row):
+        check(function, X)
+    check(with_an_array, I)
+
+
+def test_views_see_assignments():
+    def function(x):
+        y = x + 0
+        row, column, flat, bits, back = y[1], y[:, 2], y.reshape(-1), y.view(np.uint32), y[::-1, ::-1]
+        inner = y[1:3, 1:5]
+        row[2] = 100
+        first = column * 1
+        flat[::5] = -1
+        inner[:, ::2] *= 3
+        bits[0, 0] ^= 0x80000000
+        back[0] = x[0]
+        back += 1
+        copy = y.copy()
+        copy[...] = 5
+        row[...] = row[::-1]
+        return y, row, column, flat, bits, back, inner, first, copy
+
+    check(function, X)
+    check(function, X[:, ::-1].T.copy().T)
+
+    def strided(x):
+        y = x.T.copy()
+        y[0] = 1
+        z = x[1:3].copy()
+        z[0, 1:] = 2
+        w = x[:, 1:3].flatten()
+        w[1] = 3
+        return y, z, w, x * 1
+
+    check(strided, X)
+    check(strided, np.repeat(X, 2, 1)[:, ::2])
+
+
+def test_in_place():
+    def function(x, i):
+        z = x * 1
+        other = z
+        z *= 2
+        z += x
+        z -= 1.5
+        z /= 3
+        z **= 2
+        z *= np.float64(1) / 3  # computed in float64, rounded to float32
+        k = i + 1
+        k //= 2
+        k <<= 3
+        k |= 1
+        k %= 7
+        np.add(k, 5, out=k)
+        truth = x > 0
+        truth &= x < 2
+        truth ^= True
+        return z, other, k, truth
+
+    check(function, X, I)
+    for wrong, message in ((lambda x, i: i.copy().__imul__(0.5), "numpy.multiply: the result is float64 and cannot be put into a value of int32"),
+                           (lambda x, i: x[0].copy().__iadd__(x), "has the shape .4, 6. and does not fit")):
+        with pytest.raises((TypeError, ValueError), match=message):
+            anydml.graph(wrong)(X, I)
+
+
+def test_a_result_that_is_its_operand_is_a_copy():
+    def function(x, i):
+        y = x + 0
+        results = []
+        for make in (lambda a: +a, lambda a: a ** 1, lambda a: a.astype(np.float32), np.copy, np.nan_to_num, lambda a: a.flatten(),
+                     lambda a: np.concatenate([a]), lambda a: np.stack([a])):
+            one = make(y)
+            one[...] = 0
+            results.append(one)
+        u = i.astype(np.uint8)
+        v = abs(u)
+        v += 1
+        w = i.round()
+        w[0] = 1
+        return y, u, v, w, i * 1, *results
+
+    check(function, X, I)
+
+
+def test_masks():
+    def function(x):
+        y = x.copy()
+        y[y < 0] = 0
+        z = x + 0
+        z[~(z > 1)] = -1.5
+        z[x[:, 0] > 0] = 9
+        return y, z
+
+    check(function, X)
+    with pytest.raises(TypeError, match=r"takes one number, and the value has the shape \(6,\): use numpy.where"):
+        anydml.graph(lambda x: x.copy().__setitem__(x > 0, x[0]))(X)
+    with pytest.raises(TypeError, match="only known when the graph runs; use anydml.scatter_elements"):
+        anydml.graph(lambda x, i: x.copy().__setitem__(i, 0))(X, I[0])
+
+
+def test_loops_that_build_a_result():
+    def smoothed(x):
+        y = np.empty_like(x)
+        y[:, 0] = x[:, 0]
+        for t in range(1, x.shape[1]):
+            y[:, t] = 0.5 * y[:, t - 1] + 0.5 * x[:, t]
+        return y
+
+    check(smoothed, X)
+    with pytest.raises((TypeError, ValueError, IndexError)):
+        anydml.graph(lambda x: x.copy().__setitem__(4, 0))(X)
+    with pytest.raises(ValueError):
+        anydml.graph(lambda x: x.copy().__setitem__(0, x[:, 0]))(X)
