@@ -15,7 +15,7 @@ from types import (BuiltinMethodType as _BuiltinMethodType, GenericAlias as _Gen
 
 import numpy as _np
 
-from . import _core, _libraries, _recorded, _watch  # noqa: F401, needed by Symbols
+from . import _core, _libraries, _recorded_order, _recorded_products, _watch  # noqa: F401, needed by Symbols
 from ._call import ON_GPU as _ON_GPU
 from ._dispatch import refuse_masks as _refuse_masks
 from ._symbols import Recorder, Symbol, plain as _plain
@@ -395,7 +395,8 @@ def graph(function=None, *, device=None):
     functions and methods. The function is called once for each form of its arguments, with a `Symbol` in place of each
     array. Operators, NumPy's functions and Python's arithmetic accept symbols. Other arrays that the function reads
     become constants with their current elements, and so do arguments that are not arrays: a different type or a
-    different bit leads to a different graph. The function returns an array, or a tuple or a dict of arrays. Arrays on a
+    different bit leads to a different graph. If something changes that the function read, such as an attribute or the
+    elements of an array, the next call records it anew. The function returns an array, or a tuple or a dict of arrays. Arrays on a
     GPU stay there.
 
     >>> import numpy as np, anydml

@@ -436,6 +436,3 @@ def _method(function, name):
 for _name in ("sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "all", "any", "cumsum", "cumprod",
               "clip", "round", "repeat", "take", "dot"):
     setattr(Symbol, _name, _method(FUNCTIONS[getattr(np, _name)], _name))
-
-
-from . import _recorded_order, _recorded_products  # noqa: E402, F401, they add to the tables and need the functions above

@@ -42,6 +42,11 @@ def _sort_in_place(self, axis=-1, kind=None, order=None, *, stable=None):
     changed(self, sort(self, axis, kind, order), "sort")
 
 
+def _argsort(self, axis=-1, kind=None, order=None, *, stable=None):
+    """As numpy.argsort, recorded."""
+    return argsort(self, axis, kind, order, stable=stable)
+
+
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """numpy.median: the mean of the one or two elements in the middle, or NaN if an element is NaN."""
     if out is not None:
@@ -104,7 +109,7 @@ UFUNCS.update({getattr(np, name): _in_double(function, name) for name, function 
                (("log1p", _log1p), ("expm1", _expm1), ("log10", _log10))})
 FUNCTIONS.update({np.sort: sort, np.argsort: argsort, np.median: median})
 Symbol.sort = _sort_in_place
-Symbol.argsort = lambda self, *arguments, **options: argsort(self, *arguments, **options)
+Symbol.argsort = _argsort
 REFUSED.update({
     "percentile": "numpy.sort can: the elements of a sorted value are at known places",
     "quantile": "numpy.sort can: the elements of a sorted value are at known places",

@@ -158,6 +158,11 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, **others):
     return np.diagonal(a, offset, axis1, axis2).sum(-1, dtype=dtype, **others)
 
 
+def _trace(self, offset=0, axis1=0, axis2=1, dtype=None):
+    """As numpy.trace, recorded."""
+    return trace(self, offset, axis1, axis2, dtype)
+
+
 # ---- Norms ----------------------------------------------------------------------------------------------------------
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -194,4 +199,4 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 FUNCTIONS.update({np.einsum: einsum, np.tensordot: tensordot, np.inner: inner, np.vdot: vdot, np.trace: trace,
                   np.linalg.norm: norm})
-Symbol.trace = lambda self, *arguments, **options: trace(self, *arguments, **options)
+Symbol.trace = _trace

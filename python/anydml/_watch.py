@@ -40,13 +40,16 @@ PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellip
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 
 
-@functools.lru_cache(None)
+_standard = {}  # packages, and whether they are part of Python
+
+
 def _is_standard(package):
-    """Whether a package is part of Python. A module of that name may also be the user's own."""
-    file = getattr(sys.modules.get(package), "__file__", None)
-    if file is None:
-        return package in sys.builtin_module_names
-    return file.startswith(_STANDARD) and "-packages" not in file[len(_STANDARD):]
+    """Whether a package is part of Python. A module of such a name may also be the user's own."""
+    if package not in _standard:
+        file = getattr(sys.modules.get(package), "__file__", None)
+        _standard[package] = package in sys.builtin_module_names if file is None else (
+            file.startswith(_STANDARD) and "-packages" not in file[len(_STANDARD):])
+    return _standard[package]
 
 
 def _is_library(module):
