@@ -437,6 +437,8 @@ def _method_of_one(function):
 
 def _in_place(function, name):
     def method(self, other):
+        if self._is_number():
+            return fresh(function(self, other), (self, other))
         self._own()
         return changed(self, function(self, other), name)
 

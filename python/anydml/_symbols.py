@@ -42,8 +42,8 @@ class ElementsNeeded(TypeError):
         self.symbol = symbol
 
 
-_WAYS_OUT = {"array": "; numpy.stack joins values, and an array that a value indexes, as in table[i], must be an argument "
-                      "of the function"}
+_WAYS_OUT = {"array": "; numpy.stack joins values, elements of numpy.zeros_like(x) can be assigned, and an array that a value "
+                      "indexes, as in table[i], must be an argument of the function"}
 
 
 def _needs_elements(what):
@@ -58,11 +58,12 @@ class _Storage:
     """The memory of symbols that view the same elements, as NumPy's views do: a value of the graph, which an assignment
     replaces by another."""
 
-    __slots__ = ("source", "version", "bytes")
+    __slots__ = ("source", "version", "bytes", "is_array")
 
     def __init__(self, source, bytes_=None):
         self.source, self.version = source, 0
         self.bytes = bytes_  # None: an argument, whose elements belong to the caller
+        self.is_array = False  # whether it is an array even without dimensions, where NumPy's results are numbers
 
 
 class Symbol:
@@ -128,14 +129,22 @@ class Symbol:
     def copy(self, order="C"):
         """Returns the same elements. Elements of the copy can be assigned without a change of the original."""
         if self._stand_in.flags.c_contiguous:  # values themselves never change, so both have the same
-            return self._recorder.symbol(plain(self)._id(), self._stand_in)
+            made = self._recorder.symbol(plain(self)._id(), self._stand_in)
+            made._storage.is_array = not self._is_number()
+            return made
         return self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
+
+    def _is_number(self):
+        """Whether NumPy would have a number here, which never changes, and not an array without dimensions."""
+        return self.ndim == 0 and not self._storage.is_array and self._storage.bytes == self.dtype.itemsize
 
     def _own(self, what="changed in place"):
         """Refuses a change of an argument."""
         if self._storage.bytes is None:
             raise TypeError(f"an argument of a graph cannot be {what}, because that would change the caller's array: make a "
                             "copy first, x = x.copy(), or a new value, as x = x + 1 in place of x += 1")
+        if any(step == 0 and size > 1 for size, step in zip(self.shape, self._stand_in.strides)):
+            raise ValueError(f"a value that repeats its elements cannot be {what}: make a copy first, x = x.copy()")
 
     def _become(self, value):
         """Replaces all elements of the storage; views of them change as well."""
@@ -166,9 +175,15 @@ class Symbol:
         if any(type(one) not in _PLAIN_INDICES and _is_array(one) for one in where):
             return FUNCTIONS[Symbol.__getitem__](self, where)
         where = tuple(map(_index, where))
-        if Ellipsis not in where:
-            where += (Ellipsis,)  # makes NumPy return a view even for a single element, instead of a number
-        return self._seen(lambda array: array[where])
+        if Ellipsis in where:
+            return self._seen(lambda array: array[where])
+        # With ... NumPy returns a view even for a single element, instead of a number.
+        found = self._seen(lambda array: array[(*where, Ellipsis)])
+        if found.ndim:
+            return found
+        found = found.copy()
+        found._storage.is_array = False  # a number, which later assignments do not change
+        return found
 
     def __len__(self):
         return len(self._stand_in)
@@ -441,6 +456,7 @@ class Recorder:
         like = like if self._fixed.holds(like) else _np.asarray(like, order="C")
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
         symbol = self.symbol(self.constant(like), stand_in)
+        symbol._storage.is_array = True
         return symbol.view(bool) if array.dtype == bool else symbol
 
     def constant(self, array):

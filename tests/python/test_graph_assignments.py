@@ -156,6 +156,36 @@ def test_masks():
         anydml.graph(lambda x, i: x.copy().__setitem__(i, 0))(X, I[0])
 
 
+def test_numbers_never_change():
+    def function(x):
+        y = x + 1
+        number, view, total = y[1, 2], y[1, 2, ...], y.sum()
+        same, also = number, total
+        y[1, 2] = 50
+        number += 1
+        total *= 0.5
+        view += 3
+        first = y[0, 0] + 0
+        for value in y[0]:
+            value += 1
+        copy = view.copy()
+        alias = copy
+        copy += 1
+        return y, number, view, total, same, also, first, copy, alias
+
+    def arrays(x):
+        return tuple(map(np.asarray, function(x)))
+
+    for one, other in zip(anydml.graph(function)(X), arrays(X)):
+        assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+
+
+def test_repeated_elements_are_refused():
+    with pytest.raises(ValueError, match="a value that repeats its elements cannot be assigned to: make a copy first"):
+        anydml.graph(lambda x: np.broadcast_to(x + 1, (2, 4, 6)).__setitem__(0, 1))(X)
+    check(lambda x: np.broadcast_to(x + 1, (2, 4, 6)).copy().__imul__(2), X)
+
+
 def test_loops_that_build_a_result():
     def smoothed(x):
         y = np.empty_like(x)
