@@ -129,7 +129,9 @@ class Symbol:
     def copy(self, order="C"):
         """Returns the same elements. Elements of the copy can be assigned without a change of the original."""
         if self._stand_in.flags.c_contiguous:  # values themselves never change, so both have the same
-            made = self._recorder.symbol(plain(self)._id(), self._stand_in)
+            bits = self if self.dtype != bool else Symbol(self._recorder, self._storage, self._start,
+                                                          self._stand_in.view(_np.uint8))
+            made = self._recorder.symbol(bits._id(), self._stand_in)
             made._storage.is_array = not self._is_number()
             return made
         return self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
@@ -229,6 +231,9 @@ class Symbol:
 
     def _seen(self, look, may_copy=True):
         """Returns the same elements, rearranged by NumPy's function `look`. Where NumPy copies, the graph copies."""
+        if self._is_number():  # an array made of a number has its own memory
+            self = self.copy()
+            self._storage.is_array = True
         seen = look(self._stand_in)
         if seen is not None and self._is_view(seen):
             return Symbol(self._recorder, self._storage, self._start, seen)
