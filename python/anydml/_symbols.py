@@ -233,7 +233,6 @@ class Symbol:
         """Returns the same elements, rearranged by NumPy's function `look`. Where NumPy copies, the graph copies."""
         if self._is_number():  # an array made of a number has its own memory
             self = self.copy()
-            self._storage.is_array = True
         seen = look(self._stand_in)
         if seen is not None and self._is_view(seen):
             return Symbol(self._recorder, self._storage, self._start, seen)

@@ -63,17 +63,19 @@ _names_of_code = weakref.WeakKeyDictionary()
 
 
 def _names(code):
-    """Returns the names that code reads as attributes, and those that it reads as global names."""
+    """Returns the names that code reads as attributes, those that it reads as global names, and those that it imports."""
     found = _names_of_code.get(code)
     if found is None:
-        attributes, global_names = set(), set()
+        attributes, global_names, imported = set(), set(), set()
         for one in dis.get_instructions(code):
             if isinstance(one.argval, str):
                 if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
                     global_names.add(one.argval)
+                elif one.opname == "IMPORT_NAME":
+                    imported.add(one.argval)
                 elif one.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM", "LOAD_CONST"):
                     attributes.add(one.argval)  # a constant may be a name for getattr
-        found = _names_of_code[code] = attributes, global_names
+        found = _names_of_code[code] = attributes, global_names, imported
     return found
 
 
@@ -133,6 +135,10 @@ class _Description:
         places = {}
         for code, its in self._codes.items():
             places.setdefault(id(its), (its, set()))[1].update(_names(code)[1])
+            for name in _names(code)[2]:
+                for module in (name, f"{its.get('__package__')}.{name}"):  # the second one for a relative import
+                    if isinstance(sys.modules.get(module), types.ModuleType):
+                        self.of(sys.modules[module])
         for its, names in places.values():
             self._add_names(its, names)
         self._finish()
@@ -235,8 +241,8 @@ class _Description:
         if its is None and not slots:
             return _identity(value)
         self._of_place(kind)
-        reads_all = not _is_standard(kind.__module__.partition(".")[0]) and (self._is_dynamic or
-                                                                            hasattr(kind, "__getattr__"))
+        reads_all = not _is_standard(kind.__module__.partition(".")[0]) and (
+            self._is_dynamic or hasattr(kind, "__getattr__") or kind.__getattribute__ is not object.__getattribute__)
         choose = (lambda names: tuple(sorted(map(str, names)))) if reads_all else (
             lambda names: tuple(sorted(self._attributes.intersection(names))))
         return self._of_attributes(value, -1 if its is None else len(its), choose(its or ()), choose(slots))

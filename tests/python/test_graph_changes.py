@@ -261,6 +261,75 @@ def test_other_containers():
     check(graph, [2, 2, 3, 4])
 
 
+class Rows:
+    """Hands out its arrays by methods, a generator and a base class."""
+    def __init__(self):
+        self._rows = {"a": w(2), "b": w(3)}
+
+    def __getitem__(self, name):
+        return self._rows[name]
+
+    def each(self):
+        for name in self._rows:
+            yield self._rows[name]
+
+
+class MoreRows(Rows):
+    factor = 1
+
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, {"other": "factor"}.get(name, name))
+
+    def each(self):
+        for one in super().each():
+            yield one * self.other
+
+
+def doubled(function):
+    @functools.wraps(function)
+    def wrapper(x):
+        return 2 * function(x)
+
+    return wrapper
+
+
+def test_indirect_reads(monkeypatch):
+    for rows, factor in ((Rows(), 1), (MoreRows(), 1)):
+        graph = anydml.graph(lambda x: sum(x * one for one in rows.each()) + 0 * rows["a"])  # noqa: B023
+        check(graph, 5 * X * factor)
+        rows._rows["b"] = w(4)
+        check(graph, 6 * X)
+        rows._rows["a"][:] = 3
+        check(graph, 7 * X)
+        rows._rows["c"] = w(1)
+        check(graph, 8 * X)
+        rows.factor = 2
+        check(graph, (16 if type(rows) is MoreRows else 8) * X)
+    weight = w(1)
+
+    @anydml.graph
+    @doubled
+    def decorated(x):
+        return x * weight
+
+    check(decorated, 2 * X)
+    weight = w(3)
+    check(decorated, 6 * X)
+    module = types.ModuleType("weights_of_a_test")
+    module.WEIGHT = w(2)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+
+    @anydml.graph
+    def importing(x):
+        from weights_of_a_test import WEIGHT
+        import weights_of_a_test as weights
+        return x * WEIGHT * weights.WEIGHT
+
+    check(importing, 4 * X)
+    module.WEIGHT = w(3)
+    check(importing, 9 * X)
+
+
 def test_equal_values_are_no_change():
     calls = []
 
