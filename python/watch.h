@@ -106,6 +106,9 @@ class Watch {
           continue;
         }
       } else if (PyLong_CheckExact(root.ptr())) {
+        if (arguments_ == nullptr) {
+          return false;
+        }
         root = nb::borrow(PyList_GetItem(arguments_, PyLong_AsSsize_t(root.ptr())));
       }
       if (!is(PyTuple_GET_ITEM(pair, 1), root.ptr())) {

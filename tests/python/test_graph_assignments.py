@@ -115,7 +115,8 @@ def test_in_place():
         return z, other, k, truth
 
     check(function, X, I)
-    for wrong, message in ((lambda x, i: i.copy().__imul__(0.5), "numpy.multiply: the result is float64 and cannot be put into a value of int32"),
+    for wrong, message in ((lambda x, i: i.copy().__imul__(0.5),
+                            "numpy.multiply: the result is float64 and cannot be put into a value of int32"),
                            (lambda x, i: x[0].copy().__iadd__(x), "has the shape .4, 6. and does not fit")):
         with pytest.raises((TypeError, ValueError), match=message):
             anydml.graph(wrong)(X, I)
