@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Assignments in graphs: to elements, through views and masks, and in place. NumPy itself is the reference."""
+import random
+
 import numpy as np
 import pytest
 
@@ -200,3 +202,57 @@ def test_loops_that_build_a_result():
         anydml.graph(lambda x: x.copy().__setitem__(4, 0))(X)
     with pytest.raises(ValueError):
         anydml.graph(lambda x: x.copy().__setitem__(0, x[:, 0]))(X)
+
+
+def random_index(choose, shape):
+    parts = []
+    for size in shape[:choose.randint(0, len(shape))]:
+        kind, ends = choose.random(), [None, *range(-size - 1, size + 2)]
+        if kind < 0.3 and size:
+            parts.append(choose.randrange(-size, size))
+        elif kind < 0.4 and size and not any(isinstance(one, list) for one in parts):
+            parts.append([choose.randrange(-size, size) for _ in range(choose.randint(1, 3))])
+        else:
+            parts.append(slice(choose.choice(ends), choose.choice(ends), choose.choice([None, 1, 2, -1, -2, 3])))
+    if choose.random() < 0.2:
+        parts.insert(choose.randint(0, len(parts)), None)
+    return tuple(parts)
+
+
+def random_program(seed):
+    """Makes views and copies, and assigns to some of them."""
+    def program(x, y):
+        choose = random.Random(seed)
+        values = [x + 1, y * 2, x.copy(), np.zeros_like(y)]
+        for _ in range(choose.randint(2, 10)):
+            one, other, step = choose.choice(values), choose.choice(values), choose.randrange(8)
+            index = random_index(choose, one.shape)
+            if step == 0:
+                values.append(one[index])
+            elif step == 1:
+                values.append(choose.choice([one.T, one.reshape(-1), one.copy()]))
+            elif step == 2:
+                values.append(one.view(np.int32 if one.dtype == np.float32 else np.float32))
+            elif step == 3 and one.ndim:
+                one[index] = choose.choice([1, 7, 2])
+            elif step == 4 and one.ndim and other.size and other.dtype == one.dtype:
+                one[index] = other if one[index].shape == other.shape else other.reshape(-1)[0]
+            elif step == 5:
+                one += 1
+            elif step == 6 and other.shape == one.shape and other.dtype == one.dtype:
+                one -= other
+            elif one.ndim == 2 and one.dtype == np.float32:
+                one[one < 0] = 0
+        return tuple(map(np.asarray, values)) if isinstance(x, np.ndarray) else tuple(values)
+
+    return program
+
+
+def test_random_programs():
+    x, y = np.float32(np.arange(12).reshape(3, 4)) - 5, np.float32(np.arange(20).reshape(4, 5))
+    for seed in range(300):
+        program = random_program(seed)
+        expected, found = program(x.copy(), y.copy()), anydml.graph(program)(x, y)
+        for i, (one, other) in enumerate(zip(found, expected)):
+            assert (one.dtype, one.shape) == (other.dtype, other.shape), (seed, i)
+            assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), (seed, i, one, other)
