@@ -32,6 +32,7 @@
 #include "short_call.h"
 #include "short_way.h"
 #include "ufunc.h"
+#include "watch.h"
 
 namespace anydml::python {
 namespace {
@@ -304,7 +305,16 @@ NB_MODULE(_core, module) {
   nb::class_<ShortGraph>(module, "ShortGraph")
       .def(nb::init<>())
       .def("call", &ShortGraph::call, nb::arg(), nb::arg().none())
-      .def("keep", &ShortGraph::keep, nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
+      .def("keep", &ShortGraph::keep, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none());
+  module.def("fingerprint", [](nb::handle array) {
+    if (!PyArray_Check(array.ptr())) {
+      raise(PyExc_TypeError, "fingerprint takes an array");
+    }
+    return fingerprint(as_array(array.ptr()));
+  });
+  module.def("watch_holds", [](const nb::tuple& tree, const nb::list& arguments, bool contents) {
+    return watch_holds(tree, arguments.ptr(), contents);
+  });
   module.def("operator_name", operator_name, nb::arg("op").none());
   module.def("run", run_operator, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"),
              nb::arg("device").none());

@@ -160,6 +160,7 @@ struct Form {
   std::uint64_t hash = 0;
   std::shared_ptr<const anydml_compiled> compiled;
   nb::object owner;               // owns `compiled` if the form does not
+  nb::object watch;               // a weak reference to the description of objects that must not have changed, if any
   std::vector<DataType> numbers;  // for each input, the type of a number; empty without numbers
   std::size_t inputs = 0;
   std::vector<Output> outputs;
@@ -476,7 +477,10 @@ class Forms {
     form->key.assign(key.words(), key.words() + key.size());
     form->hash = hash_of(key);
     Known gone = std::move(form);  // later the oldest form, whose destructor may run Python
-    if (all_.size() < kMost) {
+    if (const auto before = std::ranges::find_if(all_, [&](const Known& one) { return is(*one, key); });
+        before != all_.end()) {
+      before->swap(gone);
+    } else if (all_.size() < kMost) {
       all_.push_back(std::move(gone));
     } else {
       all_[oldest_++ % kMost].swap(gone);

@@ -24,6 +24,7 @@
 #include "layout.h"
 #include "short_way.h"
 #include "ufunc.h"
+#include "watch.h"
 
 namespace anydml::python {
 
@@ -293,11 +294,11 @@ class ShortCall final : public ShortFunction {
 
 class ShortGraph {
  public:
-  // Returns the result, or NotImplemented if the form is unknown.
+  // Returns the result, or NotImplemented if the form is unknown, or if something has changed that the function read.
   nb::object call(const nb::tuple& arguments, nb::handle out) {
     SeenCall seen;
     if (see(arguments, out, seen)) {
-      if (const Forms::Known form = forms_.find(seen.key)) {
+      if (const Forms::Known form = forms_.find(seen.key); form && (!form->watch.is_valid() || holds(*form))) {
         if (nb::object result = form->run(seen); result.is_valid()) {
           return result;
         }
@@ -306,17 +307,26 @@ class ShortGraph {
     return nb::borrow(Py_NotImplemented);
   }
 
-  // Keeps the form of a call that went the long way, with its arrays as they are now.
-  void keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result) {
+  // Keeps the form of a call that went the long way, with its arrays as they are now. watch: a weak reference to a
+  // watch that describes the objects that the function read, or None.
+  void keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch) {
     try {
-      keep_form(arguments, out, compiled, result);
+      keep_form(arguments, out, compiled, result, watch);
     } catch (nb::python_error&) {  // the call itself went well
     } catch (const std::bad_alloc&) {
     }
   }
 
  private:
-  void keep_form(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result) {
+  [[gnu::noinline]] static bool holds(const Form& form) {
+    const nb::object watch = nb::steal(PyObject_CallNoArgs(form.watch.ptr()));
+    if (!watch.is_valid()) {
+      throw nb::python_error();
+    }
+    return !watch.is_none() && watch_holds(nb::getattr(watch, "tree"), nullptr, true);
+  }
+
+  void keep_form(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch) {
     SeenCall seen;
     const auto& graph = nb::cast<const Compiled&>(compiled);
     auto form = std::make_shared<Form>();
@@ -341,6 +351,9 @@ class ShortGraph {
     }
     form->compiled = std::shared_ptr<const anydml_compiled>(graph.get(), [](const anydml_compiled*) {});
     form->owner = nb::borrow(compiled);
+    if (!watch.is_none()) {
+      form->watch = nb::borrow(watch);
+    }
     form->releases = most >= kFewOfOtherShapes;
     forms_.add(seen.key, std::move(form));
   }

@@ -15,7 +15,7 @@ from types import (BuiltinMethodType as _BuiltinMethodType, GenericAlias as _Gen
 
 import numpy as _np
 
-from . import _core, _libraries, _recorded  # noqa: F401, needed by Symbols
+from . import _core, _libraries, _recorded_order, _recorded_products, _watch  # noqa: F401, needed by Symbols
 from ._call import ON_GPU as _ON_GPU
 from ._dispatch import refuse_masks as _refuse_masks
 from ._symbols import Recorder, Symbol, plain as _plain
@@ -37,6 +37,9 @@ class Recording:
                 likes.append(like)
             symbols.append(symbol if isinstance(one, _np.ndarray) else one)
         self._compile(recorder, likes, function(symbols), device)
+        self.constants = recorder.owners_of_constants()
+
+    watch = None  # a Watch of the objects that the function read
 
     @classmethod
     def of(cls, recorder, likes, results, device=None):
@@ -203,6 +206,11 @@ def _key_of(constant):
     return kind, _Identity(constant)
 
 
+def _is_same(a, b):
+    """Whether two values are one constant."""
+    return _key_of(a) == _key_of(b)
+
+
 def _checksum(argument):
     """A checksum of arrays: while a function is recorded, it can reach them by another name and change them only once."""
     if not isinstance(argument, _np.ndarray):
@@ -215,6 +223,18 @@ def _holds_array(container):
     leaves = []
     _taken_apart(container, leaves)
     return any(isinstance(one, (_np.ndarray, Symbol)) or _libraries._is_foreign(one) for one in leaves)
+
+
+def _way_out(argument):
+    """Says how an argument becomes an array or a constant, if it can."""
+    kind = type(argument)
+    if hasattr(kind, "to_numpy"):
+        return "pass its elements, x.to_numpy()"
+    if kind is list:
+        return "pass an array, numpy.asarray(x), or for a constant a tuple"
+    if hasattr(kind, "__array__") or hasattr(kind, "__array_interface__"):
+        return "pass an array, numpy.asarray(x)"
+    return None
 
 
 def _like(kind, shape, strides):
@@ -289,7 +309,9 @@ class Graph:
             results = give(results)
         result = recording.result(results)
         if not named:
-            self._short.keep(arguments, out, recording.compiled, result)
+            watch = recording.watch
+            self._short.keep(arguments, out, recording.compiled, result,
+                             None if watch.tree is None else weakref.ref(watch))
         return result
 
     def _by_place(self, arguments, named):
@@ -322,22 +344,30 @@ class Graph:
                 key.append((one.dtype, one.shape, one.strides) if isinstance(one, _np.ndarray) else
                            (type(one), _Identity(one)) if i == 0 and self._is_receiver(one) else _key_of(one))
             except TypeError as error:
-                raise TypeError(f"an argument is neither an array nor a constant: {error}") from error
+                raise TypeError(f"an argument is of type {type(one).__name__} and neither an array nor a constant: "
+                                f"{_way_out(one) or error}") from error
         if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number suffices
             key.append((gpu, form))
         key = tuple(key)
         found = self._kept.get(key)
-        if found is None:
-            before = list(map(_checksum, given)) if gpu is None else None
-            found = Recording(functools.partial(self._call, form), given,
-                              self._device if gpu is None else f"cuda:{gpu}")
-            if gpu is None and list(map(_checksum, given)) != before:
-                raise ValueError("the function changed an array that is one of its arguments; a graph's function must leave "
-                                 "its arguments as they are")
+        if found is None or not found.watch.holds(given):
+            found = self._record(given, form, gpu)
             self._kept[key] = found
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         return found
+
+    def _record(self, given, form, gpu):
+        before = list(map(_checksum, given)) if gpu is None else None
+        with _watch.Unchanged(), _watch.Executed(self._function) as executed:
+            made = Recording(functools.partial(self._call, form), given, self._device if gpu is None else f"cuda:{gpu}")
+        if gpu is None and list(map(_checksum, given)) != before:
+            raise ValueError("the function changed an array that is one of its arguments; a graph's function must leave "
+                             "its arguments as they are")
+        objects = [i for i, one in enumerate(given) if not isinstance(one, (_np.ndarray, _np.generic, *_watch.PLAIN))]
+        made.watch = _watch.Watch(self._function, executed, given, objects, made.constants, _is_same)
+        _watch.keep(made.watch)
+        return made
 
     def _call(self, form, leaves):
         values = iter(leaves)
@@ -354,6 +384,9 @@ class Graph:
         return f"<graph {getattr(self._function, '__name__', self._function)!s}, compiled {len(self._kept)} times>"
 
 
+_watch.register_parts(Graph, ("_function",))
+
+
 def graph(function=None, *, device=None):
     """Compiles a function of arrays into a graph: it is recorded once, compiled, and then runs as one unit.
 
@@ -362,7 +395,8 @@ def graph(function=None, *, device=None):
     functions and methods. The function is called once for each form of its arguments, with a `Symbol` in place of each
     array. Operators, NumPy's functions and Python's arithmetic accept symbols. Other arrays that the function reads
     become constants with their current elements, and so do arguments that are not arrays: a different type or a
-    different bit leads to a different graph. The function returns an array, or a tuple or a dict of arrays. Arrays on a
+    different bit leads to a different graph. If something changes that the function read, such as an attribute or the
+    elements of an array, the next call records it anew. The function returns an array, or a tuple or a dict of arrays. Arrays on a
     GPU stay there.
 
     >>> import numpy as np, anydml

@@ -9,11 +9,11 @@ import operator
 
 import numpy as np
 
-from . import _indices  # noqa: F401, adds to the table too
-from ._recorded_ufuncs import (absolute, add, converted, divide, dtypes_of, equal, greater, is_finite, is_nan, is_number,
-                               less, logical_or, multiply, multiply_matrices, operate, round_to_even, subtract, symbols,
-                               taken, truths, view_as_bool, where)
-from ._symbols import FUNCTIONS, Symbol, plain
+from . import _assignments, _indices  # noqa: F401, they add to the table too
+from ._recorded_ufuncs import (absolute, add, converted, divide, equal, greater, is_finite, is_nan, is_number, less,
+                               logical_or, multiply, multiply_matrices, operate, round_to_even, subtract, symbols, taken,
+                               together, truths, view_as_bool, where)
+from ._symbols import FUNCTIONS, Symbol, fresh, plain
 
 _AxisError = getattr(np, "exceptions", np).AxisError
 
@@ -32,17 +32,17 @@ def _symbol(x, *others):
     return next(one for one in others if type(one) is Symbol)._recorder.known(np.asarray(x))
 
 
-def _axis_of(axis, rank):
+def axis_of(axis, rank):
     index = operator.index(axis)
     if not -rank <= index < rank:
         raise _AxisError(index, rank)
     return index % rank
 
 
-def _axes_of(axis, rank):
+def axes_of(axis, rank):
     if axis is None:
         return list(range(rank))
-    axes = [_axis_of(one, rank) for one in (axis if isinstance(axis, (tuple, list)) else [axis])]
+    axes = [axis_of(one, rank) for one in (axis if isinstance(axis, (tuple, list)) else [axis])]
     if len(set(axes)) != len(axes):
         raise ValueError("duplicate value in 'axis'")
     return sorted(axes)
@@ -52,7 +52,7 @@ def _axes_of(axis, rank):
 
 def _reduced(x, axis, keepdims, reduce, of_nothing):
     """`reduce` is a function of a Symbol and axes, which it keeps with size 1; `of_nothing` is its result for no elements."""
-    axes = _axes_of(axis, x.ndim)
+    axes = axes_of(axis, x.ndim)
     shape = [1 if i in axes else size for i, size in enumerate(x.shape)]
     if any(x.shape[i] == 0 for i in axes):
         if of_nothing is None:
@@ -82,7 +82,7 @@ def _summed(x, dtype):
     """Converts to the type in which NumPy adds: integers have 64 bits."""
     if dtype is None and x.dtype.kind in "biu":
         dtype = np.uint64 if x.dtype.kind == "u" else np.int64
-    return x if dtype is None else x.astype(dtype)
+    return x if dtype is None else x.astype(dtype, copy=False)
 
 
 def sum(a, axis=None, dtype=None, *, keepdims=False, **others):
@@ -97,7 +97,8 @@ def prod(a, axis=None, dtype=None, *, keepdims=False, **others):
 
 def _averaged(x, dtype):
     """Converts to the type in which NumPy averages: integers become float64."""
-    return x.astype(np.float64 if dtype is None and x.dtype.kind != "f" else x.dtype if dtype is None else dtype)
+    return x.astype(np.float64 if dtype is None and x.dtype.kind != "f" else x.dtype if dtype is None else dtype,
+                    copy=False)
 
 
 def mean(a, axis=None, dtype=None, *, keepdims=False, **others):
@@ -110,7 +111,7 @@ def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None, **
     _check_no_others("var", others)
     x = _averaged(a, dtype)
     distance = subtract(x, _average_of(x, axis, True))
-    count = math.prod(x.shape[i] for i in _axes_of(axis, x.ndim)) - (ddof if correction is None else correction)
+    count = math.prod(x.shape[i] for i in axes_of(axis, x.ndim)) - (ddof if correction is None else correction)
     return divide(_sum_of(multiply(distance, distance), axis, keepdims), max(count, 0))
 
 
@@ -142,7 +143,7 @@ def _place_of_extreme(name):
         if axis is None:
             x, axis = x.reshape(-1), 0
         else:
-            axis = _axis_of(axis, x.ndim)
+            axis = axis_of(axis, x.ndim)
             shape = [1 if i == axis else size for i, size in enumerate(x.shape)]
         if x.shape[axis] == 0:
             raise ValueError(f"attempt to get {name} of an empty sequence")
@@ -176,7 +177,7 @@ def _cumulative(name, operator_, direction):
     def function(a, axis=None, dtype=None, **others):
         _check_no_others(name, others)
         x = _summed(a, dtype)
-        x, axis = (x.reshape(-1), 0) if axis is None else (x, _axis_of(axis, x.ndim))
+        x, axis = (x.reshape(-1), 0) if axis is None else (x, axis_of(axis, x.ndim))
         return operate(operator_, x, Axis=axis, AxisDirection="INCREASING", **{direction: False})
 
     return function
@@ -198,7 +199,8 @@ def clip(a, a_min=None, a_max=None, *, min=None, max=None, **others):
     a = _symbol(a, low, high)
     if a.dtype == bool:
         raise TypeError("numpy.clip of bool cannot be part of a graph; convert it with astype")
-    kind, are_numbers = a.dtype, (low is None or is_number(low)) and (high is None or is_number(high))
+    kind = together(a, *(one for one in (low, high) if one is not None))[1]
+    a, are_numbers = converted(a, kind), (low is None or is_number(low)) and (high is None or is_number(high))
     bounds = [one if one is None else converted(one, kind) for one in (low, high)]
     if are_numbers and (None in (low, high) or low <= high):
         is_float = kind.kind == "f"
@@ -251,10 +253,8 @@ def concatenate(arrays, axis=0, *, dtype=None, **others):
     arrays = arrays if dtype is None else [one.astype(dtype) for one in arrays]
     if axis is None:
         arrays, axis = [one.reshape(-1) for one in arrays], 0
-    axis, kinds = _axis_of(axis, arrays[0].ndim), dtypes_of(arrays)
-    if len(kinds) > 1:
-        raise TypeError(f"numpy.concatenate: the arrays are {' and '.join(sorted(map(str, kinds)))}; expected one type: "
-                        "convert them with astype")
+    axis = axis_of(axis, arrays[0].ndim)
+    arrays = together(*arrays)[0]
     rest = {one.shape[:axis] + one.shape[axis + 1:] for one in arrays if one.ndim == arrays[0].ndim}
     if len(rest) > 1 or len({one.ndim for one in arrays}) > 1:
         raise ValueError("all the input array dimensions except for the concatenation axis must match exactly: the shapes "
@@ -292,7 +292,7 @@ def roll(a, shift, axis=None):
         return roll(a.reshape(-1), shift, 0).reshape(a.shape)
     pairs = zip(np.broadcast_to(shift, np.shape(axis) or (1,)).tolist(), np.atleast_1d(axis).tolist())
     for one, place in pairs:
-        place = _axis_of(place, a.ndim)
+        place = axis_of(place, a.ndim)
         cut = a.shape[place] - one % a.shape[place] if a.shape[place] else 0
         parts = [(slice(None),) * place + (part,) for part in (slice(cut, None), slice(None, cut))]
         a = concatenate([a[parts[0]], a[parts[1]]], place)
@@ -300,7 +300,7 @@ def roll(a, shift, axis=None):
 
 
 def diff(a, n=1, axis=-1):
-    axis = _axis_of(axis, a.ndim)
+    axis = axis_of(axis, a.ndim)
     for _ in range(n):
         before = (slice(None),) * axis
         later, earlier = a[(*before, slice(1, None))], a[(*before, slice(None, -1))]
@@ -323,7 +323,7 @@ def repeat(a, repeats, axis=None):
         raise TypeError("numpy.repeat with a number for each element cannot be part of a graph: give one number, or take "
                         "the elements by their indices")
     times = operator.index(repeats)
-    a, axis = (a.reshape(-1), 0) if axis is None else (a, _axis_of(axis, a.ndim))
+    a, axis = (a.reshape(-1), 0) if axis is None else (a, axis_of(axis, a.ndim))
     rows = a.reshape(*a.shape[:axis + 1], 1, math.prod(a.shape[axis + 1:]))
     wide = np.broadcast_to(rows, (*a.shape[:axis + 1], times, rows.shape[-1]))
     return wide.reshape(*a.shape[:axis], a.shape[axis] * times, *a.shape[axis + 1:])
@@ -385,8 +385,8 @@ def outer(a, b, **others):
 # ---- The table ------------------------------------------------------------------------------------------------------
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    """Returns an array, which becomes a constant of the graph."""
-    return np.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype)
+    """Returns a symbol, to whose elements values of the graph can be assigned."""
+    return a._recorder.known(np.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype))
 
 
 def _filled(value):
@@ -426,7 +426,7 @@ if hasattr(np, "astype"):  # since NumPy 2.1
 
 def _method(function, name):
     def method(self, *arguments, **options):
-        return function(self, *arguments, **options)
+        return fresh(function(self, *arguments, **options), (self,))
 
     method.__name__, method.__qualname__ = name, f"Symbol.{name}"
     method.__doc__ = f"As numpy.{name}, recorded."

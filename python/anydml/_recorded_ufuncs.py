@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Records the arithmetic of Symbols, and NumPy's ufuncs over them, as operators.
 
-Types are NumPy's: Python numbers take the type of the operand beside them, bool becomes that type, and functions of
-floats convert integers to the same floats as NumPy. If no operator supports that type, such as float64 for the
-exponential of an int32, a TypeError suggests an alternative. Arrays of two types raise an error.
+Types are those of NumPy 2: operands of two types are converted to the type that numpy.result_type names, Python numbers
+take the type of the operand beside them, and functions of floats convert integers to the same floats as NumPy. If no
+operator supports that type, such as float64 for the exponential of an int32, a TypeError suggests an alternative.
 """
 import functools
 import math
@@ -12,7 +12,7 @@ import numpy as np
 
 from ._call import _number
 from ._matrices import PLAIN, check_floats, multiplied
-from ._symbols import UFUNCS, Symbol, plain, record
+from ._symbols import UFUNCS, Symbol, changed, fresh, plain, record
 
 
 def operate(name, *operands, dtype=None, shape=None, **attributes):
@@ -29,7 +29,11 @@ def taken(one):
         return one
     if isinstance(one, (int, float)) and not isinstance(one, np.generic):
         return int(one) if isinstance(one, int) else float(one)
-    return np.asarray(one)
+    array = np.asarray(one)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"an operand is of type {type(one).__name__}{'' if array.ndim == 0 else f' with {array.dtype}'}; expected "
+                        "a number, or an array of bool, integers or floats")
+    return array
 
 
 def dtypes_of(operands):
@@ -37,25 +41,23 @@ def dtypes_of(operands):
 
 
 def together(*operands):
-    """Converts operands to one type, if NumPy would choose one of theirs, and returns that type too. bool stays bool."""
+    """Converts operands to the type that NumPy chooses for them, and returns that type too."""
     operands = [taken(one) for one in operands]
     kinds = dtypes_of(operands)
-    numbers = [one for one in operands if is_number(one) and type(one) is not bool]
-    if not kinds - {np.dtype(bool)}:  # only bool operands, or numbers beside them
-        kind = np.result_type(bool, *numbers)
-        return [converted(one, kind) for one in operands], kind
-    others = kinds - {np.dtype(bool)}
-    kind = next(one.dtype for one in operands if not is_number(one) and one.dtype != bool)
-    if len(others) == 1:
-        operands = [converted(one, kind) for one in operands]
-    return operands, kind
+    kind = np.result_type(*kinds) if kinds else np.dtype(bool)
+    numbers = [type(one) for one in operands if is_number(one)]
+    if float in numbers and kind.kind != "f":
+        kind = np.dtype(np.float64)
+    elif int in numbers and kind == bool:
+        kind = np.dtype(int)
+    return [converted(one, kind) for one in operands], kind
 
 
 def converted(one, kind):
-    """Converts a number or a bool operand to this type."""
+    """Converts an operand to this type."""
     if is_number(one):
         return np.asarray(one, bool) if kind == bool else _number(int(one) if type(one) is bool else one, kind, 0)
-    return one.astype(kind) if one.dtype != kind and one.dtype == bool else one
+    return one.astype(kind) if one.dtype != kind else one
 
 
 def symbols(*operands):
@@ -105,7 +107,7 @@ modulus_floor, modulus_truncate = _arithmetic("MODULUS_FLOOR"), _arithmetic("MOD
 def divide(a, b):
     """Integers are divided in float64, as in NumPy; anydml.divide truncates their quotient."""
     (a, b), kind = together(a, b)
-    if kind.kind != "f" and len(dtypes_of((a, b))) == 1:
+    if kind.kind != "f":
         a, b = (one.astype(np.float64) for one in (a, b))
     return operate("ELEMENT_WISE_DIVIDE", a, b)
 
@@ -177,7 +179,7 @@ _POWERS = {1: lambda x: x, 2: lambda x: multiply(x, x), 0.5: functools.partial(o
 
 
 def multiply_matrices(a, b):
-    a, b = (one if type(one) is Symbol else np.asarray(one) for one in (a, b))
+    (a, b), _ = together(*(one if type(one) is Symbol else np.asarray(one) for one in (a, b)))
     check_floats(a, b)
     return multiplied(a, b, lambda left, right, shape: operate("GEMM", left, right, None, shape=shape, **PLAIN))
 
@@ -223,7 +225,11 @@ def _shift_right(a, b):
 
 def _comparison(name):
     def function(a, b):
-        (a, b), _ = together(a, b)
+        kinds = dtypes_of((taken(a), taken(b)))
+        (a, b), kind = together(a, b)
+        if kind.kind == "f" and len(kinds) > 1 and all(one.kind in "iu" for one in kinds):
+            raise TypeError(f"a comparison of {' and '.join(sorted(map(str, kinds)))}, which NumPy compares exactly, cannot be "
+                            "part of a graph; convert one of them with astype")
         return view_as_bool(operate(f"ELEMENT_WISE_LOGICAL_{name}", plain(a), plain(b)))
 
     return function
@@ -246,10 +252,6 @@ def where(condition, a, b):
     if is_number(taken(a)) and is_number(taken(b)):
         a, b = (np.asarray(one, np.result_type(np.asarray(a), np.asarray(b))) for one in (a, b))
     (a, b), kind = together(a, b)
-    kinds = dtypes_of((a, b))
-    if len(kinds) > 1:
-        raise TypeError(f"where: the values are {' and '.join(sorted(map(str, kinds)))}; expected one type: convert one of "
-                        "them with astype")
     condition = truths(condition)
     if not any(type(one) is Symbol for one in (condition, a, b)):
         return np.where(condition, a, b)
@@ -425,22 +427,29 @@ _OF_ONE = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert":
 
 def _methods(function):
     """Returns two methods, for a symbol on the left and on the right."""
-    return lambda self, other: function(self, other), lambda self, other: function(other, self)
+    return (lambda self, other: fresh(function(self, other), (self, other)),
+            lambda self, other: fresh(function(other, self), (self, other)))
 
 
 def _method_of_one(function):
-    return lambda self: function(self)
+    return lambda self: fresh(function(self), (self,))
 
 
-def _refuse_in_place(self, _):
-    raise TypeError("a value of a graph cannot be changed in place: write x = x + y in place of x += y")
+def _in_place(function, name):
+    def method(self, other):
+        if self._is_number():
+            return fresh(function(self, other), (self, other))
+        self._own()
+        return changed(self, function(self, other), name)
+
+    return method
 
 
 for _name, _ufunc in _OF_TWO.items():
     for _side, _method in zip(("", "r"), _methods(UFUNCS[_ufunc])):
         setattr(Symbol, f"__{_side}{_name}__", _method)
     if _name != "divmod":
-        setattr(Symbol, f"__i{_name}__", _refuse_in_place)
+        setattr(Symbol, f"__i{_name}__", _in_place(UFUNCS[_ufunc], f"numpy.{_ufunc.__name__}"))
 for _name, _ufunc in _COMPARISONS.items():
     setattr(Symbol, f"__{_name}__", _methods(UFUNCS[_ufunc])[0])
 for _name, _ufunc in _OF_ONE.items():

@@ -9,6 +9,7 @@ import bisect
 import math
 import mmap
 import operator
+import weakref
 
 import numpy as _np
 
@@ -22,6 +23,9 @@ _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_t
 _LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit, _np.dsplit))
 # NumPy's other functions and ufuncs that are recorded, and the functions that record them: _recorded.py fills these.
 FUNCTIONS, UFUNCS = {}, {}
+
+
+REFUSED = {}  # by the name of a function: another way
 
 
 _INSTEAD = ": docs/python.md lists the functions that can be, and the operators of anydml can be too"
@@ -38,11 +42,28 @@ class ElementsNeeded(TypeError):
         self.symbol = symbol
 
 
+_WAYS_OUT = {"array": "; numpy.stack joins values, elements of numpy.zeros_like(x) can be assigned, and an array that a value "
+                      "indexes, as in table[i], must be an argument of the function"}
+
+
 def _needs_elements(what):
     def refuse(self, *_, **__):
-        raise ElementsNeeded(f"{what} needs the elements of a value, which a graph has only when it runs", self)
+        raise ElementsNeeded(f"{what} needs the elements of a value, which a graph has only when it runs"
+                             f"{_WAYS_OUT.get(what, '')}", self)
 
     return refuse
+
+
+class _Storage:
+    """The memory of symbols that view the same elements, as NumPy's views do: a value of the graph, which an assignment
+    replaces by another."""
+
+    __slots__ = ("source", "version", "bytes", "is_array")
+
+    def __init__(self, source, bytes_=None):
+        self.source, self.version = source, 0
+        self.bytes = bytes_  # None: an argument, whose elements belong to the caller
+        self.is_array = False  # whether it is an array even without dimensions, where NumPy's results are numbers
 
 
 class Symbol:
@@ -62,11 +83,14 @@ class Symbol:
     array([[2, 4, 6]], dtype=int8)
     """
 
-    __slots__ = ("_recorder", "_source", "_start", "_stand_in", "_value")
+    __slots__ = ("_recorder", "_storage", "_start", "_stand_in", "_value", "_version")
+    __pandas_priority__ = 10000  # pandas leaves arithmetic with a symbol to the symbol
 
-    def __init__(self, recorder, source, start, stand_in, value=None):
-        self._recorder, self._source, self._start = recorder, source, start
-        self._stand_in, self._value = stand_in, value
+    def __init__(self, recorder, storage, start, stand_in, value=None):
+        self._recorder, self._storage, self._start = recorder, storage, start
+        self._stand_in, self._value, self._version = stand_in, value, storage.version
+
+    _source = property(lambda self: self._storage.source)
 
     shape = property(lambda self: self._stand_in.shape, doc="As of an array.")
     dtype = property(lambda self: self._stand_in.dtype, doc="As of an array.")
@@ -98,11 +122,36 @@ class Symbol:
         """Returns the same elements in one dimension."""
         return _raveled(self, order)
 
-    flatten = ravel  # values never change, so a copy would not differ from a view
+    def flatten(self, order="C"):
+        """Returns a copy of the elements in one dimension."""
+        return _raveled(self, order).copy()
 
     def copy(self, order="C"):
-        """Returns the symbol itself, because values never change."""
-        return self
+        """Returns the same elements. Elements of the copy can be assigned without a change of the original."""
+        if self._stand_in.flags.c_contiguous:  # values themselves never change, so both have the same
+            bits = self if self.dtype != bool else Symbol(self._recorder, self._storage, self._start,
+                                                          self._stand_in.view(_np.uint8))
+            made = self._recorder.symbol(bits._id(), self._stand_in)
+            made._storage.is_array = not self._is_number()
+            return made
+        return self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
+
+    def _is_number(self):
+        """Whether NumPy would have a number here, which never changes, and not an array without dimensions."""
+        return self.ndim == 0 and not self._storage.is_array and self._storage.bytes == self.dtype.itemsize
+
+    def _own(self, what="changed in place"):
+        """Refuses a change of an argument."""
+        if self._storage.bytes is None:
+            raise TypeError(f"an argument of a graph cannot be {what}, because that would change the caller's array: make a "
+                            "copy first, x = x.copy(), or a new value, as x = x + 1 in place of x += 1")
+        if any(step == 0 and size > 1 for size, step in zip(self.shape, self._stand_in.strides)):
+            raise ValueError(f"a value that repeats its elements cannot be {what}: make a copy first, x = x.copy()")
+
+    def _become(self, value):
+        """Replaces all elements of the storage; views of them change as well."""
+        self._storage.source = plain(value).copy()._id()
+        self._storage.version += 1
 
     def squeeze(self, axis=None):
         """Returns the symbol without dimensions of size 1."""
@@ -116,7 +165,7 @@ class Symbol:
         """Converts as CAST does. As bool, an element is true if it is not 0."""
         dtype = _np.dtype(dtype)
         if self.dtype == dtype:
-            return self
+            return self.copy() if copy else self
         if dtype.char not in _CODES:
             raise TypeError(f"astype: the type is {dtype}; expected bool, float16/32/64, int8 to int64 or uint8 to uint64")
         if not _np.can_cast(self.dtype, dtype, casting):
@@ -128,9 +177,15 @@ class Symbol:
         if any(type(one) not in _PLAIN_INDICES and _is_array(one) for one in where):
             return FUNCTIONS[Symbol.__getitem__](self, where)
         where = tuple(map(_index, where))
-        if Ellipsis not in where:
-            where += (Ellipsis,)  # makes NumPy return a view even for a single element, instead of a number
-        return self._seen(lambda array: array[where])
+        if Ellipsis in where:
+            return self._seen(lambda array: array[where])
+        # With ... NumPy returns a view even for a single element, instead of a number.
+        found = self._seen(lambda array: array[(*where, Ellipsis)])
+        if found.ndim:
+            return found
+        found = found.copy()
+        found._storage.is_array = False  # a number, which later assignments do not change
+        return found
 
     def __len__(self):
         return len(self._stand_in)
@@ -140,10 +195,10 @@ class Symbol:
         if function in FUNCTIONS:
             if kwargs.get("out", self) is None:  # which is as good as not given
                 kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-            return FUNCTIONS[function](*args, **kwargs)
+            return fresh(FUNCTIONS[function](*args, **kwargs), args)
         if args and type(args[0]) is Symbol:
             return args[0]._arranged(function, *args[1:], **kwargs)
-        raise TypeError(f"numpy.{function.__name__} cannot be part of a graph{_INSTEAD}")
+        raise TypeError(_refused(function.__name__))
 
     def _arranged(self, function, *args, **kwargs):
         """Returns the result of a NumPy function that rearranges an array."""
@@ -152,27 +207,35 @@ class Symbol:
         if function is _np.ravel:
             return _raveled(self, *args, **kwargs)
         if function in _LISTS_OF_VIEWS:
-            return [Symbol(self._recorder, self._source, self._start, part)
+            return [Symbol(self._recorder, self._storage, self._start, part)
                     for part in function(self._stand_in, *args, **kwargs)]
         if function in _VIEWS:
             return self._seen(lambda array: function(array, *args, **kwargs))
-        raise TypeError(f"numpy.{function.__name__} cannot be part of a graph{_INSTEAD}")
+        raise TypeError(_refused(function.__name__))
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         """Records NumPy's ufuncs, and arithmetic with an array, such as ``array + symbol``."""
-        if "out" in options:
+        out = options.pop("out", (None,))
+        if any(one is not None and type(one) is not Symbol for one in out):
             raise TypeError("an array cannot be changed by a value of a graph: write a = a + x in place of a += x")
         if ufunc not in UFUNCS or method != "__call__" or options:
             what = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
             by = f" with {', '.join(options)}" if options and method == "__call__" and ufunc in UFUNCS else ""
-            raise TypeError(f"numpy.{what} cannot be part of a graph{by}{_INSTEAD}")
-        return UFUNCS[ufunc](*inputs)
+            raise TypeError(_refused(what, by))
+        made = UFUNCS[ufunc](*inputs)
+        if all(one is None for one in out):
+            return fresh(made, inputs)
+        if len(out) > 1:
+            raise TypeError(_refused(ufunc.__name__, " with out"))
+        return changed(out[0], made, f"numpy.{ufunc.__name__}")
 
     def _seen(self, look, may_copy=True):
         """Returns the same elements, rearranged by NumPy's function `look`. Where NumPy copies, the graph copies."""
+        if self._is_number():  # an array made of a number has its own memory
+            self = self.copy()
         seen = look(self._stand_in)
         if seen is not None and self._is_view(seen):
-            return Symbol(self._recorder, self._source, self._start, seen)
+            return Symbol(self._recorder, self._storage, self._start, seen)
         if not may_copy:
             raise ValueError("copy is False, and the elements cannot be arranged so without a copy")
         packed = self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
@@ -180,7 +243,7 @@ class Symbol:
         if not packed._is_view(seen):
             raise NotImplementedError("a graph cannot arrange the elements of a value so; it takes reshapes, "
                                       "permutations of axes and slices")
-        return Symbol(packed._recorder, packed._source, packed._start, seen)
+        return Symbol(packed._recorder, packed._storage, packed._start, seen)
 
     def _is_view(self, seen):
         """Whether an array is a view of the stand-in that a graph can read, and not a copy. The graph counts offsets and
@@ -194,23 +257,54 @@ class Symbol:
 
     def _id(self):
         """The symbol's number in the graph."""
-        if self._value is None:
+        if self._value is None or self._version != self._storage.version:
             array = self._stand_in
             offset = (_address(array) - self._start) // array.itemsize if array.size else 0
-            self._value = self._recorder.graph.view(self._source, array, offset)
+            self._value = self._recorder.graph.view(self._storage.source, array, offset)
+            self._version = self._storage.version
         return self._value
 
     def __iter__(self):
         return (self[i] for i in range(len(self)))
 
     def __setitem__(self, where, value):
-        raise TypeError("a value of a graph cannot be changed; make a new one, for example by numpy.where")
+        FUNCTIONS[Symbol.__setitem__](self, where, value)
 
     item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = __complex__ = None  # see below
 
 
 for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__"):
     setattr(Symbol, _name, _needs_elements(_name.strip("_")))
+
+
+def fresh(result, operands):
+    """Copies a result that is one of the operands: NumPy's result is a new array, which can be changed alone."""
+    if type(result) is not Symbol:
+        return result
+    for one in operands:
+        if type(one) in (list, tuple):
+            result = fresh(result, one)
+        elif type(one) is Symbol and one._storage is result._storage:
+            return result.copy()
+    return result
+
+
+def changed(symbol, value, what):
+    """Changes all elements of a symbol in place, and returns it."""
+    symbol._own()
+    if not _np.can_cast(value.dtype, symbol.dtype, "same_kind"):
+        raise TypeError(f"{what}: the result is {value.dtype} and cannot be put into a value of {symbol.dtype} in place: write "
+                        "x = x * y in place of x *= y, or convert it with astype")
+    if value.shape != symbol.shape:
+        raise ValueError(f"{what}: the result has the shape {value.shape} and does not fit into a value of the shape "
+                         f"{symbol.shape}")
+    symbol[...] = value
+    return symbol
+
+
+def _refused(name, by=""):
+    instead = REFUSED.get(name) if not by else None
+    return f"numpy.{name} cannot be part of a graph{by}" + (_INSTEAD if instead is None else f"; {instead}")
 
 
 def _reshaped_in_place(array, shape):
@@ -339,19 +433,25 @@ class Recorder:
             self._memories.append((_address(_np.frombuffer(memory, _np.uint8)), len(memory), memory))
         return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
 
+    def stand_in_at(self, address, count, dtype):
+        """Returns an array in one dimension over the memory of stand-ins that begins at an address."""
+        start, _, memory = next(one for one in self._memories if one[0] <= address < one[0] + one[1])
+        return _np.ndarray((count,), dtype, memory, address - start)
+
     def is_within(self, address):
         """Whether an address lies in the memory of stand-ins."""
         return any(start <= address < start + count for start, count, _ in self._memories)
 
-    def symbol(self, source, stand_in):
+    def symbol(self, source, stand_in, is_argument=False):
         address, _, memory = self._memories[-1]
-        return Symbol(self, source, address if stand_in.base is memory else _address(stand_in), stand_in, source)
+        return Symbol(self, _Storage(source, None if is_argument else stand_in.nbytes),
+                      address if stand_in.base is memory else _address(stand_in), stand_in, source)
 
     def input(self, array):
         """Returns a Symbol for arrays like this one, and their stand-in."""
         like = plain(array)
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
-        symbol = self.symbol(self.graph.input(stand_in), stand_in)
+        symbol = self.symbol(self.graph.input(stand_in), stand_in, is_argument=True)
         return (symbol.view(bool) if array.dtype == bool else symbol), stand_in
 
     def known(self, array):
@@ -360,6 +460,7 @@ class Recorder:
         like = like if self._fixed.holds(like) else _np.asarray(like, order="C")
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
         symbol = self.symbol(self.constant(like), stand_in)
+        symbol._storage.is_array = True
         return symbol.view(bool) if array.dtype == bool else symbol
 
     def constant(self, array):
@@ -373,6 +474,15 @@ class Recorder:
                 value = self.graph.constant(kept)
             self._constants[id(array)] = (array, kept, value)
         return value
+
+    def owners_of_constants(self):
+        """Returns weak references to the arrays whose elements the constants had."""
+        owners = {}
+        for array, _, _ in self._constants.values():
+            while isinstance(array.base, _np.ndarray):
+                array = array.base
+            owners[id(array)] = weakref.ref(array)
+        return list(owners.values())
 
     def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
         """Records an operator. The arguments are those of `run`."""
@@ -426,7 +536,7 @@ class Recorder:
                 continue
             if one._recorder is not self:
                 raise ValueError(f"{name}: an operand is a value of another graph")
-            values.append(one._id() if one._value is None else one._value)
+            values.append(one._id())
         return values
 
     def output(self, value):
@@ -434,7 +544,8 @@ class Recorder:
         if type(value) is not Symbol:
             array = _np.asarray(value)
             stand_in = self.stand_in(array.shape, plain(array).dtype)
-            value = Symbol(self, self.constant(_np.asarray(plain(array), order="C")), _address(stand_in), stand_in)
+            source = self.constant(_np.asarray(plain(array), order="C"))
+            value = Symbol(self, _Storage(source), _address(stand_in), stand_in)
             self.graph.output(value._id())
             return stand_in, array.dtype
         kind = value.dtype
