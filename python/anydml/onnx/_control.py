@@ -45,6 +45,7 @@ def choice(node, builder):
         raise TypeError(f"{label(node)}: its branches give {', '.join(map(str, kinds[0]))} and "
                         f"{', '.join(map(str, kinds[1]))}; expected the same types")
     around = sorted({name for names in taken for name in names})
+    taken = [set(names) for names in taken]
 
     def compute(condition, *values):
         chosen = 0 if _condition(condition) else 1
@@ -79,13 +80,14 @@ def loop(node, builder):
     body, around = builder.inner(graph, ["int64", "bool", *kinds], True, fixed)
     before, body = body.split([*around, *(name for name, is_same in zip(names, stays) if is_same)])
     kinds, declared = body.kinds[1:], [_sizes(value) for value in graph.output]
+    wanted = set(body.wanted())
     changing = [place for place, is_same in enumerate(stays) if not is_same]
 
     def compute(trips, condition, *values):
         states, seen = list(values[:count]), dict(zip(around, values[count:]))
         seen.update((names[place], states[place]) for place in range(count) if stays[place] and names[place] not in fixed)
         seen.update(zip(before.outputs, before.run(seen)[0]))
-        seen = {name: value for name, value in seen.items() if name in body.wanted()}
+        seen = {name: value for name, value in seen.items() if name in wanted}
         most = None if trips is None else int(trips.reshape(()).item())
         goes_on = condition is None or _condition(condition)
         scanned = [[] for _ in kinds[count:]]
