@@ -39,7 +39,8 @@ class Compiler {
         text_(text),
         sharing_(sharing),
         values_(graph),
-        homes_(values_.count()) {
+        homes_(values_.count()),
+        written_(values_.count()) {
     plans_.inputs = static_cast<std::uint32_t>(graph.inputs.size());
     plans_.outputs = static_cast<std::uint32_t>(graph.outputs.size());
   }
@@ -285,9 +286,13 @@ class Compiler {
         homes_[values_.of_input(i)] = owned_homes_[i];
       }
     }
+    std::vector<bool> is_absent(graph_.outputs.size());
+    for (const std::uint32_t output : graph_.absent_outputs) {
+      is_absent[output] = true;
+    }
     std::vector<std::uint32_t> copies;
     for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
-      if (std::ranges::find(graph_.absent_outputs, i) != graph_.absent_outputs.end()) {
+      if (is_absent[i]) {
         continue;
       }
       Home& home = homes_[values_.of(graph_.outputs[i])];
@@ -332,6 +337,9 @@ class Compiler {
         });
     steps_ = 0;
     for (const GraphGroup& group : ordered) {
+      for (const std::uint32_t value : group.writes) {
+        written_[value] = true;
+      }
       plan.begin_temporary(placement.bytes);  // the next step may reuse a step's private memory
       const std::size_t before = plan.words().size();
       lower(group, plan);
@@ -406,9 +414,8 @@ class Compiler {
     }
     for (std::uint32_t i = 0; i < op.output_count; ++i) {
       const std::uint32_t value = values_.of_node(group.nodes[position], i);
-      const bool is_written = std::ranges::find(group.writes, value) != group.writes.end();
       const Home home = has_epilogue && i == group.handed_output ? kTakenByEpilogue
-                        : is_written                             ? homes_[value]
+                        : written_[value]                        ? homes_[value]
                                                                  : kAbsent;
       tensors.push_back(placed(op.tensors[op.input_count + i].tensor, home));
     }
@@ -466,8 +473,7 @@ class Compiler {
           graph_.nodes[group.nodes[end]].sources[group.made_input].index == nodes[i]) {  // a prologue's result
         stores.push_back({.value = result, .placed = placed(views[i].back(), kMadeByPrologue)});
       }
-      if (const std::uint32_t value = values_.of_node(nodes[i], 0);
-          std::ranges::find(group.writes, value) != group.writes.end()) {
+      if (const std::uint32_t value = values_.of_node(nodes[i], 0); written_[value]) {
         stores.push_back({.value = result, .placed = placed(views[i].back(), homes_[value])});
       }
     }
@@ -533,6 +539,7 @@ class Compiler {
   const GraphSharing* const sharing_;
   const ValueNumbers values_;
   std::vector<Home> homes_;        // of each value
+  ValueSet written_;               // the values that a step of the plans so far writes
   std::vector<Home> owned_homes_;  // of each owned input that is kept
   GraphPlans plans_;
   std::uint32_t steps_ = 0;  // of the plan made last
