@@ -218,9 +218,54 @@ class Fuser {
            });
   }
 
-  // Whether a group that these read from reads from one of them itself, by however many steps. A long search counts as
-  // yes, so that graphs of any size are compiled in bounded time.
+  // Whether a group that these read from reads from one of them itself, by however many steps. The search goes from
+  // these to their readers, which are often few, or the other way. A long search counts as yes, so that graphs of any
+  // size are compiled in bounded time.
   [[nodiscard]] bool is_in_between(std::span<const std::uint32_t> groups) {
+    const std::optional<bool> found = leads_back(groups);
+    return found ? *found : comes_from(groups);
+  }
+
+  // Whether a reader of these outside is read by one of them, by however many steps. No value: there are many readers.
+  [[nodiscard]] std::optional<bool> leads_back(std::span<const std::uint32_t> groups) {
+    constexpr std::size_t kMostReaders = 64;
+    std::uint32_t greatest = 0;
+    for (const std::uint32_t group : groups) {
+      greatest = std::max(greatest, groups_[group].depth);
+    }
+    ++search_;
+    std::vector<std::uint32_t> open(groups.begin(), groups.end());
+    std::size_t readers = 0;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      for (const std::uint32_t node : groups_[open[i]].nodes) {
+        for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
+          const std::vector<std::uint32_t>& by = readers_[values_.of_node(node, output)];
+          readers += 1 + by.size();
+          if (readers > kMostReaders) {
+            return std::nullopt;
+          }
+          for (const std::uint32_t reader : by) {
+            const std::uint32_t group = group_of_[reader];
+            if (group == kNoNumber || groups_[group].seen == search_) {
+              continue;
+            }
+            if (is_among(groups, group)) {
+              if (i >= groups.size()) {
+                return true;
+              }
+            } else if (groups_[group].depth < greatest) {
+              groups_[group].seen = search_;
+              open.push_back(group);
+            }
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  // Whether a group outside that these read from reads from one of them, by however many steps.
+  [[nodiscard]] bool comes_from(std::span<const std::uint32_t> groups) {
     constexpr std::size_t kLongest = 512;       // groups
     constexpr std::size_t kMostSources = 8192;  // that they read: a join may have any number of them
     std::uint32_t least = kNoNumber;
