@@ -13,8 +13,10 @@ from onnx.backend.base import BackendRep, namedtupledict
 from .._dispatch import refuse_masks as _refuse_masks
 from .._graphs import regular
 from ._build import Builder, opset_of, refuse_unknown
-from ._rows import FOUR_BITS, Unsupported
-from ._types import array_of, kind_of, label, narrowed, widened
+from ._inlining import check_size, inlined
+from ._rows import FOUR_BITS
+from ._tensors import array_of, narrowed, printable, widened
+from ._types import kind_of, label
 from ._weights import read
 
 __all__ = ["Prepared", "as_array", "check", "label", "listed", "loaded"]
@@ -47,7 +49,7 @@ def _parsed(text, where):
     try:
         return onnx.load_model_from_string(text)
     except DecodeError as error:
-        raise ValueError(f"{where} holds no ONNX model: {error}") from error
+        raise ValueError(f"{where} holds no ONNX model: {printable(error)}") from error
 
 
 def _taken_out(graph, folder, is_own, arrays):
@@ -63,6 +65,7 @@ def _taken_out(graph, folder, is_own, arrays):
 
 def check(model):
     """ONNX's checker, of a model whose initializers are inputs: it would copy their elements twice."""
+    check_size(model)
     light = onnx.ModelProto(ir_version=model.ir_version)
     light.opset_import.extend(model.opset_import)
     light.functions.extend(model.functions)
@@ -77,18 +80,10 @@ def check(model):
         if tensor.name not in names:
             light.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
             names.add(tensor.name)
-    onnx.checker.check_model(light)
-
-
-def _inlined(model):
-    """Without functions of its own."""
     try:
-        from onnx import inliner
-    except ImportError as error:
-        names = sorted(f"{one.domain}.{one.name}" for one in model.functions)
-        raise Unsupported(f"the model has functions of its own, {', '.join(names)}, which need onnx 1.15 or newer",
-                          names) from error
-    return inliner.inline_local_functions(model)
+        onnx.checker.check_model(light)
+    except onnx.checker.ValidationError as error:  # which has the model's names as they are
+        raise onnx.checker.ValidationError(printable(error)) from None
 
 
 class Prepared(BackendRep):
@@ -105,7 +100,7 @@ class Prepared(BackendRep):
         folder = beside or folder
         self._integers, self._device = bool(integers), device
         if model.functions:
-            model = _inlined(model)
+            model = inlined(model)
         refuse_unknown(model)
         graph = model.graph
         self._opset, self._folder = opset_of(model), folder

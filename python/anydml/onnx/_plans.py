@@ -29,6 +29,7 @@ _MOST_OTHERS = 8  # floats or truths of such a value, for example the scales of 
 _FEW_STEPS = 32  # that are faster on the host than a graph is compiled
 _MOST_ELEMENTS_SEEN = 8  # different elements of such values; beyond, the steps that need them run on the host
 _MOST_SEEN = 256
+_MOST_NAMED = 4  # results that a message names
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 
 
@@ -59,8 +60,8 @@ def perform(step, arrays):
         results = step.compute(*arrays)
     except ElementsNeeded:
         raise
-    except (ArithmeticError, IndexError, TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
+    except (ArithmeticError, IndexError, MemoryError, TypeError, ValueError) as error:
+        kind = next((kind for kind in (MemoryError, TypeError) if isinstance(error, kind)), ValueError)
         raise kind(f"{step.label}: {error}") from error
     results = results if isinstance(results, tuple) else () if results is None else (results,)
     return [result.view(bool) if kind == "bool" and result.dtype != bool else result
@@ -183,8 +184,8 @@ class Program:
         graphs; other steps run on the CPU."""
         self._device = device
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
-        used = {name for step in self.steps for name in step.inputs} | set(outputs)
-        self.constants = {name: value for name, value in constants.items() if name in used}
+        used = dict.fromkeys([*(name for step in self.steps for name in step.inputs), *outputs])
+        self.constants = {name: constants[name] for name in used if name in constants}
         self.fixed = FixedArrays(self._all_constants())
         self._points, self._lock = {}, threading.RLock()
         self._lives = Lives(self.steps, outputs, self.constants)
@@ -355,6 +356,9 @@ class Program:
                 return _Piece(None, (), (), (), attempt.known, attempt.end, attempt.why)
             except _Nothing:
                 return _OnHost(self, place, place + 1, attempt.why)
+            except MemoryError as error:
+                names = ", ".join(map(repr, attempt.outputs[:_MOST_NAMED]))
+                raise MemoryError(f"the graph that makes {names}: {error}" if names else str(error)) from error
             except _FAULTS as error:
                 # A graph that does not compile: if a node is wrong, it says so when it runs by itself.
                 return _OnHost(self, place, max(attempt.end, place + 1), str(error))
