@@ -68,6 +68,8 @@ class Builder:
             messages = list(dict.fromkeys(str(one) for one in self.refusals))
             raise Unsupported("; ".join(messages), list(dict.fromkeys(need for one in self.refusals for need in one.needs)))
         for value in graph.output:
+            if value.name not in self.kinds:
+                raise ValueError(f"output {value.name!r} is made by no node, and is no input of the graph")
             self._compute(value.name)
         made = Program(self.steps, [value.name for value in graph.output], self.constants,
                        [value.name for value in graph.input], is_repeated, self.device)
@@ -86,7 +88,10 @@ class Builder:
         if node.op_type == "Constant" and node.domain in DEFAULT_DOMAIN:
             self.constants[node.output[0]], self.kinds[node.output[0]] = constant(node, self.folder)
             return
-        if any(name and self.kinds.get(name, "") is None for name in node.input):
+        missing = next((name for name in node.input if name and name not in self.kinds), None)
+        if missing is not None:
+            raise ValueError(f"{label(node)}: input {missing!r} is made by no node before it, and is no input of the graph")
+        if any(name and self.kinds[name] is None for name in node.input):
             self.kinds.update((name, None) for name in node.output)  # of a node that is refused
             return
         if node.domain in _OTHERS:
