@@ -85,6 +85,12 @@ class Builder:
                 self.constants.pop(name, None)
 
     def add(self, node, opset):
+        if not node.output:
+            raise ValueError(f"{label(node)} has no outputs; expected 1 or more")
+        for attribute in node.attribute:
+            if attribute.ref_attr_name:
+                raise ValueError(f"{label(node)}: attribute {attribute.name!r} stands for {attribute.ref_attr_name!r} of a "
+                                 "function, and the node is in no function")
         if node.op_type == "Constant" and node.domain in DEFAULT_DOMAIN:
             self.constants[node.output[0]], self.kinds[node.output[0]] = constant(node, self.folder)
             return
@@ -263,6 +269,8 @@ def opset_of(model):
         if model.ir_version >= 3 and any(node.domain in DEFAULT_DOMAIN for node in nodes_of(model.graph.node)):
             raise ValueError("the model does not say which opset of ONNX's operators it uses")
         version = 1
+    if version < 1:
+        raise ValueError(f"the model uses opset {version}; expected 1 or more")
     if version > onnx.defs.onnx_opset_version():
         raise ValueError(f"the model uses opset {version}, and the installed onnx {onnx.__version__} knows them up to "
                          f"{onnx.defs.onnx_opset_version()}")

@@ -28,7 +28,10 @@ def inlined(model):
         names = sorted(_text(key) for key in map(_key_of, model.functions))
         raise Unsupported(f"the model has functions of its own, {', '.join(names)}, which need onnx 1.15 or newer",
                           names) from error
-    return inliner.inline_local_functions(model)
+    try:
+        return inliner.inline_local_functions(model)
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f"the functions of the model cannot be replaced by their nodes: {printable(error)}") from None
 
 
 def check_size(model):

@@ -15,7 +15,7 @@ from .._graphs import regular
 from ._build import Builder, opset_of, refuse_unknown
 from ._inlining import check_size, inlined
 from ._rows import FOUR_BITS
-from ._tensors import array_of, narrowed, printable, widened
+from ._tensors import array_of, in_words, narrowed, printable, tensor_type, widened
 from ._types import kind_of, label
 from ._weights import read
 
@@ -65,6 +65,11 @@ def _taken_out(graph, folder, is_own, arrays):
 
 def check(model):
     """ONNX's checker, of a model whose initializers are inputs: it would copy their elements twice."""
+    with in_words():
+        _check(model)
+
+
+def _check(model):
     check_size(model)
     light = onnx.ModelProto(ir_version=model.ir_version)
     light.opset_import.extend(model.opset_import)
@@ -95,6 +100,10 @@ class Prepared(BackendRep):
     """
 
     def __init__(self, model, folder=None, integers=False, *, is_owned=False, arrays=None, device=None):
+        with in_words():
+            self._prepare(model, folder, integers, is_owned, arrays, device)
+
+    def _prepare(self, model, folder, integers, is_owned, arrays, device):
         is_own = not isinstance(model, onnx.ModelProto)
         model, beside, apart = loaded(model)
         folder = beside or folder
@@ -106,7 +115,7 @@ class Prepared(BackendRep):
         self._opset, self._folder = opset_of(model), folder
         initialised = {tensor.name for tensor in graph.initializer}
         self.declared = {value.name: value.type for value in graph.input}
-        self._forms = {name: _form_of(declared) for name, declared in self.declared.items()
+        self._forms = {name: _form_of(name, declared) for name, declared in self.declared.items()
                        if declared.HasField("tensor_type")}
         self.required = [name for name in self.declared if name not in initialised]
         self._output_names = [value.name for value in graph.output]
@@ -237,9 +246,12 @@ def as_array(name, value):
         raise kind(f"input {name} is not an array: {error}") from error
 
 
-def _form_of(declared):
+def _form_of(name, declared):
     """The type and the sizes that an input must have; None is any size, or any shape."""
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(declared.tensor_type.elem_type)
+    number = declared.tensor_type.elem_type
+    if tensor_type(number, f"input {name!r}: elem_type") == "undefined":
+        raise ValueError(f"input {name!r}: elem_type is missing")
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
     if not declared.tensor_type.HasField("shape"):
         return dtype, None
     return dtype, [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.tensor_type.shape.dim]

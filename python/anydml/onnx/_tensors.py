@@ -4,6 +4,7 @@
 A model may come from anywhere. All that a tensor says about its size and its place is checked before memory is allocated or
 a file is opened.
 """
+import contextlib
 import math
 import pathlib
 
@@ -24,6 +25,15 @@ def printable(text):
     text = str(text)
     return text if text.isprintable() else "".join(
         one if one.isprintable() else repr(one)[1:-1] for one in " ".join(filter(None, text.split("\n"))))
+
+
+@contextlib.contextmanager
+def in_words():
+    """Names of a message are decoded when they are read; an error then says that they are the model's."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(f"a name or a text of the model is not UTF-8: {printable(error)}") from None
 
 
 def tensor_type(number, what="elem_type"):

@@ -11,7 +11,7 @@ TENSOR_TYPES = {name.lower() for name in onnx.TensorProto.DataType.keys()}
 
 def label(node):
     op = printable(node.op_type)
-    return f"{op} {node.name!r}" if node.name else f"{op} that makes {', '.join(node.output)!r}"
+    return f"{op} {node.name!r}" if node.name else f"{op} that makes {', '.join(node.output)!r}" if node.output else op
 
 
 def kind_of(declared):
@@ -30,6 +30,8 @@ def told(node, row, kinds, schema, opset, fixed):
             raise ValueError(f"{label(node)}: input {formal.name} is missing")
     if not schema.min_input <= len(given) <= schema.max_input:
         raise ValueError(f"{label(node)} has {len(given)} inputs; expected {schema.min_input} to {schema.max_input}")
+    if not schema.min_output <= len(node.output) <= schema.max_output:
+        raise ValueError(f"{label(node)} has {len(node.output)} outputs; expected {schema.min_output} to {schema.max_output}")
     bound = {}  # ONNX's names of types, T and so on, and what each of them stands for here
     for i, kind in enumerate(given):
         if kind:
