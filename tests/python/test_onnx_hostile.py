@@ -188,6 +188,46 @@ def test_the_graph_counts_too(monkeypatch):
     _inlining.check_size(deep)  # not by recursion of its own
 
 
+# ---- Nodes -------------------------------------------------------------------------------------------------------------
+
+ONE = numpy_helper.from_array(np.float32([1, 2]), "w")
+REFERENCE = helper.make_node("Elu", ["x"], ["y"])
+REFERENCE.attribute.add(name="alpha", ref_attr_name="a", type=onnx.AttributeProto.FLOAT)
+WRONG = [
+    (model_of([helper.make_node("Neg", ["w"], ["y"])], initializers=[ONE, ONE]), "two initializers have the name 'w'"),
+    (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", 99, [2])]), "input 'x': elem_type is 99; expected the number"),
+    (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", 0, [2])]), "input 'x': elem_type is missing"),
+    (model_of([helper.make_node("Neg", ["q"], ["y"])]), "Neg that makes 'y': input 'q' is made by no node before it"),
+    (model_of([], outputs=["z"]), "output 'z' is made by no node"),
+    (model_of([helper.make_node("Neg", ["x"], [])], [value("x", shape=[2])]), "Neg has no outputs; expected 1 or more"),
+    (model_of([helper.make_node("Neg", ["x"], ["y", "z"])], [value("x", shape=[2])]), "Neg that makes 'y, z' has 2 outputs; "
+     "expected 1 at most"),
+    (model_of([helper.make_node("Sum", ["x", "", "x"], ["y"])], [value("x", shape=[2])]), "Sum that makes 'y': input data_0 is "
+     "missing"),
+    (model_of([REFERENCE], [value("x", shape=[2])]), "attribute 'alpha' stands for 'a' of a function, and the node is in no "
+     "function"),
+    (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", shape=[2])], opset=-1), "the model uses opset -1; expected 1 "
+     "or more"),
+    (model_of([helper.make_node("Gelu", ["x"], ["y"])], [value("x", shape=[2])]), "Gelu that makes 'y': ONNX has no Gelu in "
+     "opset 17"),
+]
+
+
+@pytest.mark.parametrize("model, message", WRONG)
+def test_nodes_that_no_checker_saw(model, message):
+    with pytest.raises(ValueError) as caught:
+        backend.Prepared(model)
+    assert message in str(caught.value)
+    assert not backend.is_compatible(model)
+
+
+def test_texts_that_are_not_utf_8():
+    model = model_of([helper.make_node("Gelu", ["x"], ["y"], approximate=b"\xff")], [value("x", shape=[2])], opset=20)
+    for prepare in (backend.prepare, backend.Prepared):
+        with pytest.raises(ValueError, match="a name or a text of the model is not UTF-8"):
+            prepare(model)
+
+
 # ---- Names --------------------------------------------------------------------------------------------------------------
 
 X = [value("x", shape=[2])]

@@ -57,6 +57,8 @@ def _taken_out(graph, folder, is_own, arrays):
     are never two copies of all weights."""
     made = {}
     for tensor in graph.initializer:
+        if tensor.name in made:
+            raise ValueError(f"two initializers have the name {tensor.name!r}; expected a name of its own for each")
         made[tensor.name] = arrays.pop(tensor.name) if tensor.name in arrays else array_of(tensor, folder)
         if is_own:
             tensor.ClearField("raw_data")

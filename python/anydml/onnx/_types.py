@@ -24,14 +24,16 @@ def kind_of(declared):
 def told(node, row, kinds, schema, opset, fixed):
     """What a node's row is told of it, once the types of its inputs are found right."""
     given = [kinds[name] if name else "" for name in node.input]
-    required = onnx.defs.OpSchema.FormalParameterOption.Single
+    options = onnx.defs.OpSchema.FormalParameterOption
     for i, formal in enumerate(schema.inputs):
-        if formal.option == required and not (i < len(given) and given[i]):
+        is_missing = not (i < len(given) and given[i]) if formal.option == options.Single else (
+            formal.option == options.Variadic and "" in given[i:])
+        if is_missing:
             raise ValueError(f"{label(node)}: input {formal.name} is missing")
     if not schema.min_input <= len(given) <= schema.max_input:
         raise ValueError(f"{label(node)} has {len(given)} inputs; expected {schema.min_input} to {schema.max_input}")
-    if not schema.min_output <= len(node.output) <= schema.max_output:
-        raise ValueError(f"{label(node)} has {len(node.output)} outputs; expected {schema.min_output} to {schema.max_output}")
+    if len(node.output) > schema.max_output:
+        raise ValueError(f"{label(node)} has {len(node.output)} outputs; expected {schema.max_output} at most")
     bound = {}  # ONNX's names of types, T and so on, and what each of them stands for here
     for i, kind in enumerate(given):
         if kind:
