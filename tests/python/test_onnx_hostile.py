@@ -208,6 +208,7 @@ WRONG = [
      "function"),
     (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", shape=[2])], opset=-1), "the model uses opset -1; expected 1 "
      "or more"),
+    (model_of([helper.make_node("If", [""], ["y"])]), "If that makes 'y': input cond is missing"),
     (model_of([helper.make_node("If", ["c"], ["y"], then_branch=1, else_branch=2)], [value("c", TensorProto.BOOL)]),
      "If that makes 'y': then_branch is no graph; expected one"),
     (model_of([helper.make_node("Gelu", ["x"], ["y"])], [value("x", shape=[2])]), "Gelu that makes 'y': ONNX has no Gelu in "

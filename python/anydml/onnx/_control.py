@@ -39,6 +39,8 @@ def _condition(array, what="the condition"):
 
 
 def choice(node, builder):
+    if not node.input or not node.input[0]:
+        raise ValueError(f"{label(node)}: input cond is missing")
     programs, taken, kinds = [], [], []
     for name in ("then_branch", "else_branch"):
         graph = _body(node, name)
