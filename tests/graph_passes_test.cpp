@@ -3,7 +3,6 @@
 // which order, where values are.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <numeric>
@@ -537,59 +536,6 @@ TEST(Fuse, GroupsHaveNoCycleAndNothingTwice) {
   }
   std::printf("%zu nodes in %zu steps\n", nodes, steps);
   EXPECT_LT(steps, nodes);
-}
-
-// How long graphs take, from 1,000 nodes to 1,000,000. Not a test: --gtest_also_run_disabled_tests
-TEST(Compile, DISABLED_Times) {
-  struct Kind {
-    const char* name;
-    std::function<Graph(int)> make;
-  };
-  const auto repeated = [](const std::string& first, int nodes, auto line) {
-    // The operators of a large graph are few: they are shared.
-    Graph graph = parse_graph(first);
-    const Graph small = parse_graph(first + line);
-    for (int i = 0; i < nodes; ++i) {
-      graph.nodes.push_back(small.nodes[0]);
-      GraphNode& node = graph.nodes.back();
-      for (std::size_t input = 0; input < node.sources.size() && i > 0; ++input) {
-        const auto back = input == 0 ? 1 : std::min(i, 7);
-        node.sources[input] = {.kind = SourceKind::node, .index = static_cast<std::uint32_t>(i - back)};
-      }
-    }
-    graph.outputs.push_back({.kind = SourceKind::node, .index = static_cast<std::uint32_t>(nodes - 1)});
-    return graph;
-  };
-  const Kind kinds[] = {
-      {"a chain of NEGATE",
-       [&](int n) { return repeated("a = input 4096\n", n, "x = NEGATE a:f32[1024] -> f32[1024]\n"); }},
-      {"ADD of the last and the seventh before",
-       [&](int n) { return repeated("a = input 4096\n", n, "x = ADD a:f32[1024] a:f32[1024] -> f32[1024]\n"); }},
-      {"REDUCE of the last",
-       [&](int n) {
-         return repeated("a = input 4096\n", n, "x = REDUCE a:f32[1024,1] -> f32[1024,1] Function=MAX Axes=[1]\n");
-       }},
-      {"ADD that cannot be fused",
-       [&](int n) { return repeated("a = input 4096\n", n, "x = ADD a:f32[1024/0] a:f32[1024/0] -> f32[1024]\n"); }},
-      {"NEGATE of one value, all of them outputs", [&](int n) {
-         Graph graph = repeated("a = input 4096\n", n, "x = NEGATE a:f32[1024] -> f32[1024]\n");
-         for (int i = 1; i < n; ++i) {
-           graph.nodes[static_cast<std::size_t>(i)].sources[0].index = 0;
-           graph.outputs.push_back({.kind = SourceKind::node, .index = static_cast<std::uint32_t>(i)});
-         }
-         return graph;
-       }}};
-  for (const Kind& kind : kinds) {
-    for (const int nodes : {1'000, 10'000, 100'000, 1'000'000}) {
-      const Graph graph = kind.make(nodes);
-      const auto begin = std::chrono::steady_clock::now();
-      const auto plans = compile_graph(graph, kJoins);
-      const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-      std::printf("%-40s %8d nodes %10.2f ms %8u steps\n", kind.name, nodes, took.count(),
-                  plans.ok() ? plans.value().steps : 0);
-      std::fflush(stdout);
-    }
-  }
 }
 
 }  // namespace

@@ -429,7 +429,11 @@ class Recorder:
         bytes_ = dtype.itemsize * (1 + sum((size - 1) * (step // dtype.itemsize) for size, step in zip(shape, strides))
                                    if strides else math.prod(shape))
         if not self._memories or self._memories[-1][1] < bytes_:
-            memory = mmap.mmap(-1, max(bytes_, mmap.PAGESIZE), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
+            try:
+                memory = mmap.mmap(-1, max(bytes_, mmap.PAGESIZE), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
+            except (OSError, OverflowError, ValueError):  # more than there are addresses
+                raise MemoryError(f"a value of shape {list(shape)} and type {dtype} has {bytes_} bytes, which is more than "
+                                  "there can be") from None
             self._memories.append((_address(_np.frombuffer(memory, _np.uint8)), len(memory), memory))
         return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
 

@@ -40,10 +40,8 @@ class Aliaser {
     find_readers();
     for (const std::uint32_t node : sorted_) {
       const OpDesc& op = *graph_.nodes[node].op;
-      for (std::uint32_t output = 0; op.family->view_of_input != nullptr && output < op.output_count; ++output) {
-        if (op.outputs()[output].present && !op.empty) {
-          read_through(node, output);
-        }
+      if (op.family->views_of_inputs != nullptr && !op.empty) {
+        read_through(node, op.family->views_of_inputs(op));
       }
     }
   }
@@ -54,10 +52,14 @@ class Aliaser {
     for (std::size_t i = sorted_.size(); i-- > 0;) {
       const std::uint32_t node = sorted_[i];
       const OpDesc& op = *graph_.nodes[node].op;
-      for (std::uint32_t input = 0; op.family->place_in_output != nullptr && input < op.input_count; ++input) {
+      if (op.family->places_in_outputs == nullptr || op.empty) {
+        continue;
+      }
+      const TensorViews places = op.family->places_in_outputs(op);
+      for (std::uint32_t input = 0; input < op.input_count; ++input) {
         const GraphSource& source = graph_.nodes[node].sources[input];
-        if (source.kind == SourceKind::node && !folded[source.index] && !op.empty) {
-          write_into(node, input);
+        if (places[input] && source.kind == SourceKind::node && !folded[source.index]) {
+          write_into(node, input, *places[input]);
         }
       }
     }
@@ -94,25 +96,22 @@ class Aliaser {
     }
   }
 
-  void read_through(std::uint32_t node, std::uint32_t output) {
+  // views: of the node's outputs.
+  void read_through(std::uint32_t node, const TensorViews& views) {
     const OpDesc& op = *graph_.nodes[node].op;
-    const auto view = op.family->view_of_input(op, output);
-    if (!view) {
-      return;
-    }
-    const TensorDesc made = op.outputs()[output].tensor;
-    const GraphSource from = graph_.nodes[node].sources[view->of];
     std::vector<Reader> left;
     for (const Reader& reader : readers_[node]) {
       GraphNode& other = graph_.nodes[reader.node];
       GraphSource& source = other.sources[reader.input];
-      const auto seen = source.output == output
-                            ? seen_through(other.op->tensors[reader.input].tensor, source.offset, made, view->tensor)
-                            : std::nullopt;
+      const auto& view = views[source.output];
+      const auto seen = view ? seen_through(other.op->tensors[reader.input].tensor, source.offset,
+                                            op.outputs()[source.output].tensor, view->tensor)
+                             : std::nullopt;
       if (!seen) {
         left.push_back(reader);
         continue;
       }
+      const GraphSource& from = graph_.nodes[node].sources[view->of];
       source = from;
       source.offset += view->offset + seen->offset;
       set_tensor(reader.node, reader.input, seen->tensor);
@@ -123,20 +122,20 @@ class Aliaser {
     readers_[node] = std::move(left);
   }
 
-  void write_into(std::uint32_t join, std::uint32_t input) {
+  // place: of the join's input in its output.
+  void write_into(std::uint32_t join, std::uint32_t input, const TensorView& place) {
     constexpr std::size_t kManyReaders = 64;  // each would have to be looked at for each join
     constexpr std::int64_t kShort = 64;       // bytes: a join collects shorter pieces faster, a cache line at a time
     const OpDesc& op = *graph_.nodes[join].op;
-    const auto place = op.family->place_in_output(op, input);
     const GraphSource source = graph_.nodes[join].sources[input];
     GraphNode& maker = graph_.nodes[source.index];
-    if (!place || is_output_[source.index] || maker.op->empty || readers_[source.index].size() > kManyReaders ||
+    if (is_output_[source.index] || maker.op->empty || readers_[source.index].size() > kManyReaders ||
         (source.output < maker.inside.size() && maker.inside[source.output].kind != SourceKind::none)) {
       return;
     }
     const TensorDesc& read = op.tensors[input].tensor;
     const TensorDesc& made = maker.op->outputs()[source.output].tensor;
-    const auto written = seen_through(made, -source.offset, read, place->tensor);
+    const auto written = seen_through(made, -source.offset, read, place.tensor);
     if (!written || element_count(made) != element_count(read) || made.type == DataType::unknown ||
         (contiguous_bytes(written->tensor) < kShort && !is_packed(written->tensor))) {
       return;
@@ -160,7 +159,7 @@ class Aliaser {
         continue;
       }
       const auto seen =
-          seen_through(other.op->tensors[reader.input].tensor, from.offset - source.offset, read, place->tensor);
+          seen_through(other.op->tensors[reader.input].tensor, from.offset - source.offset, read, place.tensor);
       if (!seen) {
         return;
       }
@@ -173,7 +172,7 @@ class Aliaser {
     }
     maker.inside.resize(maker.outputs.size());
     maker.inside[source.output] = {
-        .kind = SourceKind::node, .index = join, .output = place->of, .offset = place->offset + written->offset};
+        .kind = SourceKind::node, .index = join, .output = place.of, .offset = place.offset + written->offset};
     set_tensor(source.index, maker.op->input_count + source.output, written->tensor);
   }
 
@@ -187,7 +186,7 @@ class Aliaser {
 bool has_views(const Graph& graph, std::span<const std::uint32_t> nodes) {
   return std::ranges::any_of(nodes, [&](std::uint32_t node) {
     const Family& family = *graph.nodes[node].op->family;
-    return family.view_of_input != nullptr || family.place_in_output != nullptr;
+    return family.views_of_inputs != nullptr || family.places_in_outputs != nullptr;
   });
 }
 

@@ -39,7 +39,12 @@ class Compiler {
         text_(text),
         sharing_(sharing),
         values_(graph),
-        homes_(values_.count()) {
+        homes_(values_.count()),
+        written_(values_.count()),
+        is_absent_(graph.outputs.size()) {
+    for (const std::uint32_t output : graph.absent_outputs) {
+      is_absent_[output] = true;
+    }
     plans_.inputs = static_cast<std::uint32_t>(graph.inputs.size());
     plans_.outputs = static_cast<std::uint32_t>(graph.outputs.size());
   }
@@ -82,7 +87,7 @@ class Compiler {
   template <class Function>
   void for_each_output(const Function& function) const {
     for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
-      if (std::ranges::find(graph_.absent_outputs, i) == graph_.absent_outputs.end()) {
+      if (!is_absent_[i]) {
         function(i, graph_.outputs[i]);
       }
     }
@@ -338,6 +343,9 @@ class Compiler {
         });
     steps_ = 0;
     for (const GraphGroup& group : ordered) {
+      for (const std::uint32_t value : group.writes) {
+        written_[value] = true;
+      }
       plan.begin_temporary(placement.bytes);  // the next step may reuse a step's private memory
       const std::size_t before = plan.words().size();
       lower(group, plan);
@@ -412,9 +420,8 @@ class Compiler {
     }
     for (std::uint32_t i = 0; i < op.output_count; ++i) {
       const std::uint32_t value = values_.of_node(group.nodes[position], i);
-      const bool is_written = std::ranges::find(group.writes, value) != group.writes.end();
       const Home home = has_epilogue && i == group.handed_output ? kTakenByEpilogue
-                        : is_written                             ? homes_[value]
+                        : written_[value]                        ? homes_[value]
                                                                  : kAbsent;
       tensors.push_back(placed(op.tensors[op.input_count + i].tensor, home));
     }
@@ -472,8 +479,7 @@ class Compiler {
           graph_.nodes[group.nodes[end]].sources[group.made_input].index == nodes[i]) {  // a prologue's result
         stores.push_back({.value = result, .placed = placed(views[i].back(), kMadeByPrologue)});
       }
-      if (const std::uint32_t value = values_.of_node(nodes[i], 0);
-          std::ranges::find(group.writes, value) != group.writes.end()) {
+      if (const std::uint32_t value = values_.of_node(nodes[i], 0); written_[value]) {
         stores.push_back({.value = result, .placed = placed(views[i].back(), homes_[value])});
       }
     }
@@ -539,6 +545,8 @@ class Compiler {
   const GraphSharing* const sharing_;
   const ValueNumbers values_;
   std::vector<Home> homes_;        // of each value
+  ValueSet written_;               // the values that a step of the plans so far writes
+  std::vector<bool> is_absent_;    // by output of the graph
   std::vector<Home> owned_homes_;  // of each owned input that is kept
   GraphPlans plans_;
   std::uint32_t steps_ = 0;  // of the plan made last

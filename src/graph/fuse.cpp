@@ -25,15 +25,16 @@ class Fuser {
         device_(device),
         group_of_(graph.nodes.size(), kNoNumber),
         views_(graph.nodes.size()),
-        readers_(graph.nodes.size()),
-        positions_(graph.nodes.size()) {
+        readers_(values.count()),
+        positions_(graph.nodes.size()),
+        is_read_(values.count()) {
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       positions_[nodes[i]] = i;
     }
     for (const std::uint32_t node : nodes) {
       for (const GraphSource& source : graph.nodes[node].sources) {
         if (source.kind == SourceKind::node) {
-          readers_[source.index].push_back(node);
+          readers_[values.of(source)].push_back(node);
         }
       }
     }
@@ -211,21 +212,62 @@ class Fuser {
 
   [[nodiscard]] bool is_stored(std::span<const std::uint32_t> nodes, std::uint32_t node,
                                std::uint32_t output = 0) const {
-    return kept_[values_.of_node(node, output)] || std::ranges::any_of(readers_[node], [&](std::uint32_t reader) {
-             return reads(reader, node, output) && std::ranges::find(nodes, reader) == nodes.end();
+    const std::uint32_t value = values_.of_node(node, output);
+    return kept_[value] || std::ranges::any_of(readers_[value], [&](std::uint32_t reader) {
+             return std::ranges::find(nodes, reader) == nodes.end();
            });
   }
 
-  [[nodiscard]] bool reads(std::uint32_t reader, std::uint32_t node, std::uint32_t output) const {
-    return std::ranges::any_of(graph_.nodes[reader].sources, [&](const GraphSource& source) {
-      return source.kind == SourceKind::node && source.index == node && source.output == output;
-    });
+  // Whether a group that these read from reads from one of them itself, by however many steps. The search goes from
+  // these to their readers, which are often few, or the other way. A long search counts as yes, so that graphs of any
+  // size are compiled in bounded time.
+  [[nodiscard]] bool is_in_between(std::span<const std::uint32_t> groups) {
+    const std::optional<bool> found = leads_back(groups);
+    return found ? *found : comes_from(groups);
   }
 
-  // Whether a group that these read from reads from one of them itself, by however many steps. A long search counts as
-  // yes, so that graphs of any size are compiled in bounded time.
-  [[nodiscard]] bool is_in_between(std::span<const std::uint32_t> groups) {
-    constexpr std::size_t kLongest = 512;
+  // Whether a reader of these outside is read by one of them, by however many steps. No value: there are many readers.
+  [[nodiscard]] std::optional<bool> leads_back(std::span<const std::uint32_t> groups) {
+    constexpr std::size_t kMostReaders = 64;
+    std::uint32_t greatest = 0;
+    for (const std::uint32_t group : groups) {
+      greatest = std::max(greatest, groups_[group].depth);
+    }
+    ++search_;
+    std::vector<std::uint32_t> open(groups.begin(), groups.end());
+    std::size_t readers = 0;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      for (const std::uint32_t node : groups_[open[i]].nodes) {
+        for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
+          const std::vector<std::uint32_t>& by = readers_[values_.of_node(node, output)];
+          readers += 1 + by.size();
+          if (readers > kMostReaders) {
+            return std::nullopt;
+          }
+          for (const std::uint32_t reader : by) {
+            const std::uint32_t group = group_of_[reader];
+            if (group == kNoNumber || groups_[group].seen == search_) {
+              continue;
+            }
+            if (is_among(groups, group)) {
+              if (i >= groups.size()) {
+                return true;
+              }
+            } else if (groups_[group].depth < greatest) {
+              groups_[group].seen = search_;
+              open.push_back(group);
+            }
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  // Whether a group outside that these read from reads from one of them, by however many steps.
+  [[nodiscard]] bool comes_from(std::span<const std::uint32_t> groups) {
+    constexpr std::size_t kLongest = 512;       // groups
+    constexpr std::size_t kMostSources = 8192;  // that they read: a join may have any number of them
     std::uint32_t least = kNoNumber;
     for (const std::uint32_t group : groups) {
       least = std::min(least, groups_[group].depth);
@@ -246,8 +288,14 @@ class Fuser {
       });
     }
     bool found = false;
+    std::size_t sources = 0;
     for (std::size_t i = 0; i < open.size() && !found; ++i) {
-      found = open.size() > kLongest;
+      for (const std::uint32_t node : groups_[open[i]].nodes) {
+        sources += graph_.nodes[node].sources.size();
+      }
+      if (open.size() > kLongest || sources > kMostSources) {
+        return true;
+      }
       for_each_source(groups_[open[i]].nodes, [&](std::uint32_t source) {
         found = found || is_among(groups, source);
         visit(source);
@@ -263,11 +311,13 @@ class Fuser {
       const std::uint32_t low = open.back();
       open.pop_back();
       for (const std::uint32_t node : groups_[low].nodes) {
-        for (const std::uint32_t reader : readers_[node]) {
-          const std::uint32_t high = group_of_[reader];
-          if (high != kNoNumber && high != low && groups_[high].depth <= groups_[low].depth) {
-            groups_[high].depth = groups_[low].depth + 1;
-            open.push_back(high);
+        for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
+          for (const std::uint32_t reader : readers_[values_.of_node(node, output)]) {
+            const std::uint32_t high = group_of_[reader];
+            if (high != kNoNumber && high != low && groups_[high].depth <= groups_[low].depth) {
+              groups_[high].depth = groups_[low].depth + 1;
+              open.push_back(high);
+            }
           }
         }
       }
@@ -383,13 +433,11 @@ class Fuser {
     if (kept_[values_.of_node(node, output)]) {
       return false;
     }
-    for (const std::uint32_t reader : readers_[node]) {
-      if (reads(reader, node, output)) {
-        if (after != kNoNumber && group_of_[reader] != after) {
-          return false;
-        }
-        after = group_of_[reader];
+    for (const std::uint32_t reader : readers_[values_.of_node(node, output)]) {
+      if (after != kNoNumber && group_of_[reader] != after) {
+        return false;
       }
+      after = group_of_[reader];
     }
     std::vector<std::uint32_t> nodes = groups_[own].nodes;
     if (after == kNoNumber || after == own || !groups_[after].open) {
@@ -454,12 +502,20 @@ class Fuser {
     });
   }
 
-  // Whether an output of a main node that has no reader outside needs no memory.
-  [[nodiscard]] bool is_left_out(const GraphGroup& group, std::uint32_t node, std::uint32_t output) const {
+  // Whether each output of a main node needs no memory if it has no reader outside.
+  [[nodiscard]] std::vector<bool> left_out(const GraphGroup& group, std::uint32_t node) const {
     const OpDesc& op = *graph_.nodes[node].op;
-    const bool is_handed = group.main != kNoPosition && group.main + 1 < group.nodes.size() &&
-                           node == group.nodes[group.main] && output == group.handed_output;
-    return is_handed || (op.family->view_of_input != nullptr && op.family->view_of_input(op, output).has_value());
+    std::vector<bool> result(op.output_count);
+    if (op.family->views_of_inputs != nullptr && !op.empty) {
+      const TensorViews views = op.family->views_of_inputs(op);
+      for (std::size_t output = 0; output < views.size(); ++output) {
+        result[output] = views[output].has_value();
+      }
+    }
+    if (group.main != kNoPosition && group.main + 1 < group.nodes.size() && node == group.nodes[group.main]) {
+      result[group.handed_output] = true;
+    }
+    return result;
   }
 
   [[nodiscard]] GraphGroup finished(Group& group) {
@@ -477,10 +533,14 @@ class Fuser {
             (source.kind == SourceKind::node && std::ranges::find(result.nodes, source.index) != result.nodes.end())) {
           continue;
         }
-        if (std::ranges::find(result.reads, values_.of(source)) == result.reads.end()) {
-          result.reads.push_back(values_.of(source));
+        if (const std::uint32_t value = values_.of(source); !is_read_[value]) {
+          is_read_[value] = true;
+          result.reads.push_back(value);
         }
       }
+    }
+    for (const std::uint32_t value : result.reads) {
+      is_read_[value] = false;  // by the next group
     }
     for (const std::uint32_t node : result.nodes) {
       const GraphNode& of = graph_.nodes[node];
@@ -488,9 +548,11 @@ class Fuser {
       // output that is passed on and a view without readers.
       const bool is_main =
           result.nodes.size() == 1 || (result.main != kNoPosition && node == result.nodes[result.main]);
+      const std::vector<bool> is_left_out =
+          is_main ? left_out(result, node) : std::vector<bool>(of.outputs.size(), true);
       for (std::uint32_t output = 0; output < of.outputs.size(); ++output) {
         if (of.outputs[output].bytes != 0 && of.op->outputs()[output].present &&
-            (is_stored(result.nodes, node, output) || (is_main && !is_left_out(result, node, output)))) {
+            (is_stored(result.nodes, node, output) || !is_left_out[output])) {
           result.writes.push_back(values_.of_node(node, output));
         }
       }
@@ -505,9 +567,10 @@ class Fuser {
   const DeviceTraits& device_;
   std::vector<std::uint32_t> group_of_;              // of each node
   std::vector<Views> views_;                         // of each node
-  std::vector<std::vector<std::uint32_t>> readers_;  // of each node, among nodes_
+  std::vector<std::vector<std::uint32_t>> readers_;  // of each value, among nodes_
   std::vector<std::uint32_t> positions_;             // of each node among nodes_
   std::vector<Group> groups_;
+  ValueSet is_read_;  // by the group that is being finished
   std::uint32_t search_ = 0;
 };
 

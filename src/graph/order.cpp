@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <numeric>
+#include <queue>
 
 #include "graph/passes.h"
 
@@ -51,6 +52,9 @@ std::vector<Lifetime> lifetimes_in(const ValueNumbers& values, std::span<const E
 // Of the ready groups, always the one that adds least to the live memory; the latest of equal ones.
 std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::span<const GraphGroup> groups,
                                         const ValueSet& temporary) {
+  const auto bytes_of = [&](std::uint32_t value) {
+    return temporary[value] ? static_cast<std::int64_t>(extents[value].bytes) : 0;
+  };
   std::vector<std::uint32_t> maker(temporary.size(), kNoNumber);
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].writes) {
@@ -59,52 +63,73 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
   }
   std::vector<std::uint32_t> unmet(groups.size());
   std::vector<std::uint32_t> readers(temporary.size());  // that are still to come
+  std::vector<std::uint64_t> sums(temporary.size());     // of their numbers: of the last one, its number
   std::vector<std::vector<std::uint32_t>> followers(groups.size());
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].reads) {
       ++readers[value];
+      sums[value] += i;
       if (maker[value] != kNoNumber) {
         ++unmet[i];
         followers[maker[value]].push_back(i);
       }
     }
   }
-  std::vector<std::uint32_t> ready;
+  // What each group adds, with the readers that are still to come.
+  std::vector<std::int64_t> growth(groups.size());
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
-    if (unmet[i] == 0) {
-      ready.push_back(i);
+    for (const std::uint32_t value : groups[i].writes) {
+      growth[i] += bytes_of(value);
+    }
+    for (const std::uint32_t value : groups[i].reads) {
+      growth[i] -= readers[value] == 1 ? bytes_of(value) : 0;
     }
   }
-  const auto growth = [&](std::uint32_t group) {
-    std::int64_t bytes = 0;
-    for (const std::uint32_t value : groups[group].writes) {
-      bytes += temporary[value] ? static_cast<std::int64_t>(extents[value].bytes) : 0;
+  // A group that adds less than when it became ready is there again; its first entry then comes too late.
+  struct Ready {
+    std::int64_t growth;
+    std::uint32_t turn;  // in which it became ready
+    std::uint32_t group;
+    bool operator<(const Ready& other) const {
+      return growth != other.growth ? growth > other.growth : turn < other.turn;
     }
-    for (const std::uint32_t value : groups[group].reads) {
-      bytes -= temporary[value] && readers[value] == 1 ? static_cast<std::int64_t>(extents[value].bytes) : 0;
-    }
-    return bytes;
   };
+  std::priority_queue<Ready> ready;
+  std::vector<std::uint32_t> turns(groups.size(), kNoNumber);
+  std::uint32_t turn = 0;
+  const auto add = [&](std::uint32_t group) {
+    turns[group] = turn++;
+    ready.push({.growth = growth[group], .turn = turns[group], .group = group});
+  };
+  for (std::uint32_t i = 0; i < groups.size(); ++i) {
+    if (unmet[i] == 0) {
+      add(i);
+    }
+  }
+  std::vector<bool> done(groups.size());
   std::vector<std::uint32_t> order;
   order.reserve(groups.size());
   while (!ready.empty()) {
-    std::size_t best = 0;
-    std::int64_t least = growth(ready[0]);
-    for (std::size_t i = 1; i < ready.size(); ++i) {
-      if (const std::int64_t bytes = growth(ready[i]); bytes <= least) {
-        best = i;
-        least = bytes;
-      }
+    const std::uint32_t group = ready.top().group;
+    ready.pop();
+    if (done[group]) {
+      continue;
     }
-    const std::uint32_t group = ready[best];
-    ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(best));
+    done[group] = true;
     order.push_back(group);
     for (const std::uint32_t value : groups[group].reads) {
-      --readers[value];
+      sums[value] -= group;
+      if (--readers[value] == 1 && bytes_of(value) != 0) {
+        const auto last = static_cast<std::uint32_t>(sums[value]);
+        growth[last] -= bytes_of(value);
+        if (turns[last] != kNoNumber) {
+          ready.push({.growth = growth[last], .turn = turns[last], .group = last});
+        }
+      }
     }
     for (const std::uint32_t follower : followers[group]) {
       if (--unmet[follower] == 0) {
-        ready.push_back(follower);
+        add(follower);
       }
     }
   }
@@ -144,14 +169,9 @@ std::vector<Lifetime> lifetimes(const Graph& graph, const ValueNumbers& values, 
 
 std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
                                  const ValueSet& temporary) {
-  // Among very many groups the order given is good enough: choosing looks at all that are ready, again and again.
-  constexpr std::size_t kMany = 4096;
   const std::vector<Extent> extents = extents_of(graph, values);
   std::vector<std::uint32_t> best(groups.size());
   std::iota(best.begin(), best.end(), 0U);
-  if (groups.size() > kMany) {
-    return best;
-  }
   std::vector<std::uint32_t> frugal = frugal_order(extents, groups, temporary);
   const auto peak = [&](std::span<const std::uint32_t> one) {
     return peak_bytes(lifetimes_in(values, extents, groups, one, temporary));

@@ -61,8 +61,8 @@ using ValueSet = std::vector<bool>;  // by value
 // The nodes that an output depends on. The nodes are in order.
 [[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);
 
-// The graph in which views cost nothing. A reader of a view (Family::view_of_input) reads the memory behind the
-// view, and an input of a join (Family::place_in_output) is computed inside the join's output
+// The graph in which views cost nothing. A reader of a view (Family::views_of_inputs) reads the memory behind the
+// view, and an input of a join (Family::places_in_outputs) is computed inside the join's output
 // (GraphNode::inside), wherever strides describe it. No value: the graph has no such operator. order: the nodes
 // that an output needs.
 [[nodiscard]] std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "graph/passes.h"
 #include "plan/reshape.h"
@@ -123,7 +124,7 @@ std::uint64_t place_many(std::span<const Chain> chains, std::vector<std::uint64_
   std::ranges::stable_sort(by_begin, {}, [&](std::uint32_t i) { return chains[i].first; });
   std::ranges::stable_sort(by_end, {}, [&](std::uint32_t i) { return chains[i].last; });
   // Holes by size: one whose bytes suffice is taken whole, which keeps the list short.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> holes;  // bytes, offset
+  std::set<std::pair<std::uint64_t, std::uint64_t>> holes;  // bytes, offset
   std::vector<std::uint64_t> room(chains.size());
   std::uint64_t end = 0;
   std::size_t ended = 0;
@@ -131,10 +132,9 @@ std::uint64_t place_many(std::span<const Chain> chains, std::vector<std::uint64_
     const Chain& chain = chains[one];
     while (ended < by_end.size() && chains[by_end[ended]].last < chain.first) {
       const std::uint32_t gone = by_end[ended++];
-      const std::pair hole(room[gone], offsets[gone]);
-      holes.insert(std::ranges::upper_bound(holes, hole), hole);
+      holes.emplace(room[gone], offsets[gone]);
     }
-    auto hole = std::ranges::lower_bound(holes, std::pair(chain.bytes, std::uint64_t{0}));
+    auto hole = holes.lower_bound(std::pair(chain.bytes, std::uint64_t{0}));
     while (hole != holes.end() && hole->second % chain.alignment != 0) {
       ++hole;
     }

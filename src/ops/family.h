@@ -84,6 +84,7 @@ struct TensorView {
   TensorDesc tensor;        // its own type and sizes, with strides over that memory
   std::int64_t offset = 0;  // in bytes, from the element at index 0 of the other tensor to its own
 };
+using TensorViews = std::vector<std::optional<TensorView>>;  // of each input, or of each output
 
 // The inputs that are known when a graph is initialised: constants, and values that depend only on them.
 using KnownInputs = std::vector<bool>;
@@ -113,12 +114,13 @@ struct Family {
   // The operators of which it is composed on such a device (parts.h), which may be composed themselves; none: it has
   // its own steps. Null: no operator of the family is composed.
   Result<OpParts> (*parts)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
-  // For an output that only contains elements of one input, as a slice does: their location in that input's memory.
-  // Readers of the output then read the input. Null, or no value: the operator computes that output.
-  std::optional<TensorView> (*view_of_input)(const OpDesc& desc, std::size_t output) = nullptr;
-  // The mirror image: for an input whose elements are only a part of one output, as for a JOIN. The operator that
+  // For each output that only contains elements of one input, as a slice does: their location in that input's memory.
+  // Readers of the output then read the input. Null, or no value: the operator computes that output. All outputs at
+  // once, since the location of one part follows from the sizes of the parts before it.
+  TensorViews (*views_of_inputs)(const OpDesc& desc) = nullptr;
+  // The mirror image: for each input whose elements are only a part of one output, as for a JOIN. The operator that
   // computes them then writes them there, and `lower` gets that input at kAbsentSlot. Null, or no value: not possible.
-  std::optional<TensorView> (*place_in_output)(const OpDesc& desc, std::size_t input) = nullptr;
+  TensorViews (*places_in_outputs)(const OpDesc& desc) = nullptr;
   // Whether the kernels allow an output in place of this input, if DirectML's documentation does. Null: they do exactly
   // if by_element is set.
   bool (*in_place)(const OpDesc& desc, std::size_t input) = nullptr;

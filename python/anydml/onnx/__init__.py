@@ -35,7 +35,7 @@ class Backend(_BackendInterface):
         """
         try:
             cls.prepare(model, device)
-        except (Unsupported, TypeError, ValueError, _onnx.checker.ValidationError):
+        except (Unsupported, MemoryError, TypeError, ValueError, _onnx.checker.ValidationError):
             return False
         return True
 

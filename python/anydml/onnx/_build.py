@@ -10,12 +10,14 @@ from ._contrib import CONTRIB, DOMAIN as CONTRIB_DOMAIN
 from ._contrib_attention import WHOLE
 from ._control import CONTROL
 from ._host import HOST, on_host
+from ._inlining import nodes_of
 from ._integers import noted, product_of
 from ._nodes import NODES
 from ._plans import Program, Step, perform
 from ._rows import Unsupported
 from ._training import DOMAIN as TRAINING_DOMAIN, TRAINING
-from ._types import array_of, constant, kind_of, label, tensor_type, told
+from ._tensors import array_of, printable, tensor_type
+from ._types import constant, kind_of, label, told
 
 DEFAULT_DOMAIN = ("", "ai.onnx")
 _OTHERS = {CONTRIB_DOMAIN: CONTRIB, TRAINING_DOMAIN: TRAINING}  # domains whose operators are replaced by nodes of ONNX
@@ -66,6 +68,8 @@ class Builder:
             messages = list(dict.fromkeys(str(one) for one in self.refusals))
             raise Unsupported("; ".join(messages), list(dict.fromkeys(need for one in self.refusals for need in one.needs)))
         for value in graph.output:
+            if value.name not in self.kinds:
+                raise ValueError(f"output {value.name!r} is made by no node, and is no input of the graph")
             self._compute(value.name)
         made = Program(self.steps, [value.name for value in graph.output], self.constants,
                        [value.name for value in graph.input], is_repeated, self.device)
@@ -81,10 +85,19 @@ class Builder:
                 self.constants.pop(name, None)
 
     def add(self, node, opset):
+        if not node.output:
+            raise ValueError(f"{label(node)} has no outputs; expected 1 or more")
+        for attribute in node.attribute:
+            if attribute.ref_attr_name:
+                raise ValueError(f"{label(node)}: attribute {attribute.name!r} stands for {attribute.ref_attr_name!r} of a "
+                                 "function, and the node is in no function")
         if node.op_type == "Constant" and node.domain in DEFAULT_DOMAIN:
             self.constants[node.output[0]], self.kinds[node.output[0]] = constant(node, self.folder)
             return
-        if any(name and self.kinds.get(name, "") is None for name in node.input):
+        missing = next((name for name in node.input if name and name not in self.kinds), None)
+        if missing is not None:
+            raise ValueError(f"{label(node)}: input {missing!r} is made by no node before it, and is no input of the graph")
+        if any(name and self.kinds[name] is None for name in node.input):
             self.kinds.update((name, None) for name in node.output)  # of a node that is refused
             return
         if node.domain in _OTHERS:
@@ -102,8 +115,9 @@ class Builder:
             return
         if self.integers and node.domain in DEFAULT_DOMAIN:
             if node.op_type == "DequantizeLinear":
-                self.quantised[node.output[0]] = noted(node, [self.kinds[name] for name in node.input], self.constants)
-                self.quantised = {name: one for name, one in self.quantised.items() if one is not None}
+                found = noted(node, [self.kinds[name] for name in node.input], self.constants)
+                if found is not None:
+                    self.quantised[node.output[0]] = found
                 self.taken.update(node.input)  # a product may take them
             nodes = product_of(node, self.quantised, self.constants)
             if nodes is not None:
@@ -131,7 +145,10 @@ class Builder:
         raise refusal or Unsupported(f"not an operator that anydml runs: {node.op_type}", [node.op_type])
 
     def _add_by(self, row, node, opset, is_hosted):
-        schema = onnx.defs.get_schema(node.op_type, opset, "")
+        try:
+            schema = onnx.defs.get_schema(node.op_type, opset, "")
+        except onnx.defs.SchemaError:
+            raise ValueError(f"{label(node)}: ONNX has no {node.op_type} in opset {opset}") from None
         fixed = [self.constants.get(name) for name in node.input]
         known = told(node, row, self.kinds, schema, opset, fixed)
         made = None if row.make is None else row.make(known)
@@ -213,13 +230,13 @@ class Builder:
 def refuse_unknown(model):
     """All operators that are not here, with their nodes: what is asked about a model that cannot run is what it would take."""
     found = {}
-    for node in _nodes_of(model.graph):
+    for node in nodes_of(model.graph.node):
         if node.domain in DEFAULT_DOMAIN:
             known = node.op_type in NODES or node.op_type in HOST or node.op_type in CONTROL or node.op_type == "Constant"
-            name = node.op_type
+            name = printable(node.op_type)
         else:
             known = node.op_type in _OTHERS.get(node.domain, ()) or (node.domain == CONTRIB_DOMAIN and node.op_type in WHOLE)
-            name = f"{node.domain}.{node.op_type}"
+            name = printable(f"{node.domain}.{node.op_type}")
         if not known:
             found.setdefault(name, []).append(node.name or ", ".join(node.output))
     if found:
@@ -239,27 +256,21 @@ def _uses(graph):
     for node in graph.node:
         for attribute in node.attribute:
             for inner in ([attribute.g] if attribute.type == onnx.AttributeProto.GRAPH else attribute.graphs):
-                counts.update(name for one in _nodes_of(inner) for name in one.input)
+                counts.update(name for one in nodes_of(inner.node) for name in one.input)
                 counts.update(value.name for value in inner.output)
     counts.update(value.name for value in graph.output)
     return counts
-
-
-def _nodes_of(graph):
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            for inner in ([attribute.g] if attribute.type == onnx.AttributeProto.GRAPH else attribute.graphs):
-                yield from _nodes_of(inner)
 
 
 def opset_of(model):
     """The version of ONNX's own operators that the model is written in."""
     version = next((opset.version for opset in model.opset_import if opset.domain in DEFAULT_DOMAIN), None)
     if version is None:
-        if model.ir_version >= 3 and any(node.domain in DEFAULT_DOMAIN for node in _nodes_of(model.graph)):
+        if model.ir_version >= 3 and any(node.domain in DEFAULT_DOMAIN for node in nodes_of(model.graph.node)):
             raise ValueError("the model does not say which opset of ONNX's operators it uses")
         version = 1
+    if version < 1:
+        raise ValueError(f"the model uses opset {version}; expected 1 or more")
     if version > onnx.defs.onnx_opset_version():
         raise ValueError(f"the model uses opset {version}, and the installed onnx {onnx.__version__} knows them up to "
                          f"{onnx.defs.onnx_opset_version()}")

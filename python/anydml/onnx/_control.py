@@ -21,6 +21,13 @@ def _attribute(node, name, default=None):
     return default if found is None else onnx.helper.get_attribute_value(found)
 
 
+def _body(node, name):
+    found = _attribute(node, name)
+    if not isinstance(found, onnx.GraphProto):
+        raise ValueError(f"{label(node)}: {name} is no graph; expected one")
+    return found
+
+
 def _has_symbols(arrays):
     return any(isinstance(one, Symbol) for one in arrays)
 
@@ -32,9 +39,11 @@ def _condition(array, what="the condition"):
 
 
 def choice(node, builder):
+    if not node.input or not node.input[0]:
+        raise ValueError(f"{label(node)}: input cond is missing")
     programs, taken, kinds = [], [], []
     for name in ("then_branch", "else_branch"):
-        graph = _attribute(node, name)
+        graph = _body(node, name)
         if len(graph.output) != len(node.output):
             raise ValueError(f"{label(node)}: {name} has {len(graph.output)} outputs; expected {len(node.output)}")
         program, around = builder.inner(graph)
@@ -45,6 +54,7 @@ def choice(node, builder):
         raise TypeError(f"{label(node)}: its branches give {', '.join(map(str, kinds[0]))} and "
                         f"{', '.join(map(str, kinds[1]))}; expected the same types")
     around = sorted({name for names in taken for name in names})
+    taken = [set(names) for names in taken]
 
     def compute(condition, *values):
         chosen = 0 if _condition(condition) else 1
@@ -66,7 +76,7 @@ def _unchanged(graph):
 
 def loop(node, builder):
     """A state that stays as it is, such as weights, is no state; and steps of the body that depend on no turn run once."""
-    graph = _attribute(node, "body")
+    graph = _body(node, "body")
     count = len(node.input) - 2
     if len(graph.input) != count + 2 or len(graph.output) != len(node.output) + 1:
         raise ValueError(f"{label(node)}: its body has {len(graph.input)} inputs and {len(graph.output)} outputs; expected "
@@ -79,13 +89,14 @@ def loop(node, builder):
     body, around = builder.inner(graph, ["int64", "bool", *kinds], True, fixed)
     before, body = body.split([*around, *(name for name, is_same in zip(names, stays) if is_same)])
     kinds, declared = body.kinds[1:], [_sizes(value) for value in graph.output]
+    wanted = set(body.wanted())
     changing = [place for place, is_same in enumerate(stays) if not is_same]
 
     def compute(trips, condition, *values):
         states, seen = list(values[:count]), dict(zip(around, values[count:]))
         seen.update((names[place], states[place]) for place in range(count) if stays[place] and names[place] not in fixed)
         seen.update(zip(before.outputs, before.run(seen)[0]))
-        seen = {name: value for name, value in seen.items() if name in body.wanted()}
+        seen = {name: value for name, value in seen.items() if name in wanted}
         most = None if trips is None else int(trips.reshape(()).item())
         goes_on = condition is None or _condition(condition)
         scanned = [[] for _ in kinds[count:]]
@@ -118,7 +129,7 @@ def scan(node, builder):
     if builder.opset < 9:
         what = "Scan before opset 9"
         raise Unsupported(f"{label(node)}: anydml has no {what}: it scans batches", [what])
-    body, around = builder.inner(_attribute(node, "body"), [builder.kinds[name] for name in node.input], True)
+    body, around = builder.inner(_body(node, "body"), [builder.kinds[name] for name in node.input], True)
     scans = _attribute(node, "num_scan_inputs")
     count = len(node.input) - scans
     outputs = len(node.output) - count
@@ -126,7 +137,7 @@ def scan(node, builder):
     axes = list(_attribute(node, "scan_input_axes", [0] * scans))
     out_backwards = list(_attribute(node, "scan_output_directions", [0] * outputs))
     out_axes = list(_attribute(node, "scan_output_axes", [0] * outputs))
-    declared = [_sizes(value) for value in _attribute(node, "body").output]
+    declared = [_sizes(value) for value in _body(node, "body").output]
     if len(body.inputs) != len(node.input) or len(body.outputs) != len(node.output):
         raise ValueError(f"{label(node)}: its body has {len(body.inputs)} inputs and {len(body.outputs)} outputs; expected "
                          f"{len(node.input)} and {len(node.output)}")

@@ -13,8 +13,10 @@ from onnx.backend.base import BackendRep, namedtupledict
 from .._dispatch import refuse_masks as _refuse_masks
 from .._graphs import regular
 from ._build import Builder, opset_of, refuse_unknown
-from ._rows import FOUR_BITS, Unsupported
-from ._types import array_of, kind_of, label, narrowed, widened
+from ._inlining import check_size, inlined
+from ._rows import FOUR_BITS
+from ._tensors import array_of, in_words, narrowed, printable, tensor_type, widened
+from ._types import kind_of, label
 from ._weights import read
 
 __all__ = ["Prepared", "as_array", "check", "label", "listed", "loaded"]
@@ -47,7 +49,7 @@ def _parsed(text, where):
     try:
         return onnx.load_model_from_string(text)
     except DecodeError as error:
-        raise ValueError(f"{where} holds no ONNX model: {error}") from error
+        raise ValueError(f"{where} holds no ONNX model: {printable(error)}") from error
 
 
 def _taken_out(graph, folder, is_own, arrays):
@@ -55,6 +57,8 @@ def _taken_out(graph, folder, is_own, arrays):
     are never two copies of all weights."""
     made = {}
     for tensor in graph.initializer:
+        if tensor.name in made:
+            raise ValueError(f"two initializers have the name {tensor.name!r}; expected a name of its own for each")
         made[tensor.name] = arrays.pop(tensor.name) if tensor.name in arrays else array_of(tensor, folder)
         if is_own:
             tensor.ClearField("raw_data")
@@ -63,6 +67,12 @@ def _taken_out(graph, folder, is_own, arrays):
 
 def check(model):
     """ONNX's checker, of a model whose initializers are inputs: it would copy their elements twice."""
+    with in_words():
+        _check(model)
+
+
+def _check(model):
+    check_size(model)
     light = onnx.ModelProto(ir_version=model.ir_version)
     light.opset_import.extend(model.opset_import)
     light.functions.extend(model.functions)
@@ -77,18 +87,10 @@ def check(model):
         if tensor.name not in names:
             light.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
             names.add(tensor.name)
-    onnx.checker.check_model(light)
-
-
-def _inlined(model):
-    """Without functions of its own."""
     try:
-        from onnx import inliner
-    except ImportError as error:
-        names = sorted(f"{one.domain}.{one.name}" for one in model.functions)
-        raise Unsupported(f"the model has functions of its own, {', '.join(names)}, which need onnx 1.15 or newer",
-                          names) from error
-    return inliner.inline_local_functions(model)
+        onnx.checker.check_model(light)
+    except onnx.checker.ValidationError as error:  # which has the model's names as they are
+        raise onnx.checker.ValidationError(printable(error)) from None
 
 
 class Prepared(BackendRep):
@@ -100,18 +102,22 @@ class Prepared(BackendRep):
     """
 
     def __init__(self, model, folder=None, integers=False, *, is_owned=False, arrays=None, device=None):
+        with in_words():
+            self._prepare(model, folder, integers, is_owned, arrays, device)
+
+    def _prepare(self, model, folder, integers, is_owned, arrays, device):
         is_own = not isinstance(model, onnx.ModelProto)
         model, beside, apart = loaded(model)
         folder = beside or folder
         self._integers, self._device = bool(integers), device
         if model.functions:
-            model = _inlined(model)
+            model = inlined(model)
         refuse_unknown(model)
         graph = model.graph
         self._opset, self._folder = opset_of(model), folder
         initialised = {tensor.name for tensor in graph.initializer}
         self.declared = {value.name: value.type for value in graph.input}
-        self._forms = {name: _form_of(declared) for name, declared in self.declared.items()
+        self._forms = {name: _form_of(name, declared) for name, declared in self.declared.items()
                        if declared.HasField("tensor_type")}
         self.required = [name for name in self.declared if name not in initialised]
         self._output_names = [value.name for value in graph.output]
@@ -242,9 +248,12 @@ def as_array(name, value):
         raise kind(f"input {name} is not an array: {error}") from error
 
 
-def _form_of(declared):
+def _form_of(name, declared):
     """The type and the sizes that an input must have; None is any size, or any shape."""
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(declared.tensor_type.elem_type)
+    number = declared.tensor_type.elem_type
+    if tensor_type(number, f"input {name!r}: elem_type") == "undefined":
+        raise ValueError(f"input {name!r}: elem_type is missing")
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
     if not declared.tensor_type.HasField("shape"):
         return dtype, None
     return dtype, [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.tensor_type.shape.dim]

@@ -15,6 +15,7 @@ import numpy as np
 
 from .._graphs import Recording, regular
 from .._symbols import ElementsNeeded, FixedArrays, Recorder, Symbol
+from ._lives import Lives
 
 # compute: a function of the input arrays. kinds: ONNX's types of the outputs. uses: the operators, in words. on_host: why it
 # never is part of a graph, or "". bodies: the Programs of a node that has some. is_of_weights: it takes constants alone, and
@@ -28,6 +29,7 @@ _MOST_OTHERS = 8  # floats or truths of such a value, for example the scales of 
 _FEW_STEPS = 32  # that are faster on the host than a graph is compiled
 _MOST_ELEMENTS_SEEN = 8  # different elements of such values; beyond, the steps that need them run on the host
 _MOST_SEEN = 256
+_MOST_NAMED = 4  # results that a message names
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 
 
@@ -58,8 +60,8 @@ def perform(step, arrays):
         results = step.compute(*arrays)
     except ElementsNeeded:
         raise
-    except (ArithmeticError, IndexError, TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
+    except (ArithmeticError, IndexError, MemoryError, TypeError, ValueError) as error:
+        kind = next((kind for kind in (MemoryError, TypeError) if isinstance(error, kind)), ValueError)
         raise kind(f"{step.label}: {error}") from error
     results = results if isinstance(results, tuple) else () if results is None else (results,)
     return [result.view(bool) if kind == "bool" and result.dtype != bool else result
@@ -81,8 +83,8 @@ def _garbage_kept():
 class _Point:
     """A step at which a piece begins."""
 
-    def __init__(self, live, may_pin):
-        self.live = live  # the values that are made before it and used from it on
+    def __init__(self, taken, may_pin):
+        self.taken = taken  # the values that are made before it and that a piece which begins there may take
         self.pinned = set()  # those of them whose elements a piece is recorded for
         self.may_pin = may_pin
         self.seen = set()
@@ -95,7 +97,7 @@ class _Point:
 
     def names(self):
         if self._names is None:
-            self._names = [name for name in (*self.live, *self.made_early) if name not in self.varying]
+            self._names = [name for name in (*self.taken, *self.made_early) if name not in self.varying]
         return self._names
 
     def hoist(self, places, made):
@@ -182,21 +184,11 @@ class Program:
         graphs; other steps run on the CPU."""
         self._device = device
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
-        used = {name for step in self.steps for name in step.inputs} | set(outputs)
-        self.constants = {name: value for name, value in constants.items() if name in used}
+        used = dict.fromkeys([*(name for step in self.steps for name in step.inputs), *outputs])
+        self.constants = {name: constants[name] for name in used if name in constants}
         self.fixed = FixedArrays(self._all_constants())
         self._points, self._lock = {}, threading.RLock()
-        self._live = self._lives()
-        self._live_sets = [set(one) for one in self._live]
-
-    def _lives(self):
-        """For each place, the values that a run must have there; after the last, the outputs."""
-        wanted = {name for name in self.outputs if name not in self.constants}
-        lives = [wanted]
-        for step in reversed(self.steps):
-            wanted = (wanted - set(step.outputs)) | {name for name in step.inputs if name and name not in self.constants}
-            lives.append(wanted)
-        return [sorted(one) for one in reversed(lives)]
+        self._lives = Lives(self.steps, outputs, self.constants)
 
     def _all_constants(self):
         """Those of branches too, which are recorded as parts of this program's graphs."""
@@ -207,7 +199,7 @@ class Program:
 
     def wanted(self):
         """The names that a run must give."""
-        return self._live[0]
+        return self._lives.wanted
 
     def split(self, fixed):
         """Two Programs: the steps that follow from these values alone, and the others, which take their results."""
@@ -234,14 +226,14 @@ class Program:
         place, count = 0, len(self.steps)
         with np.errstate(all="ignore"):
             while place < count:
+                begin = place
                 if self.steps[place].on_host:
                     self.step_on_host(place, state)
                     place += 1
                 else:
                     place = self._piece(place, state).run(state)
-                live = self._live_sets[place]
-                for name in [name for name in state.values if name not in live]:
-                    del state.values[name]
+                for name in self._lives.ended_between(begin, place):
+                    state.values.pop(name, None)
         return [self._value(name, state.values) for name in self.outputs], state.fresh
 
     def whole(self, given):
@@ -289,7 +281,7 @@ class Program:
     def _found_piece(self, place, state):
         point = self._points.get(place)
         if point is None:
-            point = self._points[place] = _Point(self._live[place], not self._is_repeated)
+            point = self._points[place] = _Point(self._lives.taken_from(place), not self._is_repeated)
         self._run_early(point, state)
         key = self._key(point, state)
         piece = point.pieces.get(key)
@@ -364,6 +356,9 @@ class Program:
                 return _Piece(None, (), (), (), attempt.known, attempt.end, attempt.why)
             except _Nothing:
                 return _OnHost(self, place, place + 1, attempt.why)
+            except MemoryError as error:
+                names = ", ".join(map(repr, attempt.outputs[:_MOST_NAMED]))
+                raise MemoryError(f"the graph that makes {names}: {error}" if names else str(error)) from error
             except _FAULTS as error:
                 # A graph that does not compile: if a node is wrong, it says so when it runs by itself.
                 return _OnHost(self, place, max(attempt.end, place + 1), str(error))
@@ -403,8 +398,9 @@ class _Attempt:
         self.recorder, self.likes, self.inputs = Recorder(program.fixed), [], []
         self.end, self.why = place, ""
         self.outputs, self.aliases, self.known = [], [], {}
-        # The values that the piece begins with, from which each symbol follows; None where one of them is too large.
-        self.origins = {}
+        # For each symbol, whether it follows from small values that the piece begins with, and through small ones alone.
+        self.is_small = {}
+        self.makers = {}  # the steps that make these symbols
         self.values = _Values(self._begin, program.constants)
 
     def _begin(self, name):
@@ -415,7 +411,7 @@ class _Attempt:
         if not Program._is_pinned(name, self.point, self.state):
             self.state.form(name)
             array = self.state.values[name]
-            self.origins[name] = frozenset([name]) if _may_be_pinned(array) else None
+            self.is_small[name] = _may_be_pinned(array)
             array, like = self.recorder.input(array)
             self.likes.append(like)
             self.inputs.append(name)
@@ -469,8 +465,8 @@ class _Attempt:
     def _pin_or_hoist(self, asked):
         """Where the elements follow from small values, the piece is recorded again: for these elements, or with the steps
         that compute them on the host before it."""
-        point, origins = self.point, [self.origins.get(name) for name in asked]
-        needed = frozenset().union(*(one for one in origins if one)) - point.pinned
+        point = self.point
+        needed = self._origins(asked) - point.pinned
         if not needed:
             return
         are_truths = all(self.state.values[name].dtype == bool and self.state.values[name].size == 1 for name in needed)
@@ -507,21 +503,31 @@ class _Attempt:
 
     def _note_origins(self, step):
         """Shape arithmetic is small all the way; what comes out of a large value is data, and not worth a graph of its own."""
-        origins, found = self.origins, frozenset()
-        for name in step.inputs:
-            if name in origins:
-                if origins[name] is None:
-                    found = None
-                    break
-                found |= origins[name]
-        for name in step.outputs:
-            if found is None or found:
-                origins[name] = found if found and _is_small(self.values[name]) else None
+        known = [self.is_small[name] for name in step.inputs if name in self.is_small]
+        if known:
+            for name in step.outputs:
+                self.is_small[name] = all(known) and _is_small(self.values[name])
+                self.makers[name] = step
+
+    def _origins(self, names):
+        """The values that the piece begins with and from which these follow, of those that follow from small ones."""
+        left = [name for name in names if self.is_small.get(name)]
+        seen, found = set(left), set()
+        while left:
+            name = left.pop()
+            step = self.makers.get(name)
+            if step is None:
+                found.add(name)
+                continue
+            more = [one for one in step.inputs if one in self.is_small and one not in seen]
+            seen.update(more)
+            left += more
+        return found
 
     def _results(self):
         """The symbols that are used afterwards. A value that is known already, or another name of one, is no result."""
         symbols, names = [], {}
-        for name in self.program._live[self.end]:
+        for name in self.program._lives.made_between(self.place, self.end):
             if name in self.given or name not in self.values:
                 continue
             value = self.values[name]

@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Types, attributes and tensors as ONNX's schemas and messages have them."""
-import pathlib
-
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
 from ._rows import FOUR_BIT_NODES, FOUR_BITS, KINDS, Node, Unsupported
+from ._tensors import array_of, printable, tensor_type
 
 TENSOR_TYPES = {name.lower() for name in onnx.TensorProto.DataType.keys()}
 
 
 def label(node):
-    return f"{node.op_type} {node.name!r}" if node.name else f"{node.op_type} that makes {', '.join(node.output)!r}"
-
-
-def tensor_type(number):
-    """ONNX's name of an element type: float, double, int8, bfloat16, string..."""
-    return onnx.TensorProto.DataType.Name(number).lower()
+    op = printable(node.op_type)
+    return f"{op} {node.name!r}" if node.name else f"{op} that makes {', '.join(node.output)!r}" if node.output else op
 
 
 def kind_of(declared):
@@ -27,64 +21,19 @@ def kind_of(declared):
     return "nothing" if kind is None else kind.replace("_type", "")
 
 
-def array_of(tensor, folder=None):
-    """A tensor's elements. Elements in a file beside the model are mapped, and read when they are used."""
-    if tensor.data_location == onnx.TensorProto.EXTERNAL:
-        array = _mapped(tensor, folder)
-    else:
-        array = widened(numpy_helper.to_array(tensor), tensor_type(tensor.data_type))
-    array.flags.writeable = False
-    return array
-
-
-def widened(array, kind):
-    """Integers of four bits with a byte each; other arrays as they are."""
-    return array.astype(FOUR_BITS[kind]) if kind in FOUR_BITS else array
-
-
-def narrowed(array, kind):
-    """The inverse, as ONNX has such arrays."""
-    if kind not in FOUR_BITS:
-        return array
-    return array.astype(onnx.helper.tensor_dtype_to_np_dtype(getattr(onnx.TensorProto, kind.upper())))
-
-
-def _mapped(tensor, folder):
-    if folder is None:
-        raise ValueError(f"tensor {tensor.name!r} lies in a file that was not loaded; give the path of the model")
-    entries = {entry.key: entry.value for entry in tensor.external_data}
-    root = pathlib.Path(folder).resolve()
-    path = (root / entries["location"]).resolve()
-    if not path.is_relative_to(root):
-        raise ValueError(f"tensor {tensor.name!r} lies in {entries['location']!r}, which is outside the model's folder")
-    shape, offset, kind = tuple(tensor.dims), int(entries.get("offset", 0)), tensor_type(tensor.data_type)
-    if kind not in KINDS and kind not in FOUR_BITS:
-        raise Unsupported(f"tensor {tensor.name!r} is of a type that anydml has not", ["external tensor"])
-    dtype = np.dtype("u1") if kind in FOUR_BITS else onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
-    if 0 in shape:
-        return np.empty(shape, FOUR_BITS.get(kind, dtype))
-    count = int(np.prod(shape, dtype=object))
-    needed = (count + 1) // 2 if kind in FOUR_BITS else count * dtype.itemsize
-    if not path.is_file() or path.stat().st_size < offset + needed:
-        raise ValueError(f"tensor {tensor.name!r} needs {needed} bytes from {offset} on of {entries['location']!r}, which "
-                         f"has {path.stat().st_size if path.is_file() else 'not been found'}")
-    if kind in FOUR_BITS:
-        packed = np.memmap(path, dtype, "r", offset, (needed,))
-        values = np.stack([packed & 15, packed >> 4], -1).reshape(-1)[:count].reshape(shape)
-        return values if kind == "uint4" else (values.view(np.int8) ^ 8) - 8
-    # The format is little-endian; every machine that anydml is built for is too.
-    return np.memmap(path, dtype, "r", offset, shape or (1,)).reshape(shape)
-
-
 def told(node, row, kinds, schema, opset, fixed):
     """What a node's row is told of it, once the types of its inputs are found right."""
     given = [kinds[name] if name else "" for name in node.input]
-    required = onnx.defs.OpSchema.FormalParameterOption.Single
+    options = onnx.defs.OpSchema.FormalParameterOption
     for i, formal in enumerate(schema.inputs):
-        if formal.option == required and not (i < len(given) and given[i]):
+        is_missing = not (i < len(given) and given[i]) if formal.option == options.Single else (
+            formal.option == options.Variadic and "" in given[i:])
+        if is_missing:
             raise ValueError(f"{label(node)}: input {formal.name} is missing")
     if not schema.min_input <= len(given) <= schema.max_input:
         raise ValueError(f"{label(node)} has {len(given)} inputs; expected {schema.min_input} to {schema.max_input}")
+    if len(node.output) > schema.max_output:
+        raise ValueError(f"{label(node)} has {len(node.output)} outputs; expected {schema.max_output} at most")
     bound = {}  # ONNX's names of types, T and so on, and what each of them stands for here
     for i, kind in enumerate(given):
         if kind:
@@ -136,23 +85,25 @@ def _attributes(node, schema):
     for attribute in node.attribute:
         formal = schema.attributes.get(attribute.name)
         if formal is None:
-            raise ValueError(f"{label(node)}: {attribute.name} is not an attribute of {node.op_type} in this opset")
+            raise ValueError(f"{label(node)}: {printable(attribute.name)} is not an attribute of {node.op_type} in this "
+                             "opset")
         if attribute.type != formal.type.value:
             raise ValueError(f"{label(node)}: {attribute.name} is of type "
                              f"{onnx.AttributeProto.AttributeType.Name(attribute.type)}; expected {formal.type.name}")
-        attributes[attribute.name] = _value_of(attribute)
+        attributes[attribute.name] = _value_of(attribute, node)
         if attribute.type == onnx.AttributeProto.TENSOR:
             named[attribute.name] = tensor_type(attribute.t.data_type)
         elif attribute.name in ("to", "dtype", "output_dtype"):  # the first Cast has the name itself
             is_name = attribute.type == onnx.AttributeProto.STRING
-            named[attribute.name] = attribute.s.decode().lower() if is_name else tensor_type(attribute.i)
+            named[attribute.name] = attribute.s.decode().lower() if is_name else tensor_type(
+                attribute.i, f"{label(node)}: {attribute.name}")
     return attributes, named
 
 
-def _value_of(attribute):
+def _value_of(attribute, node=None):
     value = onnx.helper.get_attribute_value(attribute)
     if attribute.type == onnx.AttributeProto.TENSOR:
-        return array_of(value)
+        return array_of(value, what=f"{attribute.name} of {label(node)}" if node else None)
     return value.decode() if isinstance(value, bytes) else value
 
 
@@ -162,10 +113,10 @@ def constant(node, folder=None):
         raise ValueError(f"{label(node)} must have one attribute, its value, and has {len(node.attribute)}")
     attribute = node.attribute[0]
     if attribute.name == "value":
-        return array_of(attribute.t, folder), tensor_type(attribute.t.data_type)
+        return array_of(attribute.t, folder, f"the value of {label(node)}"), tensor_type(attribute.t.data_type)
     if attribute.name in ("value_float", "value_floats"):
         return np.array(onnx.helper.get_attribute_value(attribute), np.float32), "float"
     if attribute.name in ("value_int", "value_ints"):
         return np.array(onnx.helper.get_attribute_value(attribute), np.int64), "int64"
-    raise Unsupported(f"{label(node)} has a {attribute.name}, and anydml has dense tensors of numbers only",
-                      [f"Constant of {attribute.name}"])
+    raise Unsupported(f"{label(node)} has a {printable(attribute.name)}, and anydml has dense tensors of numbers only",
+                      [f"Constant of {printable(attribute.name)}"])

@@ -8,6 +8,7 @@ import mmap
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 
 from ._rows import KINDS
 
@@ -19,6 +20,9 @@ _NODE, _INITIALIZER = 1, 5  # of GraphProto
 _OUTPUT, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 2, 4, 5, 7  # of NodeProto
 _TENSOR = 5  # of AttributeProto
 _RAW_DATA = 9  # of TensorProto
+
+
+_KNOWN = {number for name, number in onnx.TensorProto.DataType.items() if name.lower() in KINDS}
 
 
 class _Unusual(Exception):
@@ -132,9 +136,12 @@ def _apart(data, begin, end):
             rest.append(data[first:after])
     if raw is None or raw[1] - raw[0] < _LARGE:
         return None
-    tensor = onnx.TensorProto.FromString(b"".join(rest))
+    try:
+        tensor = onnx.TensorProto.FromString(b"".join(rest))
+    except DecodeError:
+        raise _Unusual from None
     if tensor.data_location == onnx.TensorProto.EXTERNAL or any(size < 0 for size in tensor.dims) or (
-            onnx.TensorProto.DataType.Name(tensor.data_type).lower() not in KINDS):
+            tensor.data_type not in _KNOWN):
         return None
     needed = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
     for size in tensor.dims:
@@ -162,6 +169,9 @@ def _of_constant(data, begin, end):
         if number == _TENSOR and kind == _BYTES:
             found = _apart(data, place, after)
             if found is not None:
-                found[0].name = outputs[0].decode()
+                try:
+                    found[0].name = outputs[0].decode()
+                except UnicodeDecodeError:
+                    raise _Unusual from None
             return found
     return None

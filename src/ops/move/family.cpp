@@ -145,8 +145,8 @@ const Family move_family = {
     .lower_together = nullptr,
     .joins = nullptr,
     .parts = parts,
-    .view_of_input = moves::view_of_input,
-    .place_in_output = moves::place_in_output,
+    .views_of_inputs = moves::views_of_inputs,
+    .places_in_outputs = moves::places_in_outputs,
 };
 
 }  // namespace anydml

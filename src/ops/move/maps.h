@@ -41,7 +41,7 @@ void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
 [[nodiscard]] bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice);
 
 // Of a SPLIT and of slices; of a JOIN, of paddings and of the gradients of slices.
-[[nodiscard]] std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t output);
-[[nodiscard]] std::optional<TensorView> place_in_output(const OpDesc& desc, std::size_t input);
+[[nodiscard]] TensorViews views_of_inputs(const OpDesc& desc);
+[[nodiscard]] TensorViews places_in_outputs(const OpDesc& desc);
 
 }  // namespace anydml::moves

@@ -67,18 +67,22 @@ Parts parts_along_axis(const OpDesc& desc) {
           .axis = numbers_of(desc, "Axis").front().as<u32>()};
 }
 
-Window part_window(const OpDesc& desc, std::size_t number) {
-  const Parts parts = parts_along_axis(desc);
-  Window window;
-  for (std::size_t i = 0; i < number; ++i) {
-    window.first[parts.axis] += desc.tensors[parts.first + i].tensor.sizes[parts.axis];
-  }
-  return window;
+// Nothing: the part is absent, or has no element.
+std::optional<TensorView> find_view(const OpTensor& part, const OpTensor& whole, const Window& window) {
+  return !part.present || element_count(part.tensor) == 0 ? std::nullopt
+                                                          : std::optional(view_of(part.tensor, whole.tensor, window));
 }
 
-// Nothing: the part has no element.
-std::optional<TensorView> find_view(const OpTensor& part, const OpTensor& whole, const Window& window) {
-  return element_count(part.tensor) == 0 ? std::nullopt : std::optional(view_of(part.tensor, whole.tensor, window));
+TensorViews views_of_parts(const OpDesc& desc) {
+  const Parts parts = parts_along_axis(desc);
+  TensorViews views;
+  views.reserve(parts.count);
+  Window window;
+  for (const OpTensor& part : std::span(desc.tensors).subspan(parts.first, parts.count)) {
+    views.push_back(find_view(part, desc.tensors[parts.whole], window));
+    window.first[parts.axis] += part.tensor.sizes[parts.axis];
+  }
+  return views;
 }
 
 // From one tensor to another of the same type and sizes, at these distances from their operands.
@@ -137,13 +141,13 @@ void copy_padded(const OpDesc& desc, std::span<const PlacedTensor> tensors, Copy
   }
 }
 
-std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t output) {
+TensorViews views_of_inputs(const OpDesc& desc) {
   if (desc.op->name == "SPLIT") {
-    return find_view(desc.outputs()[output], desc.tensors[0], part_window(desc, output));
+    return views_of_parts(desc);
   }
   return desc.op->name == "SLICE" || desc.op->name == "SLICE1"
-             ? find_view(desc.output(), desc.tensors[0], slice_window(desc))
-             : std::nullopt;
+             ? TensorViews{find_view(desc.output(), desc.tensors[0], slice_window(desc))}
+             : TensorViews(desc.output_count);
 }
 
 bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice) {
@@ -158,15 +162,17 @@ bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice) {
 
 // The gradient of a slice with gaps clears everything first, so its input cannot be there before. A reversed one is
 // copied too: its producer would have to write backwards.
-std::optional<TensorView> place_in_output(const OpDesc& desc, std::size_t input) {
+TensorViews places_in_outputs(const OpDesc& desc) {
   if (desc.op->name == "JOIN") {
-    return find_view(desc.tensors[input], desc.output(), part_window(desc, input));
+    return views_of_parts(desc);
   }
   const bool is_gradient = desc.op->name == "SLICE_GRAD" && is_dense_slice(desc, desc.tensors[0].tensor) &&
                            std::ranges::all_of(slice_window(desc).step, [](std::int64_t step) { return step > 0; });
-  return is_gradient || desc.op->name.starts_with("PADDING")
-             ? find_view(desc.tensors[0], desc.output(), padding_window(desc))
-             : std::nullopt;
+  TensorViews places(desc.input_count);
+  if (is_gradient || desc.op->name.starts_with("PADDING")) {
+    places[0] = find_view(desc.tensors[0], desc.output(), padding_window(desc));
+  }
+  return places;
 }
 
 }  // namespace anydml::moves

@@ -312,19 +312,19 @@ Joins joins(const OpDesc& desc, const DeviceTraits& device) {
 }
 
 // An operator that copies every dimension.
-std::optional<TensorView> view_of_input(const OpDesc& desc, std::size_t) {
+TensorViews views_of_inputs(const OpDesc& desc) {
   if (is_gradient(*desc.op)) {
-    return std::nullopt;
+    return {std::nullopt};
   }
   TensorView view{.of = 0, .tensor = desc.tensors[1].tensor};
   for (std::uint32_t i = 0; i < view.tensor.rank; ++i) {
     const ResampleDimension dimension = dimension_of(desc, i);
     if (dimension.kind != ResampleKind::copied) {
-      return std::nullopt;
+      return {std::nullopt};
     }
     view.tensor.strides[i] = dimension.input_stride == 0 ? 0 : desc.tensors[0].tensor.strides[i];
   }
-  return view;
+  return {view};
 }
 
 }  // namespace
@@ -340,7 +340,7 @@ const Family resample_family = {
     .lower_together = nullptr,
     .joins = joins,
     .parts = nullptr,
-    .view_of_input = view_of_input,
+    .views_of_inputs = views_of_inputs,
 };
 
 }  // namespace anydml

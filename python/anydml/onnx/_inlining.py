@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Functions of a model, which are replaced by their nodes."""
+from collections import Counter
+
+from ._rows import Unsupported
+from ._tensors import printable
+
+# A function that calls another twice, which calls a third twice, and so on, stands for very many nodes in a small file.
+MOST_NODES = 1_000_000
+MOST_BYTES = (1 << 31) - 1  # of a message of protobuf
+
+
+def nodes_of(nodes):
+    """Nodes, and those of their bodies."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for inner in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+                yield from nodes_of(inner.node)
+
+
+def inlined(model):
+    """Without functions of its own."""
+    check_size(model)
+    try:
+        from onnx import inliner
+    except ImportError as error:
+        names = sorted(_text(key) for key in map(_key_of, model.functions))
+        raise Unsupported(f"the model has functions of its own, {', '.join(names)}, which need onnx 1.15 or newer",
+                          names) from error
+    try:
+        return inliner.inline_local_functions(model)
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f"the functions of the model cannot be replaced by their nodes: {printable(error)}") from None
+
+
+def check_size(model):
+    """Refuses functions that call themselves, and functions that stand for more nodes or bytes than a model may have, before
+    any of them is replaced."""
+    functions = {_key_of(one): one for one in model.functions}
+    own = {key: _content(one.node, functions) for key, one in functions.items()}
+    sizes = {}
+    for key in functions:
+        _measure(key, own, sizes)
+    _check(_size(_content(model.graph.node, functions), sizes), "the model's graph")
+
+
+def _key_of(function):
+    return function.domain, function.name, getattr(function, "overload", "")
+
+
+def _text(key):
+    domain, name, overload = map(printable, key)
+    return f"{domain}.{name}" + (f":{overload}" if overload else "")
+
+
+def _content(nodes, functions):
+    """The number of nodes that are no calls, the bytes of all of them, and how often each function is called."""
+    calls, others = Counter(), 0
+    for node in nodes_of(nodes):
+        key = node.domain, node.op_type, getattr(node, "overload", "")
+        if key in functions:
+            calls[key] += 1
+        else:
+            others += 1
+    return others, sum(node.ByteSize() for node in nodes), calls
+
+
+def _size(content, sizes):
+    nodes, bytes_, calls = content
+    return (nodes + sum(times * sizes[key][0] for key, times in calls.items()),
+            bytes_ + sum(times * sizes[key][1] for key, times in calls.items()))
+
+
+def _measure(first, own, sizes):
+    """The sizes of a function and of all that it calls."""
+    way, places = [(first, iter(own[first][2]))], {first: 0}
+    if first in sizes:
+        return
+    while way:
+        key, left = way[-1]
+        called = next((one for one in left if one not in sizes), None)
+        if called is None:
+            sizes[key] = _size(own[key], sizes)
+            _check(sizes[key], f"function {_text(key)!r}")
+            way.pop()
+            del places[key]
+        elif called in places:
+            names = [_text(one) for one, _ in way[places[called]:]]
+            raise ValueError(f"function {_text(called)!r} calls itself ({' calls '.join([*names, _text(called)])}); expected "
+                             "functions without recursion")
+        else:
+            places[called] = len(way)
+            way.append((called, iter(own[called][2])))
+
+
+def _check(size, what):
+    nodes, bytes_ = size
+    if nodes > MOST_NODES:
+        raise ValueError(f"{what} stands for {_short(nodes)} nodes, once the functions that it calls are replaced by their "
+                         f"nodes; expected {MOST_NODES} at most")
+    if bytes_ > MOST_BYTES:
+        raise ValueError(f"{what} stands for {_short(bytes_)} bytes of nodes, once the functions that it calls are replaced "
+                         f"by their nodes; expected {MOST_BYTES} at most, as a message of protobuf has")
+
+
+def _short(number):
+    return str(number) if number < 10 ** 18 else "more than 10^18"

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""Models that nobody would write by mistake: sizes, places and names that lead astray. What is wrong is said in words, and
+before memory is spent on it."""
+import os
+import re
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper
+
+import anydml.onnx as backend
+from anydml.onnx import _inlining
+
+ESCAPES = "\x1b[2J\x07\x9b\n\u202e"
+
+
+def value(name, kind=TensorProto.FLOAT, shape=()):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model_of(nodes, inputs=(), outputs=("y",), initializers=(), functions=(), opset=17):
+    graph = helper.make_graph(nodes, "g", list(inputs), [value(name) for name in outputs], list(initializers))
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("mine", 1)]
+    return helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=8)
+
+
+def negated(tensor):
+    return model_of([helper.make_node("Neg", [tensor.name], ["y"])], initializers=[tensor])
+
+
+# ---- Elements in a file -------------------------------------------------------------------------------------------------
+
+def external(dims=(4,), kind=TensorProto.FLOAT, **entries):
+    tensor = TensorProto(name="w\x1b", data_type=kind, dims=dims, data_location=TensorProto.EXTERNAL)
+    for key, text in entries.items():
+        tensor.external_data.add(key=key, value=text)
+    return tensor
+
+
+def saved(folder, tensor):
+    """A model of that tensor beside a file of 64 bytes, 0 to 63."""
+    (folder / "w.bin").write_bytes(bytes(range(64)))
+    (folder / "m.onnx").write_bytes(negated(tensor).SerializeToString())
+    return folder / "m.onnx"
+
+
+@pytest.mark.parametrize("entries, message", [
+    ({}, r"tensor 'w\x1b': its external_data has no location; expected the name of a file beside the model"),
+    ({"location": ""}, r"tensor 'w\x1b': its external_data has no location"),
+    ({"location": "w.bin", "offset": "-4"}, r"tensor 'w\x1b': offset is '-4' in its external_data; expected a number of bytes, "
+     "0 or more"),
+    ({"location": "w.bin", "offset": "1e3"}, "offset is '1e3'"),
+    ({"location": "w.bin", "offset": "\x1b"}, r"offset is '\x1b'"),
+    ({"location": "w.bin", "offset": "9" * 5000}, "offset is '99999"),
+    ({"location": "w.bin", "offset": "52"}, "needs 16 bytes from 52 on of 'w.bin', which has 64"),
+    ({"location": "w.bin", "offset": "9" * 30}, "needs 16 bytes from " + "9" * 30),
+    ({"location": "w.bin", "length": "-16"}, "length is '-16'"),
+    ({"location": "w.bin", "length": "12"}, "length is 12 in its external_data; expected 16, since dims are [4]"),
+    ({"location": "w.bin", "dims": [-1]}, "dims are [-1]; expected 0 or more"),
+    ({"location": "w.bin", "dims": [1 << 62, 1 << 62]}, f"needs {1 << 126} bytes from 0 on of 'w.bin', which has 64"),
+    ({"location": "/etc/passwd"}, "lies in '/etc/passwd', which is outside the model's folder"),
+    ({"location": "../w.bin"}, "lies in '../w.bin', which is outside the model's folder"),
+    ({"location": "link"}, "lies in 'link', which is outside the model's folder"),
+    ({"location": "loop"}, "location is 'loop'"),
+    ({"location": "a\0b"}, r"location is 'a\x00b', which is no name of a file"),
+    ({"location": "a" * 5000}, "which is no name of a file: File name too long"),
+    ({"location": "pipe"}, "location is 'pipe', and there is no such file beside the model"),
+    ({"location": "none\x1b"}, r"location is 'none\x1b', and there is no such file beside the model"),
+    ({"location": "w.bin", "kind": 99}, "data_type is 99; expected the number of one of ONNX's data types"),
+])
+def test_places_of_elements(tmp_path, entries, message):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "w.bin").write_bytes(bytes(64))
+    os.symlink("../w.bin", tmp_path / "m" / "link")
+    os.symlink("loop", tmp_path / "m" / "loop")
+    os.mkfifo(tmp_path / "m" / "pipe")
+    path = saved(tmp_path / "m", external(**entries))
+    with pytest.raises(ValueError) as caught:
+        backend.prepare(path)
+    assert message in str(caught.value) and r"'w\x1b'" in str(caught.value)
+    assert not backend.is_compatible(path)
+
+
+@pytest.mark.parametrize("offset", (0, 4, 3))
+def test_places_that_are_right(tmp_path, offset):
+    path = saved(tmp_path, external(location="w.bin", offset=str(offset), length="16"))
+    expected = -np.frombuffer(bytes(range(64)), np.float32, 4, offset) if offset % 4 == 0 else (
+        -np.frombuffer(bytes(range(offset, 64)), np.float32, 4))
+    np.testing.assert_array_equal(backend.prepare(path).run([])[0].view(np.uint32), expected.view(np.uint32))
+
+
+# ---- Sizes --------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("tensor, message", [
+    (TensorProto(dims=[1 << 40], data_type=1, raw_data=bytes(16)), f"dims are [{1 << 40}], which need {1 << 42} bytes of "
+     "raw_data; the model has 16"),
+    (TensorProto(dims=[1 << 31, 1 << 31], data_type=1), f"which need {1 << 62} elements of float_data; the model has 0"),
+    (TensorProto(dims=[3], data_type=7, int64_data=[1, 2]), "which need 3 elements of int64_data; the model has 2"),
+    (TensorProto(dims=[1 << 50], data_type=22, raw_data=bytes(16)), "bytes of raw_data; the model has 16"),
+    (TensorProto(dims=[-4], data_type=1, raw_data=bytes(16)), "dims are [-4]; expected 0 or more"),
+    (TensorProto(dims=[1] * 70, data_type=1, raw_data=bytes(4)), "dims are 70 numbers; expected 64 at most"),
+    (TensorProto(dims=[4], data_type=99, raw_data=bytes(16)), "data_type is 99; expected the number of one of ONNX's data "
+     "types"),
+])
+def test_sizes_of_tensors(tensor, message):
+    tensor.name = "w" + ESCAPES
+    for wrong, what in ((negated(tensor), f"tensor {tensor.name!r}: "),
+                        (model_of([helper.make_node("Constant", [], ["y"], value=tensor)]), "the value of Constant")):
+        with pytest.raises((ValueError, onnx.checker.ValidationError)) as caught:
+            backend.prepare(wrong)
+        assert str(caught.value).isprintable()
+        with pytest.raises(ValueError) as caught:
+            backend.Prepared(wrong)
+        assert message in str(caught.value) and what in str(caught.value)
+
+
+HUGE = 1 << 45
+HUGE_MODELS = {
+    "ConstantOfShape": model_of([helper.make_node("ConstantOfShape", ["n"], ["y"])], [value("n", TensorProto.INT64, [1])]),
+    "OneHot": model_of([helper.make_node("OneHot", ["i", "n", "v"], ["y"])], [value("n", TensorProto.INT64, [1])], initializers=[
+        numpy_helper.from_array(np.int64([0, 1]), "i"), numpy_helper.from_array(np.float32([0, 1]), "v")]),
+    "Exp": model_of([helper.make_node("Expand", ["x", "n"], ["z"]), helper.make_node("Exp", ["z"], ["y"])],
+                    [value("n", TensorProto.INT64, [1])], initializers=[numpy_helper.from_array(np.float32([1]), "x")]),
+    "MatMul": model_of([helper.make_node("Concat", ["n", "one"], ["s"], axis=0), helper.make_node("Expand", ["x", "s"], ["z"]),
+                        helper.make_node("Transpose", ["z"], ["t"]), helper.make_node("MatMul", ["z", "t"], ["y"])],
+                       [value("n", TensorProto.INT64, [1])], initializers=[
+                           numpy_helper.from_array(np.int64([1]), "one"), numpy_helper.from_array(np.float32([[1]]), "x")]),
+}
+
+
+@pytest.mark.parametrize("op", HUGE_MODELS)
+def test_values_larger_than_memory(op):
+    """The error names the node and the size, whether the size is known when the model is prepared or comes with a run."""
+    model, count = HUGE_MODELS[op], np.int64([1 << 24 if op == "MatMul" else HUGE])
+    prepared = backend.prepare(model)
+    with pytest.raises(MemoryError, match=f"^{op} that makes 'y': .*{count[0]}"):
+        prepared.run([count])
+    fixed = onnx.ModelProto()
+    fixed.CopyFrom(model)
+    del fixed.graph.input[:]
+    fixed.graph.initializer.append(numpy_helper.from_array(count, "n"))
+    with pytest.raises(MemoryError, match=f"^{op} that makes 'y': .*{count[0]}"):
+        backend.prepare(fixed).run([])
+
+
+# ---- Functions ----------------------------------------------------------------------------------------------------------
+
+def calls(functions, times=2, first=None):
+    """Functions that call the one before them so many times; `first` is what the first one calls."""
+    made = []
+    for i in range(functions):
+        called = f"f{i - 1}" if i else first
+        names = ["a", *(f"t{k}" for k in range(times - 1)), "b"] if called else ["a", "b"]
+        nodes = [helper.make_node(called or "Neg", [x], [y], domain="mine" if called else "") for x, y in zip(names, names[1:])]
+        made.append(helper.make_function("mine", f"f{i}", ["a"], ["b"], nodes,
+                                         [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]))
+    return model_of([helper.make_node(f"f{functions - 1}", ["x"], ["y"], domain="mine")], [value("x", shape=[2])],
+                    functions=made)
+
+
+def test_functions_that_call_functions():
+    pytest.importorskip("onnx.inliner")
+    assert backend.run_model(calls(8), [np.float32([1, 2])])[0].tolist() == [1, 2]
+    for prepare in (backend.prepare, backend.Prepared):
+        with pytest.raises(ValueError, match="^function 'mine.f20' stands for 1048576 nodes, once the functions that it calls "
+                                             "are replaced by their nodes; expected 1000000 at most$"):
+            prepare(calls(64))
+        with pytest.raises(ValueError, match=re.escape("function 'mine.f0' calls itself (mine.f0 calls mine.f2 calls mine.f1 "
+                                                       "calls mine.f0); expected functions without recursion")):
+            prepare(calls(3, 1, "f2"))
+
+
+def test_the_graph_counts_too(monkeypatch):
+    model = calls(4)
+    assert _inlining.check_size(model) is None
+    monkeypatch.setattr(_inlining, "MOST_NODES", 8)
+    assert _inlining.check_size(model) is None
+    model.graph.node.append(helper.make_node("f0", ["y"], ["z"], domain="mine"))
+    with pytest.raises(ValueError, match="^the model's graph stands for 9 nodes"):
+        _inlining.check_size(model)
+    monkeypatch.setattr(_inlining, "MOST_BYTES", 30)
+    with pytest.raises(ValueError, match="^function 'mine.f1' stands for [0-9]+ bytes of nodes"):
+        _inlining.check_size(calls(2))
+    deep = calls(9000, 1)
+    monkeypatch.undo()
+    _inlining.check_size(deep)  # not by recursion of its own
+
+
+# ---- Nodes -------------------------------------------------------------------------------------------------------------
+
+ONE = numpy_helper.from_array(np.float32([1, 2]), "w")
+REFERENCE = helper.make_node("Elu", ["x"], ["y"])
+REFERENCE.attribute.add(name="alpha", ref_attr_name="a", type=onnx.AttributeProto.FLOAT)
+WRONG = [
+    (model_of([helper.make_node("Neg", ["w"], ["y"])], initializers=[ONE, ONE]), "two initializers have the name 'w'"),
+    (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", 99, [2])]), "input 'x': elem_type is 99; expected the number"),
+    (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", 0, [2])]), "input 'x': elem_type is missing"),
+    (model_of([helper.make_node("Neg", ["q"], ["y"])]), "Neg that makes 'y': input 'q' is made by no node before it"),
+    (model_of([], outputs=["z"]), "output 'z' is made by no node"),
+    (model_of([helper.make_node("Neg", ["x"], [])], [value("x", shape=[2])]), "Neg has no outputs; expected 1 or more"),
+    (model_of([helper.make_node("Neg", ["x"], ["y", "z"])], [value("x", shape=[2])]), "Neg that makes 'y, z' has 2 outputs; "
+     "expected 1 at most"),
+    (model_of([helper.make_node("Sum", ["x", "", "x"], ["y"])], [value("x", shape=[2])]), "Sum that makes 'y': input data_0 is "
+     "missing"),
+    (model_of([REFERENCE], [value("x", shape=[2])]), "attribute 'alpha' stands for 'a' of a function, and the node is in no "
+     "function"),
+    (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", shape=[2])], opset=-1), "the model uses opset -1; expected 1 "
+     "or more"),
+    (model_of([helper.make_node("If", [""], ["y"])]), "If that makes 'y': input cond is missing"),
+    (model_of([helper.make_node("If", ["c"], ["y"], then_branch=1, else_branch=2)], [value("c", TensorProto.BOOL)]),
+     "If that makes 'y': then_branch is no graph; expected one"),
+    (model_of([helper.make_node("Gelu", ["x"], ["y"])], [value("x", shape=[2])]), "Gelu that makes 'y': ONNX has no Gelu in "
+     "opset 17"),
+]
+
+
+@pytest.mark.parametrize("model, message", WRONG)
+def test_nodes_that_no_checker_saw(model, message):
+    with pytest.raises(ValueError) as caught:
+        backend.Prepared(model)
+    assert message in str(caught.value)
+    assert not backend.is_compatible(model)
+
+
+def test_texts_that_are_not_utf_8():
+    model = model_of([helper.make_node("Gelu", ["x"], ["y"], approximate=b"\xff")], [value("x", shape=[2])], opset=20)
+    for prepare in (backend.prepare, backend.Prepared):
+        with pytest.raises(ValueError, match="a name or a text of the model is not UTF-8"):
+            prepare(model)
+
+
+# ---- Names --------------------------------------------------------------------------------------------------------------
+
+X = [value("x", shape=[2])]
+NAMES = {
+    "operator": model_of([helper.make_node("Foo" + ESCAPES, ["x"], ["y"], name="n" + ESCAPES)], X),
+    "domain": model_of([helper.make_node("Foo", ["x"], ["y"], domain="mine" + ESCAPES)], X),
+    "attribute": model_of([helper.make_node("Neg", ["x"], ["y"], "n" + ESCAPES, **{"a" + ESCAPES: 1})], X),
+    "text": model_of([helper.make_node("Gelu", ["x"], ["y"], approximate=ESCAPES)], X, opset=20),
+    "input": model_of([helper.make_node("Neg", ["q" + ESCAPES], ["y"])], X),
+    "output": model_of([helper.make_node("Neg", ["x"], ["y"])], X, ["z" + ESCAPES]),
+    "twice": model_of([helper.make_node("Neg", ["x"], ["y" + ESCAPES]), helper.make_node("Neg", ["x"], ["y" + ESCAPES])], X,
+                      ["y" + ESCAPES]),
+    "constant": model_of([helper.make_node("Constant", [], ["y" + ESCAPES], **{"value" + ESCAPES: 1})], X, ["y" + ESCAPES]),
+    "shape": model_of([helper.make_node("Reshape", ["x", "s"], ["y" + ESCAPES])], X, ["y" + ESCAPES],
+                      [numpy_helper.from_array(np.int64([3]), "s")]),
+    "function": calls(2, 1, "f1"),
+}
+NAMES["domain"].opset_import.add(domain="mine" + ESCAPES, version=1)
+for _function in NAMES["function"].functions:
+    _function.name += ESCAPES
+    _function.node[0].op_type += ESCAPES
+
+
+@pytest.mark.parametrize("prepare", (backend.prepare, backend.Prepared))
+@pytest.mark.parametrize("what", NAMES)
+def test_names_are_escaped_in_messages(what, prepare):
+    """Also in those of ONNX's checker, which only `prepare` asks."""
+    if what == "twice" and prepare is backend.Prepared:
+        return
+    with pytest.raises((TypeError, ValueError, backend.Unsupported, onnx.checker.ValidationError)) as caught:
+        prepare(NAMES[what]).run([np.float32([1, 2])])
+    assert str(caught.value).isprintable(), ascii(str(caught.value))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Models with many nodes, inputs, outputs or values alive at once: memory grows with their number, not with its square."""
+import tracemalloc
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper
+
+import anydml.onnx as backend
+
+COUNT = 2000
+MOST_BYTES_EACH = 12_000  # of Python's memory for a node at a time
+
+
+def value(name, shape):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+def node(op, inputs, output, **attributes):
+    return helper.make_node(op, inputs, [output], **attributes)
+
+
+def model_of(nodes, inputs, outputs, initializers=()):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def many(letter):
+    return [f"{letter}{i}" for i in range(COUNT)]
+
+
+X = np.float32([[1, -2], [3, 4]])
+
+
+def joined():
+    return model_of([*(node("Neg", ["x"], name) for name in many("v")), node("Concat", many("v"), "y", axis=0)],
+                    [value("x", [2, 2])], [value("y", [2 * COUNT, 2])]), {"x": X}, np.tile(-X, (COUNT, 1))
+
+
+def fan():
+    sums = [node("Add", ["x" if i == 0 else f"s{i - 1}", f"v{i}"], f"s{i}") for i in range(COUNT)]
+    return model_of([*(node("Neg", ["x"], name) for name in many("v")), *sums], [value("x", [2, 2])],
+                    [value(f"s{COUNT - 1}", [2, 2])]), {"x": X}, X * np.float32(1 - COUNT)
+
+
+def inputs():
+    sums = [node("Add", ["x0" if i == 1 else f"s{i - 1}", f"x{i}"], f"s{i}") for i in range(1, COUNT)]
+    return model_of(sums, [value(name, [2, 2]) for name in many("x")], [value(f"s{COUNT - 1}", [2, 2])]), dict.fromkeys(
+        many("x"), X), X * np.float32(COUNT)
+
+
+def rows():
+    """Small inputs, whose elements a graph could be recorded for."""
+    sums = [node("Add", ["x0" if i == 1 else f"s{i - 1}", f"x{i}"], f"s{i}") for i in range(1, COUNT)]
+    return model_of(sums, [value(name, [2]) for name in many("x")], [value(f"s{COUNT - 1}", [2])]), dict.fromkeys(
+        many("x"), X[0]), X[0] * np.float32(COUNT)
+
+
+def weights():
+    sums = [node("Add", ["x" if i == 0 else f"s{i - 1}", f"w{i}"], f"s{i}") for i in range(COUNT)]
+    return model_of(sums, [value("x", [2, 2])], [value(f"s{COUNT - 1}", [2, 2])],
+                    [numpy_helper.from_array(X, name) for name in many("w")]), {"x": X}, X * np.float32(COUNT + 1)
+
+
+def outputs():
+    return model_of([node("Neg", ["x"], name) for name in many("v")], [value("x", [2, 2])],
+                    [value(name, [2, 2]) for name in many("v")]), {"x": X}, -X
+
+
+def hosted():
+    """Steps on the host, which no graph holds."""
+    return model_of([*(node("Det", ["x"], name) for name in many("v")), node("Sum", many("v"), "y")], [value("x", [2, 2])],
+                    [value("y", [])]), {"x": X}, np.float32(10 * COUNT)
+
+
+def in_turns():
+    """A graph, a step on the host, a graph, and so on, while all results stay alive."""
+    pairs = [one for i in range(COUNT // 4) for one in (node("Det", ["x"], f"d{i}"), node("Neg", [f"d{i}"], f"v{i}"))]
+    return model_of([*pairs, node("Sum", [f"v{i}" for i in range(COUNT // 4)], "y")], [value("x", [2, 2])],
+                    [value("y", [])]), {"x": X}, np.float32(-10 * (COUNT // 4))
+
+
+@pytest.mark.parametrize("make", (joined, fan, inputs, rows, weights, outputs, hosted, in_turns))
+def test_memory_grows_with_the_number_of_nodes(make):
+    model, given, expected = make()
+    tracemalloc.start()
+    try:
+        prepared = backend.prepare(model)
+        results = prepared.run(given)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < MOST_BYTES_EACH * COUNT
+    for result in results:
+        np.testing.assert_allclose(result, expected, rtol=1e-4)
+    if make is in_turns:  # a graph takes the one value that it reads, and not all that are alive
+        assert max(len(key) for point in prepared.program._points.values() for key in point.pieces) <= COUNT // 4
+        assert sum(len(key) for point in prepared.program._points.values() for key in point.pieces) <= COUNT
