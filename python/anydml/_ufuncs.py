@@ -9,7 +9,8 @@ from . import _core, _libraries
 from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, dtype_of as _dtype_of
 from ._run import run as _run
 from ._symbols import Symbol as _Symbol
-from ._tensors import call_ufunc as _call_ufunc, inlined as _inlined, modules as _modules, takes as _takes
+from ._tensors import (call_ufunc as _call_ufunc, has_bfloats as _has_bfloats, in_float32 as _in_float32,
+                       inlined as _inlined, modules as _modules, takes as _takes)
 
 # The defaults of these options, compared by identity: NumPy checks all other values.
 CASTING, ORDER = "same_kind", "K"
@@ -85,6 +86,9 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
             raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
         return _run(core.op, *inputs, out=out, device=device)
     place = _core.place_of(*inputs, out)
+    if "torch" in _modules and _has_bfloats(inputs):
+        return _in_float32(lambda wide, outs: _by_numpy(core, function, wide, outs, where, casting, order, dtype, subok,
+                                                        signature, device), core.op, inputs, out, dtype)
     if "torch" in _modules and _takes(inputs):
         return _call_ufunc(core.op, inputs, (out, signature, device), (where, subok), casting, order, dtype)
     if place != _OF_NUMPY:
