@@ -59,7 +59,8 @@ def said(error, op, inputs, attributes):
         known = " or ".join((", ".join(map(repr, values[:-1])), repr(values[-1])) if values[1:] else map(repr, values))
         return f"{match[1]} is {attributes[match[1]]!r}; expected {known}{other if 'AVERAGE' in values else ''}"
 
-    text = str(error).removeprefix(f"{op}: ").replace("attribute ", "")
+    text = re.sub(rf"^(node \d+: )?{op}: ", "", str(error)).replace("attribute ", "")
+    text = text.removesuffix("; convert it to float32")  # the conversion below is that of the array's library
     text = re.sub(r"(\w+): is ('[^']*'); expected the name of a value of \w+", choices, text)
     text = re.sub(r"\binputs\[(\d+)\]", lambda match: names[int(match[1])].rstrip("?")
                   if int(match[1]) < len(names) else match[0], text)
@@ -79,4 +80,6 @@ def said(error, op, inputs, attributes):
 def conversion(array, types):
     """Suggests a conversion to one of these types, preferably float32."""
     kind = "float32" if "float32" in types else types[0]
+    if type(array).__module__.partition(".")[0] == "torch":
+        return f"to(torch.{kind})"
     return f"astype({kind!r})" if hasattr(array, "astype") else f"numpy.{kind}(...)"

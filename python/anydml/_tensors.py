@@ -34,8 +34,9 @@ def has_bfloats(inputs):
     """Whether a tensor is bfloat16. A subclass of tensors that handles calls itself is left alone."""
     torch = modules["torch"]
     tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
-    return any(one.dtype == torch.bfloat16 for one in tensors) and not (
-        any(type(one) is not torch.Tensor for one in tensors) and torch.overrides.has_torch_function(tensors))
+    if any(type(one) is not torch.Tensor for one in tensors) and torch.overrides.has_torch_function(tensors):
+        return False
+    return any(one.dtype == torch.bfloat16 for one in tensors)
 
 
 def in_float32(function, op, inputs, out, dtype):

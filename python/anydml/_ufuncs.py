@@ -82,8 +82,15 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
         options["signature"] = signature
     give = None
     if _Symbol in map(type, inputs):
+        kind = options.pop("dtype", None)
         if options:
             raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
+        if kind is not None:
+            inputs = [one if type(one) in (int, float) else (one if isinstance(one, _Symbol) else _np.asarray(one)).astype(
+                kind, casting=casting) for one in inputs]
+        unfit = _unfit(core, inputs)
+        if unfit is not None:
+            raise unfit
         return _run(core.op, *inputs, out=out, device=device)
     place = _core.place_of(*inputs, out)
     if "torch" in _modules and _has_bfloats(inputs):
@@ -120,16 +127,25 @@ def _said(error, core, inputs):
     """Returns NumPy's error. If no loop accepts the types, the message lists the accepted types and suggests a conversion."""
     if "not supported for the input types" not in str(error):
         return error
+    return _unfit(core, inputs) or error
+
+
+def _unfit(core, inputs):
+    """Returns the error about an operand whose type no loop accepts, with the way out, or None."""
     loops = dict.fromkeys(_np.dtype(letter).name for one in core.ufunc.types for letter in one.partition("->")[0])
     for name, one in zip("x" if len(inputs) == 1 else "ab", inputs):
         if one is None:
             return TypeError(f"{core.name}: {name} is None; expected an array")
+        if type(one) in (int, float) and any(type(other) not in (int, float) for other in inputs):
+            continue  # it takes the type of the other
         try:
-            kind = _np.asarray(one).dtype
+            kind = one.dtype if isinstance(one, _Symbol) else _np.asarray(one).dtype
         except (TypeError, ValueError):
-            return error
+            return None
         if not any(_np.can_cast(kind, loop) for loop in loops):
-            way = "; dtype='float32' converts it" if _np.can_cast(kind, _np.float32, "same_kind") else ""
+            operands = "x" if len(inputs) == 1 else "a, b"
+            way = (f"; anydml.{core.name}({operands}, dtype='float32') converts it"
+                   if _np.can_cast(kind, _np.float32, "same_kind") else "")
             return TypeError(f"{core.name}: {name} is {kind}; expected {', '.join(loops)}, or what NumPy converts to "
                              f"them safely{way}")
-    return error
+    return None
