@@ -73,7 +73,8 @@ def said(error, op, inputs, attributes):
     match = re.search(rf"(\w+) is ({_TYPE}); expected ((?:{_TYPE}(?:, )?)+)", text)
     if match:
         wanted = match[3].rstrip(", ").split(", ")
-        text += "; convert it with " + conversion(dict(zip(names, inputs)).get(match[1]), wanted)
+        array = dict(zip(names, inputs)).get(match[1], next((one for one in inputs if hasattr(one, "dtype")), None))
+        text += "; convert it with " + conversion(array, wanted)
     return type(error)(f"{function}: {text}")
 
 

@@ -86,8 +86,8 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
         if options:
             raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
         if kind is not None:
-            inputs = [one if type(one) in (int, float) else (one if isinstance(one, _Symbol) else _np.asarray(one)).astype(
-                kind, casting=casting) for one in inputs]
+            inputs = [(one if isinstance(one, _Symbol) else _np.asarray(one)).astype(kind, casting=casting)
+                      for one in inputs]
         unfit = _unfit(core, inputs)
         if unfit is not None:
             raise unfit
@@ -97,7 +97,10 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
         return _in_float32(lambda wide, outs: _by_numpy(core, function, wide, outs, where, casting, order, dtype, subok,
                                                         signature, device), core.op, inputs, out, dtype)
     if "torch" in _modules and _takes(inputs):
-        return _call_ufunc(core.op, inputs, (out, signature, device), (where, subok), casting, order, dtype)
+        try:
+            return _call_ufunc(core.op, inputs, (out, signature, device), (where, subok), casting, order, dtype)
+        except TypeError as error:
+            raise ((_unfit(core, inputs) if dtype is None else None) or error) from None
     if place != _OF_NUMPY:
         given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
         result = _libraries.by_torch_function(function, (*inputs, out), inputs, given)
@@ -139,7 +142,7 @@ def _unfit(core, inputs):
         if type(one) in (int, float) and any(type(other) not in (int, float) for other in inputs):
             continue  # it takes the type of the other
         try:
-            kind = one.dtype if isinstance(one, _Symbol) else _np.asarray(one).dtype
+            kind = _np.dtype(_dtype_of(one.dtype)) if hasattr(one, "dtype") else _np.asarray(one).dtype
         except (TypeError, ValueError):
             return None
         if not any(_np.can_cast(kind, loop) for loop in loops):
