@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds GEMM of FLOAT64 against the order of docs/numerics.md, bit for bit. NumPy has no fused multiply-add: pairs of
+"""Holds GEMM and CONVOLUTION of FLOAT64 against the order of docs/numerics.md, bit for bit. NumPy has no fused multiply-add: pairs of
 FLOAT64 numbers hold the exact sum where it is far from overflow and from subnormal numbers, and Python's fractions
 elsewhere.
 
@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from convolution_oracle import DIRECTIONS, MODES, Case, Checker as ConvolutionChecker
 from numpy_oracle import SEED, Library, count_different, random_values
 from product_oracle import laid_out, run
 
@@ -180,6 +181,30 @@ def check_activations(checker, random):
         checker.compared += out.size
 
 
+def check_convolutions(checker, random):
+    """Every combination of mode, direction, stride, dilation and padding, groups, layouts, and long sums."""
+    class Wide(Case):
+        def reference(self, x, w, bias=None, **more):
+            return super().reference(x, w, bias, multiply=product, wide=np.float64, **more)
+
+    own = ConvolutionChecker(checker.library)
+    spaces = (((9,), (3,)), ((6, 7), (3, 2)), ((3, 4, 5), (2, 1, 3)))
+    cases = [Wide(spatial, kernel, (2, 3), 2, 1, mode, direction, strides, dilations, start, 2, more)
+             for (spatial, kernel), mode, direction in itertools.product(spaces, MODES, DIRECTIONS)
+             for strides, dilations, start in itertools.product((1, 2, 3), (1, 2), (0, 2))
+             for more in range(min(strides, 2) if direction == "BACKWARD" else 1)]
+    cases += [Wide((5, 6), (3, 3), (3, 4), 2, 4, start=1), Wide((5, 6), (3, 3), (1, 1), 1, 7, strides=2),
+              Wide((4, 5), (3, 3), (90, 9), start=1), Wide((4, 5), (1, 1), (300, 100)), Wide((20, 20), (3, 3), (2, 101)),
+              Wide((4, 4), (3, 3), (60, 5), 1, 2, direction="BACKWARD", strides=2, start=1),
+              Wide((3, 3), (2, 2), direction="BACKWARD", strides=20, dilations=6),
+              Wide((2, 3), (7, 9), start=4, end=5), Wide((5, 5), (3, 3), (0, 4)), Wide((0, 5), (3, 3), start=2, end=2)]
+    for number, case in enumerate(one for one in cases if one.is_valid()):
+        x, w = (numbers(random, "everyday", shape) for shape in (case.x_shape, case.w_shape))
+        bias = numbers(random, "everyday", (1, case.out_shape[1], *[1] * len(case.kernel))) if number % 2 else None
+        own.check(case, laid_out(x, number % 5), laid_out(w, number // 2 % 5), bias, number // 3 % 5)
+    checker.compared += own.compared
+
+
 def main(path):
     library = Library(path)
     random = np.random.default_rng(SEED)
@@ -187,7 +212,7 @@ def main(path):
     np.seterr(all="ignore")
     checker = Checker(library)
     for name, part in (("orders", check_orders), ("forms", check_forms), ("batches", check_batches),
-                       ("empty", check_empty), ("activations", check_activations)):
+                       ("empty", check_empty), ("activations", check_activations), ("convolutions", check_convolutions)):
         checker.compared = 0
         part(checker, random)
         print(f"  {name:12} {checker.compared:9} elements, none different")

@@ -29,6 +29,9 @@ COMPUTED = {
     "join": (lambda: anydml.concat([D, E], axis=0), np.concatenate([D, E])),
     "gather": (lambda: anydml.gather(D, np.int32([[2, 0]]), axis=0, index_dimensions=1), D[[2, 0]]),
     "tile": (lambda: anydml.tile(D, [2, 1]), np.tile(D, (2, 1))),
+    "convolution": (lambda: anydml.convolution(D.reshape(1, 1, 3, 4), E[:1, :1].reshape(1, 1, 1, 1), strides=[1, 1],
+                                               dilations=[1, 1], start_padding=[0, 0], end_padding=[0, 0],
+                                               output_padding=[0, 0]), (D * E[0, 0]).reshape(1, 1, 3, 4)),
     "graph": (lambda: anydml.graph(lambda x, y: (x + y) * x)(D, E), (D + E) * D),
 }
 

@@ -179,8 +179,8 @@ void lower(const OpDesc& desc, const DeviceTraits& device, std::span<const Place
     products::lower_half_product(desc, tensors, plan);
     return;
   }
-  if (products::is_double_product(desc)) {
-    products::lower_double_product(desc, tensors, plan);
+  if (products::is_double_part(desc)) {
+    products::lower_double_part(desc, tensors, plan);
     return;
   }
   const ProductStep step = desc.op == &kPack ? make_pack(desc, tensors) : make_product(desc, tensors);
@@ -230,6 +230,9 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   if (!desc.internal.empty()) {
     return OpParts();
   }
+  if (desc.output().tensor.type == DataType::FLOAT64) {
+    return products::double_parts(desc);
+  }
   if (products::is_convolution(desc)) {
     return products::convolution_parts(desc, device);
   }
@@ -239,9 +242,6 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
     }
   }
   const TensorDesc& output = desc.output().tensor;
-  if (output.type == DataType::FLOAT64) {
-    return products::double_parts(desc);
-  }
   const TensorDesc& given_b = desc.tensors[kB].tensor;
   const std::uint32_t rank = output.rank;
   ProductParameters parameters{
@@ -360,8 +360,7 @@ const Family product_family = {
           if (is_integer_product(op)) {
             return integer_product_types(op, position);
           }
-          const TypeSet floats = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
-          return op.name == "GEMM" ? floats | type_bit(DataType::FLOAT64) : floats;
+          return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::FLOAT64);
         },
     .by_element = false,
     .check = check,

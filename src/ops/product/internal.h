@@ -59,10 +59,10 @@ void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 
-// FLOAT64 products, in double.cpp.
+// FLOAT64 products and convolutions, in double.cpp.
 [[nodiscard]] Result<OpParts> double_parts(const OpDesc& desc);
-[[nodiscard]] bool is_double_product(const OpDesc& desc);
-void lower_double_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
+[[nodiscard]] bool is_double_part(const OpDesc& desc);
+void lower_double_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 
 // The convolutions, in convolution.cpp: CONVOLUTION, and the geometry and the checks that integer convolutions share.
 [[nodiscard]] bool is_convolution(const OpDesc& desc);

@@ -32,8 +32,9 @@ enum class ProductKind : std::uint32_t {
   integer_product,
   integer_filter,
   integer_convolution,
-  half_product,   // with other bits than the CPU's: half.h
-  double_product  // of FLOAT64: double.h
+  half_product,    // with other bits than the CPU's: half.h
+  double_product,  // of FLOAT64: double.h
+  double_convolution
 };
 
 inline constexpr std::size_t kBatchRank = kMaxRank - 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of FLOAT64 products, by target, and their step as the family of products sees it.
+// The innermost loops of FLOAT64 products, by target, and the steps that use them as the family of products sees them.
 #pragma once
 
 #include <cstdint>
@@ -31,5 +31,6 @@ struct DoubleKernels {
 [[nodiscard]] const DoubleKernels* double_kernels(cpu::Target target);
 
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_double_product(const Step& flat, const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_double_convolution(const Step& flat, const cpu::Machine& machine);
 
 }  // namespace anydml

@@ -363,6 +363,9 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (kind == ProductKind::double_product) {
     return prepare_double_product(flat, machine);
   }
+  if (kind == ProductKind::double_convolution) {
+    return prepare_double_convolution(flat, machine);
+  }
   if (kind == ProductKind::half_product) {
     return nullptr;  // other bits would be no faster here
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the step of a FLOAT64 product to its kernel.
+// From the steps of FLOAT64 products and convolutions to their kernels.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -59,7 +59,76 @@ class DoubleRun final : public PreparedStep {
   DoubleLaunch launch_{};
 };
 
+// The operands are the input, the filter, the bias and the output.
+class DoubleConvolutionRun final : public PreparedStep {
+ public:
+  DoubleConvolutionRun(const ConvolutionStep& step, bool has_bias) : has_bias_(has_bias) {
+    static_assert(kWindowAxes == 3);
+    for (u32 i = 0; i < kWindowAxes; ++i) {
+      const WindowAxis& axis = step.windows.axes[i];
+      launch_.axes[i] = {.input = axis.input,
+                         .output = axis.output,
+                         .taps = axis.taps,
+                         .stride = axis.stride,
+                         .dilation = axis.dilation,
+                         .padding = axis.padding,
+                         .input_step = axis.input_step,
+                         .output_step = axis.output_step,
+                         .filter_step = axis.filter_step};
+      add_bits(axis.input_step, axis.output_step, axis.filter_step);
+    }
+    launch_.groups = step.groups;
+    launch_.rows = step.rows;
+    launch_.channels = step.channels;
+    launch_.outputs = step.images * step.groups * step.rows * step.pixels();
+    launch_.input_image = step.input_image;
+    launch_.input_channel = step.input_channel;
+    launch_.filter_group = step.filter_group;
+    launch_.filter_row = step.filter_row;
+    launch_.filter_channel = step.filter_channel;
+    launch_.bias_channel = step.bias_channel;
+    launch_.output_image = step.output_image;
+    launch_.output_channel = step.output_channel;
+    launch_.is_backward = step.windows.is_backward != 0;
+    launch_.is_flipped = step.windows.is_flipped != 0;
+    add_bits(step.input_image, step.input_channel, step.filter_group, step.filter_row, step.filter_channel,
+             step.bias_channel, step.output_image, step.output_channel);
+  }
+
+  [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
+    DoubleWindowLaunch launch = launch_;
+    launch.input = bases[kA];
+    launch.filter = bases[kB];
+    launch.bias = has_bias_ ? bases[kC] : nullptr;
+    launch.output = bases[kOutput];
+    launch.is_aligned = is_multiple(launch.input, strides_, sizeof(f64)) &&
+                        is_multiple(launch.filter, 0, sizeof(f64)) && is_multiple(launch.bias, 0, sizeof(f64)) &&
+                        is_multiple(launch.output, 0, sizeof(f64));
+    return start_double_convolution(launch, stream);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "FLOAT64 convolution, an output for each thread");
+  }
+
+ private:
+  template <class... Strides>
+  void add_bits(Strides... strides) {
+    ((strides_ |= static_cast<std::uint64_t>(strides)), ...);
+  }
+
+  bool has_bias_;
+  std::uint64_t strides_ = 0;  // all together; only the lowest bits count
+  DoubleWindowLaunch launch_{};
+};
+
 }  // namespace
+
+std::unique_ptr<PreparedStep> prepare_double_convolution(const Step& flat) {
+  ConvolutionStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  return std::make_unique<DoubleConvolutionRun>(step, flat.operands[kC].slot != kAbsentSlot);
+}
 
 std::unique_ptr<PreparedStep> prepare_double_product(const Step& flat, const char** why) {
   DoubleStep step;

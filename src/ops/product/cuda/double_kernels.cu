@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products of FLOAT64. DirectML has none, so there is one kernel for all layouts: a block of threads brings the factors
 // of a tile to shared memory, some values of k at a time, and each thread has 4 x 4 outputs in registers.
-#include "base/float_bits.h"
+#include "ops/product/cuda/double_memory.cuh"
 #include "ops/product/cuda/kernel_set.h"
 
 namespace anydml::cuda {
@@ -12,28 +12,6 @@ constexpr u32 kAcross = kDoubleTile / kSide;  // threads of a row of threads
 constexpr u32 kRow = kDoubleTile + 2;         // in shared memory: neighbours in k lie in other banks
 constexpr u32 kPerThread = kDoubleTile * kDoubleStep / kDoubleThreads;
 static_assert(kAcross * kAcross == kDoubleThreads && kProductBlock % kDoubleStep == 0);
-
-__device__ f64 read(const std::byte* from, bool is_aligned) {
-  if (is_aligned) {
-    return *reinterpret_cast<const f64*>(from);
-  }
-  u64 bits = 0;
-  for (u32 i = 0; i < sizeof(bits); ++i) {
-    bits |= static_cast<u64>(from[i]) << (8 * i);
-  }
-  return from_bits<f64>(bits);
-}
-
-__device__ void write(std::byte* to, f64 value, bool is_aligned) {
-  if (is_aligned) {
-    *reinterpret_cast<f64*>(to) = value;
-    return;
-  }
-  const u64 bits = to_bits(value);
-  for (u32 i = 0; i < sizeof(bits); ++i) {
-    to[i] = static_cast<std::byte>(bits >> (8 * i) & 0xff);
-  }
-}
 
 __device__ i64 offset_of(const DoubleLaunch& launch, const DoubleMatrixLaunch& matrix, i64 batch) {
   i64 offset = 0;
@@ -54,7 +32,7 @@ __device__ void bring(f64 (*to)[kRow], const std::byte* from, i64 side_stride, i
     const u32 number = i * kDoubleThreads + threadIdx.x;
     const u32 side = goes_along_k ? number / kDoubleStep : number % kDoubleTile;
     const u32 k = goes_along_k ? number % kDoubleStep : number / kDoubleTile;
-    to[k][side] = side < sides && k < depth ? read(from + side * side_stride + k * k_stride, is_aligned) : 0.0;
+    to[k][side] = side < sides && k < depth ? read_double(from + side * side_stride + k * k_stride, is_aligned) : 0.0;
   }
 }
 
@@ -121,8 +99,8 @@ __global__ void __launch_bounds__(kDoubleThreads, 2) product_of_doubles(const __
         };
         const f64 value = launch.c.at == nullptr
                               ? launch.scale(totals[i][j])
-                              : launch.scale(totals[i][j], read(place(launch.c, of_c), launch.c.is_aligned));
-        write(place(launch.output, of_output), value, launch.output.is_aligned);
+                              : launch.scale(totals[i][j], read_double(place(launch.c, of_c), launch.c.is_aligned));
+        write_double(place(launch.output, of_output), value, launch.output.is_aligned);
       }
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameter of the kernel for products of FLOAT64. Strides are in bytes.
+// The parameters of the kernels for products and convolutions of FLOAT64. Strides are in bytes.
 #pragma once
 
 #include "base/element.h"
@@ -32,6 +32,42 @@ struct DoubleLaunch {
   i64 batch_sizes[kProductBatchRank];
   u32 batch_rank;
   ProductScaleOf<f64> scale;
+};
+
+// A convolution, as ConvolutionStep has it.
+struct DoubleAxisLaunch {
+  i64 input;
+  i64 output;
+  i64 taps;
+  i64 stride;
+  i64 dilation;
+  i64 padding;
+  i64 input_step;
+  i64 output_step;
+  i64 filter_step;
+};
+
+struct DoubleWindowLaunch {
+  const std::byte* input;
+  const std::byte* filter;
+  const std::byte* bias;  // null: absent
+  std::byte* output;
+  DoubleAxisLaunch axes[3];
+  i64 groups;
+  i64 rows;
+  i64 channels;
+  i64 outputs;  // of all images and channels
+  i64 input_image;
+  i64 input_channel;
+  i64 filter_group;
+  i64 filter_row;
+  i64 filter_channel;
+  i64 bias_channel;
+  i64 output_image;
+  i64 output_channel;
+  bool is_backward;
+  bool is_flipped;
+  bool is_aligned;  // all of them, to elements
 };
 
 }  // namespace anydml::cuda

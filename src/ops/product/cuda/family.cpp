@@ -181,6 +181,9 @@ const Family product_family = {
       if (kind == ProductKind::double_product) {
         return prepare_double_product(flat, why);
       }
+      if (kind == ProductKind::double_convolution) {
+        return prepare_double_convolution(flat);
+      }
       if (kind == ProductKind::half_product) {
         return prepare_half_product(flat, machine, why);
       }

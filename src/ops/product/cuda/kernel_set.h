@@ -40,6 +40,7 @@ struct PlaneForm {
 [[nodiscard]] cudaError_t start_odd_half_product(const HalfLaunch& launch, cudaStream_t stream);
 
 [[nodiscard]] cudaError_t start_double_product(const DoubleLaunch& launch, u32 blocks, cudaStream_t stream);
+[[nodiscard]] cudaError_t start_double_convolution(const DoubleWindowLaunch& launch, cudaStream_t stream);
 
 [[nodiscard]] cudaError_t start_integer_product(const IntegerLaunch& launch, u32 tile, u32 blocks, cudaStream_t stream);
 
