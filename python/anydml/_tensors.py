@@ -34,7 +34,8 @@ def has_bfloats(inputs):
     """Whether a tensor is bfloat16. A subclass of tensors that handles calls itself is left alone."""
     torch = modules["torch"]
     tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
-    if any(type(one) is not torch.Tensor for one in tensors) and torch.overrides.has_torch_function(tensors):
+    if not tensors or (any(type(one) is not torch.Tensor for one in tensors)
+                       and torch.overrides.has_torch_function(tensors)):
         return False
     return any(one.dtype == torch.bfloat16 for one in tensors)
 
