@@ -30,13 +30,21 @@ namespace nb = nanobind;
   throw nb::python_error();
 }
 
+// NumPy's floats are FLOAT64 unless somebody asks for others, and many operators have none of it.
+inline constexpr const char* kOfDoubles = ": type is FLOAT64; expected FLOAT32";
+inline constexpr const char* kWayOut = "; convert it to float32";  // _messages.py replaces it by a call
+
 [[noreturn]] inline void raise_last(int code) {
-  const std::string message = anydml_last_error();
+  std::string message = anydml_last_error();
   if (code == ANYDML_OUT_OF_MEMORY) {
     throw std::bad_alloc();
   }
   if (code == ANYDML_INVALID_ARGUMENT) {
     const bool about_type = message.find(": type is ") != std::string::npos;
+    if (const std::size_t at = message.find(kOfDoubles);
+        at != std::string::npos && message.rfind("Output", at) == std::string::npos) {
+      message += kWayOut;
+    }
     raise(about_type ? PyExc_TypeError : PyExc_ValueError, message);
   }
   raise(code == ANYDML_UNSUPPORTED ? PyExc_NotImplementedError : PyExc_RuntimeError, message);

@@ -409,13 +409,13 @@ TEST(ConvolutionErrors, NameTheField) {
   Layer groups = uneven;
   groups.groups = 0;
   EXPECT_NE(error_of(groups, {1, 0, 2, 2}), "");
-  const Form x(ANYDML_FLOAT64, {1, 1, 2, 2});
-  double data[16] = {};
+  const Form x(ANYDML_INT32, {1, 1, 2, 2});
+  int32_t data[16] = {};
   const anydml_tensor inputs[] = {x.tensor(data), x.tensor(data)};
   const anydml_tensor made = x.tensor(data + 8);
   const auto attributes = uneven.attributes();
   EXPECT_NE(anydml_run(nullptr, "CONVOLUTION", inputs, 2, &made, 1, attributes.data(), attributes.size()), ANYDML_OK);
-  EXPECT_STREQ(anydml_last_error(), "CONVOLUTION: InputTensor: type is FLOAT64; expected FLOAT32, FLOAT16");
+  EXPECT_STREQ(anydml_last_error(), "CONVOLUTION: InputTensor: type is INT32; expected FLOAT32, FLOAT16, FLOAT64");
 }
 
 }  // namespace

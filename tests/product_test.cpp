@@ -241,6 +241,59 @@ TEST(Product, InAGraphWithItsNeighbours) {
   }
 }
 
+// FLOAT64 has the same order, and scales that FLOAT32 does not have. DirectML's operator refuses it.
+TEST(Product, DoublesHaveTheSameOrder) {
+  std::mt19937 random(43);
+  std::normal_distribution<double> normal;
+  for (const Shape& shape : {Shape{1, 37, 300}, Shape{37, 1, 300}, Shape{7, 9, 600}, Shape{100, 20, 257},
+                             Shape{97, 300, 5}, Shape{5, 3, 0}, Shape{1, 1, 1}}) {
+    for (unsigned form = 0; form < 4; ++form) {
+      const bool transposed_b = (form & 1) != 0;
+      const auto make = [&](int64_t count) {
+        std::vector<double> values(static_cast<std::size_t>(count));
+        for (double& value : values) {
+          value = random() % 16 == 0 ? 0.0 : normal(random);
+        }
+        return values;
+      };
+      std::vector<double> a = make(shape.rows * shape.depth);
+      std::vector<double> b = make(shape.depth * shape.columns);
+      std::vector<double> c = make(shape.rows * shape.columns);
+      std::vector<double> out(c.size(), 77.0);
+      const Form of_a(ANYDML_FLOAT64, {shape.rows, shape.depth});
+      const Form of_b(ANYDML_FLOAT64, transposed_b ? std::vector<int64_t>{shape.columns, shape.depth}
+                                                   : std::vector<int64_t>{shape.depth, shape.columns});
+      const Form of_c(ANYDML_FLOAT64, {shape.rows, shape.columns});
+      const bool has_c = (form & 2) != 0;
+      const anydml_tensor inputs[] = {of_a.tensor(a.data()), of_b.tensor(b.data()), of_c.tensor(c.data())};
+      const anydml_tensor output = of_c.tensor(out.data());
+      const auto attributes = attributes_of(false, transposed_b, 0.1, -1.7);
+      ASSERT_EQ(anydml_run(nullptr, "GEMM", inputs, has_c ? 3 : 2, &output, 1, attributes.data(), attributes.size()),
+                ANYDML_OK)
+          << anydml_last_error();
+      for (int64_t i = 0; i < shape.rows * shape.columns; ++i) {
+        const int64_t row = i / shape.columns;
+        const int64_t column = i % shape.columns;
+        double total = 0;
+        for (int64_t first = 0; first < shape.depth; first += 256) {
+          double chain = 0;
+          for (int64_t k = first; k < std::min(shape.depth, first + 256); ++k) {
+            chain = std::fma(
+                a[static_cast<std::size_t>(row * shape.depth + k)],
+                b[static_cast<std::size_t>(transposed_b ? column * shape.depth + k : k * shape.columns + column)],
+                chain);
+          }
+          total = first == 0 ? chain : total + chain;
+        }
+        const double scaled = 0.1 * total;
+        const double added = -1.7 * c[static_cast<std::size_t>(i)];
+        ASSERT_EQ(out[static_cast<std::size_t>(i)], has_c ? scaled + added : scaled)
+            << shape.rows << " x " << shape.columns << " x " << shape.depth << ", form " << form << ", output " << i;
+      }
+    }
+  }
+}
+
 std::string plan_of(std::string_view graph, std::uint32_t vector_bytes) {
   const DeviceTraits traits{.joins_from = 1, .vector_bytes = vector_bytes};
   std::string shown;
@@ -312,15 +365,15 @@ TEST(ProductErrors, NameTheField) {
   const Form square(ANYDML_FLOAT32, {4, 4});
   const Form narrow(ANYDML_FLOAT32, {3, 4});
   const Form flat(ANYDML_FLOAT32, {1});
-  const Form doubles(ANYDML_FLOAT64, {2, 2});
+  const Form integers(ANYDML_INT32, {4, 4});
   EXPECT_EQ(
       error(square.tensor(data), narrow.tensor(data), square.tensor(data)),
       "GEMM: BTensor.Sizes[0] is 3; expected ATensor.Sizes[1] if TransA is NONE, otherwise ATensor.Sizes[0], which "
       "is 4, since TransB is NONE");
   EXPECT_EQ(error(flat.tensor(data), flat.tensor(data), flat.tensor(data)),
             "GEMM: OutputTensor: has 1 dimension; expected rows and columns");
-  EXPECT_EQ(error(doubles.tensor(data), doubles.tensor(data), doubles.tensor(data)),
-            "GEMM: ATensor: type is FLOAT64; expected FLOAT32, FLOAT16");
+  EXPECT_EQ(error(integers.tensor(data), integers.tensor(data), integers.tensor(data)),
+            "GEMM: ATensor: type is INT32; expected FLOAT32, FLOAT16, FLOAT64");
 }
 
 }  // namespace

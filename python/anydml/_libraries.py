@@ -194,6 +194,9 @@ def _to_numpy(array, writes=False):
                 return other
         return view
     except (TypeError, RuntimeError, BufferError) as error:
+        if str(getattr(array, "dtype", None)) == "torch.bfloat16":
+            raise TypeError("a tensor is bfloat16, which functions and anydml.run compute in float32; pass x.float() "
+                            "here") from error
         known = next((name for name in names if name in _KNOWN), type(array).__module__)
         raise TypeError(f"an array of {known} cannot be taken: {error}") from error
 

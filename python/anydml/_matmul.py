@@ -12,9 +12,9 @@ from ._messages import named as _named
 def matmul(a, b, /, out=None, *, device=None):
     """The matrix product of ``a`` and ``b``, with the shapes of ``numpy.matmul``, computed by DirectML's GEMM.
 
-    Operands of one dimension are vectors; dimensions before the last two are broadcast. The types are float32 and
-    float16, which is computed in float32 and rounded once. The sums have a fixed order, which docs/numerics.md defines,
-    so the bits are the same on every machine. `graph` records ``x @ y`` and ``numpy.matmul`` as this function.
+    Operands of one dimension are vectors; dimensions before the last two are broadcast. The types are float32, float64,
+    and float16, which is computed in float32 and rounded once. The sums have a fixed order, which docs/numerics.md
+    defines, so the bits are the same on every machine. `graph` records ``x @ y`` and ``numpy.matmul`` as this function.
 
     >>> import numpy as np, anydml
     >>> a = np.float32([[1, 2], [3, 4]])

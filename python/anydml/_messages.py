@@ -60,7 +60,8 @@ def said(error, op, inputs, attributes, own=None):
         known = " or ".join((", ".join(map(repr, values[:-1])), repr(values[-1])) if values[1:] else map(repr, values))
         return f"{match[1]} is {attributes[match[1]]!r}; expected {known}{other if 'AVERAGE' in values else ''}"
 
-    text = str(error).removeprefix(f"{op}: ").replace("attribute ", "")
+    text = re.sub(rf"^(node \d+: )?{op}: ", "", str(error)).replace("attribute ", "")
+    text = text.removesuffix("; convert it to float32")  # the conversion below is that of the array's library
     text = re.sub(r"(\w+): is ('[^']*'); expected the name of a value of \w+", choices, text)
     text = re.sub(r"\binputs\[(\d+)\]", lambda match: names[int(match[1])].rstrip("?")
                   if int(match[1]) < len(names) else match[0], text)
@@ -73,13 +74,14 @@ def said(error, op, inputs, attributes, own=None):
     match = re.search(rf"(\w+) is ({_TYPE}); expected ((?:{_TYPE}(?:, )?)+)", text)
     if match:
         wanted = match[3].rstrip(", ").split(", ")
-        text += "; convert it with " + conversion(dict(zip(names, inputs)).get(match[1]), wanted)
+        array = dict(zip(names, inputs)).get(match[1], next((one for one in inputs if hasattr(one, "dtype")), None))
+        text += "; convert it with " + conversion(array, wanted)
     return type(error)(f"{function}: {text}")
 
 
 def conversion(array, types):
     """Suggests a conversion to one of these types, preferably float32."""
     kind = "float32" if "float32" in types else types[0]
-    if type(array).__module__.startswith("torch"):
+    if type(array).__module__.partition(".")[0] == "torch":
         return f"to(torch.{kind})"
     return f"astype({kind!r})" if hasattr(array, "astype") else f"numpy.{kind}(...)"

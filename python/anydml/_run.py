@@ -8,7 +8,8 @@ from . import _core, _dispatch, _libraries
 from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, Call as _Call, dtype_of as _dtype_of
 from ._specs import SPECS as _SPECS
 from ._symbols import Symbol as _Symbol, record as _record
-from ._tensors import call as _call_torch, modules as _modules, takes as _takes
+from ._tensors import (call as _call_torch, has_bfloats as _has_bfloats, in_float32 as _in_float32, modules as _modules,
+                       takes as _takes)
 
 
 class Operator:
@@ -59,8 +60,12 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     >>> anydml.run("FILL_VALUE_CONSTANT", Value=7, shape=3, dtype="int8")
     array([7, 7, 7], dtype=int8)
     """
-    if "torch" in _modules and _takes((*inputs, *out) if type(out) in (tuple, list) else (*inputs, out)):
-        return _call_torch(op, inputs, out, dtype, shape, device, attributes)
+    if "torch" in _modules:
+        if _has_bfloats(inputs):
+            return _in_float32(lambda wide, outs: run(op, *wide, out=outs, dtype=dtype, shape=shape, device=device,
+                                                      **attributes), op, inputs, out, dtype)
+        if _takes((*inputs, *out) if type(out) in (tuple, list) else (*inputs, out)):
+            return _call_torch(op, inputs, out, dtype, shape, device, attributes)
     if _Symbol in map(type, inputs):
         return _record(op, inputs, out, _dtype_of(dtype), shape, device, attributes)
     name = _core.operator_name(op)

@@ -6,7 +6,7 @@ is already among `modules`. PyTorch's compiler reads these functions too, so the
 """
 from sys import modules
 
-__all__ = ["call", "call_ufunc", "let_inline", "modules", "takes", "traced"]
+__all__ = ["call", "call_ufunc", "has_bfloats", "in_float32", "let_inline", "modules", "takes", "traced"]
 
 
 def traced():
@@ -28,6 +28,51 @@ def takes(arrays):
                        and torch.overrides.has_torch_function(tensors)):  # a subclass of tensors handles the call first
         return False
     return traced() or torch._C._len_torch_dispatch_stack() > 0 or any(map(_is_special, tensors))
+
+
+def has_bfloats(inputs):
+    """Whether a tensor is bfloat16. A subclass of tensors that handles calls itself is left alone."""
+    torch = modules["torch"]
+    tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
+    if not tensors or (any(type(one) is not torch.Tensor for one in tensors)
+                       and torch.overrides.has_torch_function(tensors)):
+        return False
+    return any(one.dtype == torch.bfloat16 for one in tensors)
+
+
+def in_float32(function, op, inputs, out, dtype):
+    """Calls ``function(inputs, out)`` with float32 instead of bfloat16, exactly, and rounds the results back.
+
+    If another tensor of floats stands beside them, the results stay float32, as PyTorch promotes; so do results whose
+    type was asked for.
+    """
+    if op.removeprefix("DML_OPERATOR_").startswith("ELEMENT_WISE_BIT_"):
+        raise TypeError(f"{op}: a tensor is bfloat16, which is computed in float32 and has other bits there; "
+                        "use x.view(torch.int16)")
+    torch = modules["torch"]
+    is_narrow = all(one.dtype == torch.bfloat16 for one in inputs if isinstance(one, torch.Tensor)
+                    and one.is_floating_point())
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    wide = [_widened(one) for one in outs]
+    made = function([_widened(one) for one in inputs], type(out)(wide) if outs is out else wide[0])
+    for one, other in zip(outs, wide):
+        if one is not other:
+            one.copy_(other)
+    several = isinstance(made, (tuple, list))
+    results = list(made) if several else [made]
+    kinds = dtype if isinstance(dtype, (tuple, list)) else [dtype] * len(results)
+    given = outs if len(outs) == len(results) else [None] * len(results)
+    for i, one in enumerate(results):
+        if isinstance(given[i], torch.Tensor):
+            results[i] = given[i]
+        elif is_narrow and kinds[i] is None and isinstance(one, torch.Tensor) and one.dtype == torch.float32:
+            results[i] = one.to(torch.bfloat16)
+    return type(made)(results) if several else results[0]
+
+
+def _widened(one):
+    torch = modules["torch"]
+    return one.float() if isinstance(one, torch.Tensor) and one.dtype == torch.bfloat16 else one
 
 
 def _is_compiling():

@@ -9,7 +9,8 @@ from . import _core, _libraries
 from ._call import OF_NUMPY as _OF_NUMPY, ON_GPU as _ON_GPU, dtype_of as _dtype_of
 from ._run import run as _run
 from ._symbols import Symbol as _Symbol
-from ._tensors import call_ufunc as _call_ufunc, let_inline as _let_inline, modules as _modules, takes as _takes
+from ._tensors import (call_ufunc as _call_ufunc, has_bfloats as _has_bfloats, in_float32 as _in_float32,
+                       let_inline as _let_inline, modules as _modules, takes as _takes)
 
 # The defaults of these options, compared by identity: NumPy checks all other values.
 CASTING, ORDER = "same_kind", "K"
@@ -82,13 +83,26 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
         options["signature"] = signature
     give, given_out = None, out
     if _Symbol in map(type, inputs):
+        kind = options.pop("dtype", None)
         if options:
             raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
+        if kind is not None:
+            inputs = [(one if isinstance(one, _Symbol) else _np.asarray(one)).astype(kind, casting=casting)
+                      for one in inputs]
+        unfit = _unfit(core, inputs)
+        if unfit is not None:
+            raise unfit
         return _run(core.op, *inputs, out=out, device=device)
     place = _core.place_of(*inputs, out)
+    if "torch" in _modules and _has_bfloats(inputs):
+        return _in_float32(lambda wide, outs: _by_numpy(core, function, wide, outs, where, casting, order, dtype, subok,
+                                                        signature, device), core.op, inputs, out, dtype)
     if "torch" in _modules and _takes((*inputs, out)):
-        return _call_ufunc(function, core.op, inputs, out, (signature, device), (where, subok), casting, order, dtype,
-                           {**options, "device": device})
+        try:
+            return _call_ufunc(function, core.op, inputs, out, (signature, device), (where, subok), casting, order,
+                               dtype, {**options, "device": device})
+        except TypeError as error:
+            raise ((_unfit(core, inputs) if dtype is None else None) or error) from None
     if place != _OF_NUMPY:
         given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
         result = _libraries.by_torch_function(function, (*inputs, out), inputs, given)
@@ -121,16 +135,25 @@ def _said(error, core, inputs):
     """Returns NumPy's error. If no loop accepts the types, the message lists the accepted types and suggests a conversion."""
     if "not supported for the input types" not in str(error):
         return error
+    return _unfit(core, inputs) or error
+
+
+def _unfit(core, inputs):
+    """Returns the error about an operand whose type no loop accepts, with the way out, or None."""
     loops = dict.fromkeys(_np.dtype(letter).name for one in core.ufunc.types for letter in one.partition("->")[0])
     for name, one in zip("x" if len(inputs) == 1 else "ab", inputs):
         if one is None:
             return TypeError(f"{core.name}: {name} is None; expected an array")
+        if type(one) in (int, float) and any(type(other) not in (int, float) for other in inputs):
+            continue  # it takes the type of the other
         try:
-            kind = _np.asarray(one).dtype
+            kind = _np.dtype(_dtype_of(one.dtype)) if hasattr(one, "dtype") else _np.asarray(one).dtype
         except (TypeError, ValueError):
-            return error
+            return None
         if not any(_np.can_cast(kind, loop) for loop in loops):
-            way = "; dtype='float32' converts it" if _np.can_cast(kind, _np.float32, "same_kind") else ""
+            operands = "x" if len(inputs) == 1 else "a, b"
+            way = (f"; anydml.{core.name}({operands}, dtype='float32') converts it"
+                   if _np.can_cast(kind, _np.float32, "same_kind") else "")
             return TypeError(f"{core.name}: {name} is {kind}; expected {', '.join(loops)}, or what NumPy converts to "
                              f"them safely{way}")
-    return error
+    return None

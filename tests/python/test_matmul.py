@@ -14,7 +14,7 @@ def numbers(shape, dtype, seed):
     return np.random.default_rng(seed).integers(-9, 9, shape).astype(dtype)  # whose products are exact
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_as_numpy(shapes, dtype):
     a, b = (numbers(shape, dtype, i) for i, shape in enumerate(shapes))
@@ -35,14 +35,23 @@ def test_as_numpy(shapes, dtype):
 def test_wrong_operands():
     x = np.ones((2, 2), np.float32)
     for error, message, call in (
-            (TypeError, "matmul: b is float64; expected float16 or float32; convert it",
-             lambda: anydml.matmul(x, [[1.0, 2.0]])),
+            (TypeError, "matmul: b is float64; expected float32, the type of a; convert it",
+             lambda: anydml.matmul(x, [[1.0, 2.0], [3.0, 4.0]])),
             (TypeError, "matmul: a is int8; .*anydml.matrix_multiply_integer",
              lambda: anydml.matmul(x.astype(np.int8), x)),
             (ValueError, "has no dimensions", lambda: anydml.matmul(x, np.float32(3).reshape(()))),
             (ValueError, r"out has the shape \[3, 2\]", lambda: anydml.matmul(x, x, out=np.empty((3, 2), np.float32)))):
         with pytest.raises(error, match=message):
             call()
+
+
+def test_float64_is_computed_in_float64():
+    """And so are the scales."""
+    assert anydml.matmul(np.array([[2.0**20, 1.0]]), np.array([[2.0**20], [1.0]])).item() == 2.0**40 + 1
+    x = np.array([[1 / 3]])
+    assert anydml.gemm(x, x, x, alpha=0.1, beta=0.7).item() == 0.1 * (1 / 3 * (1 / 3)) + 0.7 * (1 / 3)
+    exact = np.random.default_rng(3).integers(-2**24, 2**24, (2, 40, 50)).astype(np.float64)
+    np.testing.assert_array_equal(anydml.matmul(exact[0], exact[1].T), exact[0] @ exact[1].T)  # below 2^53
 
 
 def test_tensors_of_pytorch():

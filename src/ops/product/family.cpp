@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The family of sums of products. GEMM becomes two operators that only this family knows, PRODUCT_PACK, which brings B
 // into the form that kernels want, and PRODUCT; the fused activation is an element-wise operator after them.
-// CONVOLUTION, the products of integers, and products of FLOAT16 with other bits have files of their own.
+// CONVOLUTION, the products of integers and of FLOAT64, and products of FLOAT16 with other bits have files of their
+// own.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -29,9 +30,9 @@ constexpr std::string_view kNames[] = {
 constexpr facts::Operator kPack = products::internal_operator("PRODUCT_PACK");
 constexpr facts::Operator kProduct = products::internal_operator("PRODUCT");
 
-constexpr std::size_t kA = 0;
-constexpr std::size_t kB = 1;
-constexpr std::size_t kC = 2;
+using products::kA;
+using products::kB;
+using products::kC;
 
 // With so few rows it takes longer to pack an unknown B than to multiply.
 constexpr std::int64_t kFewRows = 16;
@@ -178,6 +179,10 @@ void lower(const OpDesc& desc, const DeviceTraits& device, std::span<const Place
     products::lower_half_product(desc, tensors, plan);
     return;
   }
+  if (products::is_double_part(desc)) {
+    products::lower_double_part(desc, tensors, plan);
+    return;
+  }
   const ProductStep step = desc.op == &kPack ? make_pack(desc, tensors) : make_product(desc, tensors);
   Operand operands[4];
   std::size_t count = 0;
@@ -224,6 +229,9 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   }
   if (!desc.internal.empty()) {
     return OpParts();
+  }
+  if (desc.output().tensor.type == DataType::FLOAT64) {
+    return products::double_parts(desc);
   }
   if (products::is_convolution(desc)) {
     return products::convolution_parts(desc, device);
@@ -292,8 +300,8 @@ std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value) {
 
 Result<TensorDesc> product_result(const OpDesc& desc) {
   TensorDesc result = desc.output().tensor;
-  const bool is_last = result.type == DataType::FLOAT32 && fused_activation(desc) == nullptr;
-  result.type = DataType::FLOAT32;
+  const bool is_last = result.type != DataType::FLOAT16 && fused_activation(desc) == nullptr;
+  result.type = result.type == DataType::FLOAT16 ? DataType::FLOAT32 : result.type;
   if (!is_last && !set_packed_strides(result)) {
     return Error{ErrorKind::out_of_memory,
                  format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
@@ -349,8 +357,10 @@ const Family product_family = {
     .has = [](const facts::Operator& op) { return std::ranges::find(kNames, op.name) != std::end(kNames); },
     .types =
         [](const facts::Operator& op, std::size_t position) {
-          return is_integer_product(op) ? integer_product_types(op, position)
-                                        : type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
+          if (is_integer_product(op)) {
+            return integer_product_types(op, position);
+          }
+          return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::FLOAT64);
         },
     .by_element = false,
     .check = check,

@@ -18,10 +18,6 @@ namespace {
 
 constexpr facts::Operator kHalfProduct = internal_operator("HALF_PRODUCT");
 
-constexpr std::size_t kA = 0;
-constexpr std::size_t kB = 1;
-constexpr std::size_t kC = 2;
-
 struct HalfParameters {
   std::uint32_t transposed_a;
   std::uint32_t transposed_b;

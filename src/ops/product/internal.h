@@ -12,6 +12,11 @@
 
 namespace anydml::products {
 
+// The tensors of GEMM.
+inline constexpr std::size_t kA = 0;
+inline constexpr std::size_t kB = 1;
+inline constexpr std::size_t kC = 2;
+
 [[nodiscard]] constexpr facts::Operator internal_operator(std::string_view name) {
   facts::Operator op{};
   op.name = name;
@@ -29,7 +34,8 @@ namespace anydml::products {
 [[nodiscard]] std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value);
 // The matrices in memory, each once. The packed form does not depend on any size of the other operand.
 [[nodiscard]] TensorDesc without_repeats(TensorDesc matrices);
-// The tensor that the product itself computes: the output, or a packed FLOAT32 tensor if operators follow.
+// The tensor that the product itself computes: the output, or a packed tensor of the type of the sums if operators
+// follow.
 [[nodiscard]] Result<TensorDesc> product_result(const OpDesc& desc);
 // The operators after the product: rounding to FLOAT16, and the fused activation.
 [[nodiscard]] Result<OpParts> finished(PartList& list, const OpDesc& desc, std::uint32_t value);
@@ -52,6 +58,11 @@ void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 [[nodiscard]] std::optional<Result<OpParts>> half_parts(const OpDesc& desc);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
+
+// FLOAT64 products and convolutions, in double.cpp.
+[[nodiscard]] Result<OpParts> double_parts(const OpDesc& desc);
+[[nodiscard]] bool is_double_part(const OpDesc& desc);
+void lower_double_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 
 // The convolutions, in convolution.cpp: CONVOLUTION, and the geometry and the checks that integer convolutions share.
 [[nodiscard]] bool is_convolution(const OpDesc& desc);

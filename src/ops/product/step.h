@@ -21,8 +21,8 @@
 namespace anydml {
 
 // A step begins with its kind. The parameters of an integer product are an IntegerStep (integer_step.h), which begins
-// with a ProductStep, and those of an integer convolution an IntegerConvolutionStep, which begins with a
-// ConvolutionStep.
+// with a ProductStep, as the DoubleStep (double.h) of a product of FLOAT64 does, and those of an integer convolution an
+// IntegerConvolutionStep, which begins with a ConvolutionStep.
 enum class ProductKind : std::uint32_t {
   pack,
   product,
@@ -32,7 +32,9 @@ enum class ProductKind : std::uint32_t {
   integer_product,
   integer_filter,
   integer_convolution,
-  half_product  // with other bits than the CPU's: half.h
+  half_product,    // with other bits than the CPU's: half.h
+  double_product,  // of FLOAT64: double.h
+  double_convolution
 };
 
 inline constexpr std::size_t kBatchRank = kMaxRank - 2;

@@ -12,6 +12,7 @@
 #include "base/element.h"
 #include "base/float_bits.h"
 #include "ops/product/cpu/convolution.h"
+#include "ops/product/cpu/double_kernels.h"
 #include "ops/product/cpu/integer.h"
 #include "ops/product/cpu/integer_convolution.h"
 #include "ops/product/cpu/kernels.h"
@@ -358,6 +359,12 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   }
   if (kind == ProductKind::integer_pack || kind == ProductKind::integer_product) {
     return prepare_integer_product(flat, machine, std::move(neighbours));
+  }
+  if (kind == ProductKind::double_product) {
+    return prepare_double_product(flat, machine);
+  }
+  if (kind == ProductKind::double_convolution) {
+    return prepare_double_convolution(flat, machine);
   }
   if (kind == ProductKind::half_product) {
     return nullptr;  // other bits would be no faster here

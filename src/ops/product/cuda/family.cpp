@@ -178,6 +178,12 @@ const Family product_family = {
       if (kind == ProductKind::integer_convolution) {
         return prepare_integer_convolution(flat, machine, std::move(neighbours), why);
       }
+      if (kind == ProductKind::double_product) {
+        return prepare_double_product(flat, why);
+      }
+      if (kind == ProductKind::double_convolution) {
+        return prepare_double_convolution(flat);
+      }
       if (kind == ProductKind::half_product) {
         return prepare_half_product(flat, machine, why);
       }

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "ops/product/cuda/double_launch.h"
 #include "ops/product/cuda/half_launch.h"
 #include "ops/product/cuda/integer_launch.h"
 #include "ops/product/cuda/launch.h"
@@ -37,6 +38,9 @@ struct PlaneForm {
 
 // One output for each thread, at addresses that are not multiples of an element.
 [[nodiscard]] cudaError_t start_odd_half_product(const HalfLaunch& launch, cudaStream_t stream);
+
+[[nodiscard]] cudaError_t start_double_product(const DoubleLaunch& launch, u32 blocks, cudaStream_t stream);
+[[nodiscard]] cudaError_t start_double_convolution(const DoubleWindowLaunch& launch, cudaStream_t stream);
 
 [[nodiscard]] cudaError_t start_integer_product(const IntegerLaunch& launch, u32 tile, u32 blocks, cudaStream_t stream);
 

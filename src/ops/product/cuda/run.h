@@ -164,6 +164,8 @@ class JoinedKernel {
 // As Family::prepare.
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machine& machine,
                                                                 Neighbours neighbours, const char** why);
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_double_product(const Step& flat, const char** why);
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_double_convolution(const Step& flat);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const Machine& machine,
                                                                  const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const Machine& machine,

@@ -7,16 +7,18 @@
 namespace anydml {
 
 // Every product and the sum are rounded, and computed where alpha or beta are 0 too.
-struct ProductScale {
-  f32 alpha;
-  f32 beta;
+template <class T>
+struct ProductScaleOf {
+  T alpha;
+  T beta;
 
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 operator()(f32 total) const { return alpha * total; }
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 operator()(f32 total, f32 c) const {
-    const f32 scaled = alpha * total;
-    const f32 added = beta * c;
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T total) const { return alpha * total; }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T total, T c) const {
+    const T scaled = alpha * total;
+    const T added = beta * c;
     return scaled + added;
   }
 };
+using ProductScale = ProductScaleOf<f32>;
 
 }  // namespace anydml

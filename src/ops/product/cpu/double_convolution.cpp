@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// FLOAT64 convolutions on the CPU, as products: the output channels of a group are the rows, and the pixels of a class
+// of outputs are the columns. A piece is some pixels of one image, group and class, and some rows. Block by block, the
+// factors of both are gathered from where they are, and meet in the kernels of FLOAT64 products.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "ops/product/cpu/double_kernels.h"
+#include "ops/product/cpu/tiles.h"
+#include "ops/product/step.h"
+
+namespace anydml {
+namespace {
+
+constexpr std::size_t kInput = 0;
+constexpr std::size_t kFilter = 1;
+constexpr std::size_t kBias = 2;
+constexpr std::size_t kOutput = 3;
+
+constexpr std::int64_t kMostRows = 96;
+constexpr std::int64_t kMostPixels = 128;  // a multiple of every panel
+
+f64 load_double(const std::byte* from) {
+  f64 value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+// The definition's block, for targets without kernels: one row and one column.
+void add_one(const f64* a, const f64* b, std::int64_t b_step, std::int64_t depth, f64* totals, std::int64_t,
+             bool is_first) noexcept {
+  f64 sum = 0;
+  for (std::int64_t k = 0; k < depth; ++k) {
+    sum = fused(a[k], b[k * b_step], sum);
+  }
+  *totals = is_first ? sum : *totals + sum;
+}
+constexpr DoubleBlock kOneBlock[] = {add_one};
+constexpr DoubleKernels kByDefinition = {
+    .strip = 1, .panel = 1, .blocks = kOneBlock, .along = nullptr, .across = nullptr};
+
+class DoubleConvolutionRun final : public cpu::Prepared {
+ public:
+  DoubleConvolutionRun(const ConvolutionStep& step, const DoubleKernels& kernels, bool has_bias, cpu::Target target)
+      : Prepared(
+            static_cast<std::uint64_t>(step.images * step.groups * all_window_classes(step.windows) * blocks_of(step) *
+                                       parts_of(step.rows, kMostRows)),
+            1,
+            static_cast<std::size_t>(rows_of(step) * (kMostPixels + kProductBlock) + kernels.panel * kProductBlock) *
+                sizeof(f64)),
+        step_(step),
+        kernels_(kernels),
+        target_(target),
+        has_bias_(has_bias) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    auto number = static_cast<std::int64_t>(piece.number);
+    const auto next = [&](std::int64_t count) {
+      const std::int64_t digit = number % count;
+      number /= count;
+      return digit;
+    };
+    Place place{};
+    place.row = next(parts_of(step_.rows, kMostRows)) * kMostRows;
+    place.rows = std::min(kMostRows, step_.rows - place.row);
+    place.pixel = next(blocks_of(step_)) * kMostPixels;
+    place.classes = window_classes_of(step_.windows, next(all_window_classes(step_.windows)));
+    place.pixels = std::min(kMostPixels, place.classes.outputs() - place.pixel);
+    place.group = next(step_.groups);
+    place.image = number;
+    if (place.pixels <= 0) {
+      return;  // other classes have more outputs
+    }
+    auto* const totals = reinterpret_cast<f64*>(piece.scratch);
+    compute(place, operands, totals);
+    finish(place, operands, totals);
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "FLOAT64 convolution, tiles of %lld x %lld, %s kernel",
+                  static_cast<long long>(rows_of(step_)), static_cast<long long>(kMostPixels),
+                  cpu::target_name(kernels_.panel != 1 ? target_ : cpu::Target::generic));
+  }
+
+ private:
+  struct Place {
+    std::int64_t image;
+    std::int64_t group;
+    WindowClasses classes;
+    std::int64_t pixel;  // the first, among those of the class
+    std::int64_t pixels;
+    std::int64_t row;
+    std::int64_t rows;
+  };
+
+  // Of the first class, which has the most outputs.
+  [[nodiscard]] static std::int64_t blocks_of(const ConvolutionStep& step) {
+    return parts_of(window_classes_of(step.windows, 0).outputs(), kMostPixels);
+  }
+  [[nodiscard]] static std::int64_t rows_of(const ConvolutionStep& step) { return std::min(kMostRows, step.rows); }
+
+  // The number of a pixel of a class along each dimension.
+  struct Outputs {
+    std::int64_t at[kWindowAxes];
+
+    Outputs(const WindowClasses& classes, std::int64_t pixel) {
+      at[2] = pixel % classes.axes[2].outputs;
+      at[1] = pixel / classes.axes[2].outputs % classes.axes[1].outputs;
+      at[0] = pixel / classes.axes[2].outputs / classes.axes[1].outputs;
+    }
+  };
+
+  // Where the factors of a block are, from those of the first channel and tap. moves: how far a tap is along each
+  // dimension of the input.
+  struct Factors {
+    std::int64_t element[kProductBlock];
+    std::int64_t weight[kProductBlock];
+    std::int64_t moves[kWindowAxes][kProductBlock];
+
+    Factors(const ConvolutionStep& step, const WindowClasses& classes, std::int64_t first, std::int64_t depth) {
+      const std::int64_t taps = classes.taps();
+      for (std::int64_t k = 0; k < depth; ++k) {
+        const std::int64_t channel = (first + k) / taps;
+        std::int64_t tap = (first + k) % taps;
+        element[k] = channel * step.input_channel;
+        weight[k] = channel * step.filter_channel;
+        for (std::uint32_t i = kWindowAxes; i-- > 0;) {
+          const WindowClass& along = classes.axes[i];
+          const std::int64_t number = tap % along.taps.count;
+          tap /= along.taps.count;
+          moves[i][k] = number * along.tap_move;
+          element[k] += moves[i][k] * step.windows.axes[i].input_step;
+          weight[k] += (along.taps.first + number * along.taps.step) * step.windows.axes[i].filter_step;
+        }
+      }
+    }
+  };
+
+  // The factors of one pixel, `step` elements apart. A tap that meets no element has the factor +0.
+  void gather(const Place& place, const Factors& factors, const std::byte* input, std::int64_t pixel,
+              std::int64_t depth, f64* to, std::int64_t step) const {
+    const Outputs outputs(place.classes, pixel);
+    const std::byte* from = input;
+    std::int64_t origin[kWindowAxes];
+    bool is_inside = true;
+    for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+      const WindowClass& along = place.classes.axes[i];
+      const WindowAxis& axis = step_.windows.axes[i];
+      origin[i] = along.first + outputs.at[i] * along.output_move;
+      const std::int64_t last = origin[i] + (along.taps.count - 1) * along.tap_move;
+      is_inside = is_inside && std::min(origin[i], last) >= 0 && std::max(origin[i], last) < axis.input;
+      from += origin[i] * axis.input_step;
+    }
+    for (std::int64_t k = 0; k < depth; ++k) {
+      bool meets = true;
+      for (std::uint32_t i = 0; !is_inside && i < kWindowAxes; ++i) {
+        const std::int64_t there = origin[i] + factors.moves[i][k];
+        meets = meets && there >= 0 && there < step_.windows.axes[i].input;
+      }
+      to[k * step] = meets ? load_double(from + factors.element[k]) : 0.0;
+    }
+  }
+
+  void compute(const Place& place, std::byte* const* operands, f64* totals) const {
+    const std::int64_t all = step_.channels * place.classes.taps();
+    if (all == 0) {
+      std::fill_n(totals, place.rows * kMostPixels, 0.0);
+      return;
+    }
+    f64* const of_a = totals + rows_of(step_) * kMostPixels;
+    f64* const of_b = of_a + rows_of(step_) * kProductBlock;
+    const std::byte* const input =
+        operands[kInput] + place.image * step_.input_image + place.group * step_.channels * step_.input_channel;
+    const std::byte* const filter = operands[kFilter] + place.group * step_.filter_group + place.row * step_.filter_row;
+    const std::int64_t strip = kernels_.strip;
+    const std::int64_t panel = kernels_.panel;
+    for (std::int64_t first = 0; first < all; first += kProductBlock) {
+      const std::int64_t depth = std::min(kProductBlock, all - first);
+      const Factors factors(step_, place.classes, first, depth);
+      for (std::int64_t row = 0; row < place.rows; ++row) {
+        const std::int64_t of_strip = row / strip * strip;
+        const std::int64_t rows = std::min(strip, place.rows - of_strip);
+        f64* const to = of_a + of_strip * depth + row - of_strip;
+        for (std::int64_t k = 0; k < depth; ++k) {
+          to[k * rows] = load_double(filter + row * step_.filter_row + factors.weight[k]);
+        }
+      }
+      for (std::int64_t column = 0; column < place.pixels; column += panel) {
+        const std::int64_t columns = std::min(panel, place.pixels - column);
+        for (std::int64_t i = 0; i < columns; ++i) {
+          gather(place, factors, input, place.pixel + column + i, depth, of_b + i, panel);
+        }
+        for (std::int64_t i = columns; i < panel; ++i) {  // their sums are not used
+          for (std::int64_t k = 0; k < depth; ++k) {
+            of_b[k * panel + i] = 0;
+          }
+        }
+        for (std::int64_t row = 0; row < place.rows; row += strip) {
+          kernels_.blocks[std::min(strip, place.rows - row) - 1](
+              of_a + row * depth, of_b, panel, depth, totals + row * kMostPixels + column, kMostPixels, first == 0);
+        }
+      }
+    }
+  }
+
+  void finish(const Place& place, std::byte* const* operands, const f64* totals) const {
+    for (std::int64_t row = 0; row < place.rows; ++row) {
+      const std::int64_t channel = place.group * step_.rows + place.row + row;
+      std::byte* const to = operands[kOutput] + place.image * step_.output_image + channel * step_.output_channel;
+      for (std::int64_t i = 0; i < place.pixels; ++i) {
+        const Outputs outputs(place.classes, place.pixel + i);
+        std::byte* at = to;
+        for (std::uint32_t axis = 0; axis < kWindowAxes; ++axis) {
+          const WindowClass& along = place.classes.axes[axis];
+          at += (along.first_output + outputs.at[axis] * along.output_stride) * step_.windows.axes[axis].output_step;
+        }
+        const f64 total = totals[row * kMostPixels + i];
+        const f64 value = has_bias_ ? total + load_double(operands[kBias] + channel * step_.bias_channel) : total;
+        std::memcpy(at, &value, sizeof(value));
+      }
+    }
+  }
+
+  ConvolutionStep step_;
+  const DoubleKernels& kernels_;
+  cpu::Target target_;
+  bool has_bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<cpu::Prepared> prepare_double_convolution(const Step& flat, const cpu::Machine& machine) {
+  ConvolutionStep step;
+  std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  const DoubleKernels* const kernels = double_kernels(machine.target);
+  return std::make_unique<DoubleConvolutionRun>(step, kernels != nullptr ? *kernels : kByDefinition,
+                                                flat.operands[kBias].slot != kAbsentSlot, machine.target);
+}
+
+}  // namespace anydml
