@@ -11,7 +11,7 @@
 namespace anydml {
 namespace {
 
-// Fails where some element's byte offset, or the span of all of them, does not fit 63 bits.
+// Fails where the byte offset after the last element of a dimension, or the span of all elements, does not fit 63 bits.
 Status check_reach(Where where, const TensorDesc& tensor) {
   if (element_count(tensor) == 0) {
     return {};
@@ -20,7 +20,11 @@ Status check_reach(Where where, const TensorDesc& tensor) {
   std::int64_t below = 0;
   std::int64_t above = size;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    const auto steps = checked_multiply(tensor.sizes[i] - 1, tensor.strides[i]);
+    if (tensor.sizes[i] == 1) {
+      continue;
+    }
+    // One step more than the last element's: plans compare the end of a dimension with the stride of the next one.
+    const auto steps = checked_multiply(tensor.sizes[i], tensor.strides[i]);
     const auto bytes = steps ? checked_multiply(*steps, size) : std::nullopt;
     std::int64_t& side = tensor.strides[i] < 0 ? below : above;
     const auto sum = bytes ? checked_add(side, *bytes) : std::nullopt;
