@@ -30,6 +30,9 @@ namespace nb = nanobind;
 }
 
 [[noreturn]] inline void raise_last(int code) {
+  if (code == ANYDML_INTERRUPTED && PyErr_Occurred() != nullptr) {
+    throw nb::python_error();  // the exception of a signal's handler
+  }
   const std::string message = anydml_last_error();
   if (code == ANYDML_OUT_OF_MEMORY) {
     throw std::bad_alloc();

@@ -12,7 +12,6 @@ namespace {
 constexpr std::int64_t kMostRows = 256;
 constexpr std::int64_t kMostColumns = 512;
 constexpr std::int64_t kMostTotals = 1 << 16;
-constexpr std::int64_t kMostWork = std::int64_t{1} << 32;  // multiply-adds: a call is interrupted between tiles
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 // The taps that can meet the image along a dimension, for this many adjacent outputs.
