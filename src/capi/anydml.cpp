@@ -15,6 +15,7 @@
 #include "capi/compiled.h"
 #include "capi/execution.h"
 #include "capi/infer.h"
+#include "capi/interrupt.h"
 #include "capi/operator_info.h"
 #include "capi/options.h"
 #include "capi/recent_calls.h"

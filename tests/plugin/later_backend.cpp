@@ -281,7 +281,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* cons
     }
     if (!device.failed) {
       own(program).mark_workspace(kept);
-      cpu_backend().run(device.cpu_queue, own(program).program, kept.data());
+      cpu_backend().run(device.cpu_queue, own(program).program, kept.data(), nullptr);
       if (!own(program).is_marked(kept)) {
         device.failed = true;
       }

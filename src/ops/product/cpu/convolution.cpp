@@ -169,12 +169,14 @@ class ConvolutionRun final : public cpu::Prepared {
     std::int64_t row;
     std::int64_t rows;
     std::int64_t depth;
-    std::int64_t pixels;  // the number of the box and of its class
-    MetTaps met;          // if skips_
-    bool is_skipping;     // the other taps are left out
-    WindowClasses kept;   // with the taps that are not
-    WindowPlane plane;    // of these
-    bool is_like_last;    // the windows are those of the tile before this one
+    std::int64_t pixels;    // the number of the box and of its class
+    MetTaps met;            // if skips_
+    bool is_skipping;       // the other taps are left out
+    WindowClasses kept;     // with the taps that are not
+    WindowPlane plane;      // of these
+    WindowBlock block;      // that is copied
+    bool has_same_windows;  // as the tile before this one: its elements are copied and packed already
+    bool is_like_last;      // the windows are those of the tile before this one
   };
   // The classes of some pixels follow one another, since they share the lines of the output.
   void move_to(std::int64_t number, bool is_first, std::byte* const* operands, Place& place) const {
@@ -182,15 +184,25 @@ class ConvolutionRun final : public cpu::Prepared {
     number /= tiles_.boxes() * class_count_;
     place.row = number % tiles_.down * tiles_.rows;
     number /= tiles_.down;
+    const bool has_same_matrix =
+        !is_first && place.image == number / step_.groups && place.group == number % step_.groups;
     place.group = number % step_.groups;
     place.image = number / step_.groups;
     place.rows = std::min(tiles_.rows, step_.rows - place.row);
     place.is_like_last = !is_first && !skips_ && pixels == place.pixels;
+    place.has_same_windows = false;
     if (place.is_like_last) {
       return;
     }
+    const bool has_same_box = has_same_matrix && pixels / class_count_ == place.pixels / class_count_;
+    const WindowClasses before = place.classes;
     place.pixels = pixels;
     place.classes = classes_.of(pixels % class_count_);
+    if (has_same_box && !skips_ && place.depth <= kProductBlock && place.box.outputs() <= tiles_.columns() &&
+        meet_the_same(before, place.classes)) {
+      place.has_same_windows = place.box.outputs() <= panel_columns() || by_lines(step_);
+      return;  // the box, the depth and the plane are the same
+    }
     place.box = box_of(tiles_, place.classes, pixels / class_count_);
     place.depth = step_.channels * place.classes.taps();
     if (kernels_ != nullptr && place.depth != 0 && place.box.outputs() != 0) {
@@ -199,6 +211,19 @@ class ConvolutionRun final : public cpu::Prepared {
       place.plane = window_plane(place.kept, place.box);
     }
   }
+
+  // Whether the outputs of two classes meet the same elements: one after the other where a stride is large.
+  [[nodiscard]] static bool meet_the_same(const WindowClasses& one, const WindowClasses& other) {
+    for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+      const WindowClass& a = one.axes[i];
+      const WindowClass& b = other.axes[i];
+      if (a.outputs != b.outputs || a.first != b.first || a.taps.count != b.taps.count || a.tap_move != b.tap_move) {
+        return false;
+      }
+    }
+    return true;
+  }
+  [[nodiscard]] std::int64_t panel_columns() const { return kernels_ != nullptr ? kernels_->panel : 0; }
 
   // Finds the taps that the tile needs. False: all, or so many that it is not worth the trouble.
   bool leaves_out_taps(Place& place, std::byte* const* operands) const {
@@ -235,13 +260,17 @@ class ConvolutionRun final : public cpu::Prepared {
       const std::int64_t slice = line / axes[1].output % axes[0].output;
       const std::int64_t plane = line / axes[1].output / axes[0].output;
       const std::int64_t channel = plane % (step_.groups * step_.rows);
+      constexpr std::int64_t kTogether = 256;
       constexpr ProductScale kScale{.alpha = 1, .beta = 1};
       const f32 value = has_bias_ ? kScale(0.0F, load(operands[kBias] + channel * step_.bias_channel)) : kScale(0.0F);
       std::byte* to = operands[kOutput] + plane / (step_.groups * step_.rows) * step_.output_image +
                       channel * step_.output_channel + slice * axes[0].output_step + row * axes[1].output_step;
       if (axes[2].output_step == kBytes) {
-        for (std::int64_t i = 0; i < axes[2].output; ++i) {
-          std::memcpy(to + i * kBytes, &value, sizeof(value));
+        f32 some[kTogether];
+        std::fill_n(some, kTogether, value);
+        for (std::int64_t i = 0; i < axes[2].output; i += kTogether) {
+          std::memcpy(to + i * kBytes, some,
+                      static_cast<std::size_t>(std::min(kTogether, axes[2].output - i) * kBytes));
         }
         continue;
       }
@@ -326,16 +355,19 @@ class ConvolutionRun final : public cpu::Prepared {
   // The windows of a tile, for one block after another.
   struct WindowColumns {
     const ConvolutionRun& run;
-    const Place& place;
+    Place& place;
     std::byte* const* operands;
     std::int64_t* offsets;
     std::byte* copied;
     f32* packed;
-    WindowBlock block;
 
     // The numbers are those of the taps that are kept.
-    void begin(std::int64_t first, std::int64_t depth) {
+    void begin(std::int64_t first, std::int64_t depth) const {
+      if (place.has_same_windows) {
+        return;
+      }
       constexpr f32 kPadding = 0;
+      WindowBlock& block = place.block;
       block = window_block(place.kept, place.plane, place.box, first, depth, kProductBlock);
       copy_block(run.step_.windows, block, run.channel(place, operands, 0), run.step_.input_channel, sizeof(f32),
                  &kPadding, copied);
@@ -345,21 +377,22 @@ class ConvolutionRun final : public cpu::Prepared {
     }
     [[nodiscard]] Panel panel(std::int64_t column, std::int64_t, std::int64_t depth) const {
       const std::int64_t width = run.kernels_->panel;
-      pack_windows(block.plane(), place.box, copied, offsets, depth, column, width, sizeof(f32),
-                   reinterpret_cast<std::byte*>(packed));
+      if (!place.has_same_windows) {
+        pack_windows(place.block.plane(), place.box, copied, offsets, depth, column, width, sizeof(f32),
+                     reinterpret_cast<std::byte*>(packed));
+      }
       return {.first = packed, .step = width};
     }
   };
 
-  void compute(const Place& place, std::byte* const* operands, std::byte* scratch) const {
+  void compute(Place& place, std::byte* const* operands, std::byte* scratch) const {
     PackedStrips a{.first = filter_of(place, operands) + place.row * place.depth, .depth = place.depth};
-    WindowColumns b{.run = *this,
-                    .place = place,
-                    .operands = operands,
-                    .offsets = reinterpret_cast<std::int64_t*>(scratch + buffers_.offsets),
-                    .copied = scratch + buffers_.copied,
-                    .packed = reinterpret_cast<f32*>(scratch + buffers_.panel),
-                    .block = {}};
+    const WindowColumns b{.run = *this,
+                          .place = place,
+                          .operands = operands,
+                          .offsets = reinterpret_cast<std::int64_t*>(scratch + buffers_.offsets),
+                          .copied = scratch + buffers_.copied,
+                          .packed = reinterpret_cast<f32*>(scratch + buffers_.panel)};
     const TileTotals tile{.first = reinterpret_cast<f32*>(scratch + buffers_.totals),
                           .row_step = buffers_.row_step,
                           .rows = place.rows,
@@ -395,7 +428,7 @@ class ConvolutionRun final : public cpu::Prepared {
 
   // Block by block, as numerics.md adds them. A block whose factors are all left out would add +0.
   template <class Rows>
-  void add_blocks(const Place& place, Rows& a, WindowColumns& b, const TileTotals& tile) const {
+  void add_blocks(const Place& place, Rows& a, const WindowColumns& b, const TileTotals& tile) const {
     const std::int64_t all = step_.channels * place.kept.taps();
     for (std::int64_t row = 0; row < tile.rows && all == 0; ++row) {
       std::fill_n(tile.first + row * tile.row_step, tile.columns, 0.0F);
@@ -430,7 +463,7 @@ class ConvolutionRun final : public cpu::Prepared {
     const auto* const copied = reinterpret_cast<const f32*>(b.copied);
     for (std::int64_t i = 0; i < place.box.count[0]; ++i) {
       for (std::int64_t j = 0; j < lines.count; ++j) {
-        lines_[tile.rows - 1](strip, copied + b.block.plane().offset_of_row(i, j), b.offsets, depth,
+        lines_[tile.rows - 1](strip, copied + place.block.plane().offset_of_row(i, j), b.offsets, depth,
                               tile.first + lines.place(place.box, i, j), tile.row_step, lines.length, first == 0);
       }
     }
