@@ -303,7 +303,7 @@ TEST(Names, OfStatusesAndVersions) {
   EXPECT_STREQ(anydml_status_name(ANYDML_DEVICE_ERROR), "DEVICE_ERROR");
   EXPECT_STREQ(anydml_status_name(ANYDML_INTERNAL_ERROR), "INTERNAL_ERROR");
   EXPECT_STREQ(anydml_status_name(ANYDML_INTERRUPTED), "INTERRUPTED");
-  EXPECT_STREQ(anydml_status_name(6), "UNKNOWN");
+  EXPECT_STREQ(anydml_status_name(7), "UNKNOWN");
   EXPECT_STREQ(anydml_status_name(-1), "UNKNOWN");
   EXPECT_EQ(anydml_version_number(), static_cast<uint32_t>(ANYDML_VERSION));
   EXPECT_EQ(std::string(anydml_version()), std::to_string(ANYDML_VERSION / 1000000) + "." +

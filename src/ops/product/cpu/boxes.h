@@ -136,16 +136,19 @@ void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, con
   }
 }
 
-// Whether the taps of the filter follow one another in each channel, whatever dimensions have one tap, and the channels
-// do.
-[[nodiscard]] inline bool is_contiguous_filter(const ConvolutionStep& step, std::int64_t bytes) {
+// Whether the taps of the filter follow one another in each channel, whatever dimensions have one tap.
+[[nodiscard]] inline bool has_contiguous_taps(const ConvolutionStep& step, std::int64_t bytes) {
   std::int64_t near = bytes;
   for (std::uint32_t i = kWindowAxes; i-- > 0; near *= step.windows.axes[i].taps) {
     if (step.windows.axes[i].taps != 1 && step.windows.axes[i].filter_step != near) {
       return false;
     }
   }
-  return step.channels == 1 || step.filter_channel == near;
+  return true;
+}
+// The same, and the channels follow one another too.
+[[nodiscard]] inline bool is_contiguous_filter(const ConvolutionStep& step, std::int64_t bytes) {
+  return has_contiguous_taps(step, bytes) && (step.channels == 1 || step.filter_channel == bytes * step.taps());
 }
 
 }  // namespace anydml

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "base/float_bits.h"
 #include "ops/product/cpu/boxes.h"
@@ -22,7 +23,13 @@ class FilterRun final : public cpu::Prepared {
       : Prepared(static_cast<std::uint64_t>(parts_of(step.groups * strips_of(step), strips))),
         step_(step),
         kernels_(kernels),
-        strips_(strips) {}
+        strips_(strips) {
+    for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+      for (std::int64_t group = 0; group < tap_groups(step.windows, i); ++group) {
+        groups_[i].push_back(taps_of_group(step.windows, i, group));
+      }
+    }
+  }
 
   static std::int64_t strips_of(const ConvolutionStep& step) { return parts_of(step.rows, step.strip); }
 
@@ -38,11 +45,10 @@ class FilterRun final : public cpu::Prepared {
       const std::int64_t of_group = step_.rows * step_.channels * step_.taps();
       auto* const to = reinterpret_cast<f32*>(operands[1]) + group * of_group;
       bool is_finite = true;
-      for (std::int64_t i = 0; i < tap_groups(windows, 0); ++i) {
-        for (std::int64_t j = 0; j < tap_groups(windows, 1); ++j) {
-          for (std::int64_t k = 0; k < tap_groups(windows, 2); ++k) {
-            const WindowTaps taps[] = {taps_of_group(windows, 0, i), taps_of_group(windows, 1, j),
-                                       taps_of_group(windows, 2, k)};
+      for (const WindowTaps& first_taps : groups_[0]) {
+        for (const WindowTaps& second_taps : groups_[1]) {
+          for (const WindowTaps& third_taps : groups_[2]) {
+            const WindowTaps taps[] = {first_taps, second_taps, third_taps};
             const std::int64_t depth = step_.channels * taps[0].count * taps[1].count * taps[2].count;
             f32* const strip =
                 to + taps_before(windows, taps[0], taps[1], taps[2]) * step_.rows * step_.channels + row * depth;
@@ -81,17 +87,22 @@ class FilterRun final : public cpu::Prepared {
       pack_panel(kernels_, from, kFactorBytes, step_.filter_row, depth, rows, rows, to);
       return;
     }
+    // Row by row of taps; a channel whose taps follow one another is one row.
+    const bool is_row = has_all && has_contiguous_taps(step_, kFactorBytes);
+    const std::int64_t length = is_row ? step_.taps() : taps[2].count;
+    const std::int64_t apart = is_row ? kFactorBytes : taps[2].step * axes[2].filter_step;
     for (std::int64_t channel = 0; channel < step_.channels; ++channel) {
-      for (std::int64_t i = 0; i < taps[0].count; ++i) {
-        for (std::int64_t j = 0; j < taps[1].count; ++j) {
-          for (std::int64_t k = 0; k < taps[2].count; ++k, to += rows) {
-            const std::byte* const at = from + channel * step_.filter_channel +
-                                        (taps[0].first + i * taps[0].step) * axes[0].filter_step +
-                                        (taps[1].first + j * taps[1].step) * axes[1].filter_step +
-                                        (taps[2].first + k * taps[2].step) * axes[2].filter_step;
-            for (std::int64_t row = 0; row < rows; ++row) {
-              std::memcpy(to + row, at + row * step_.filter_row, sizeof(f32));
-            }
+      for (std::int64_t i = 0; i < (is_row ? 1 : taps[0].count); ++i) {
+        for (std::int64_t j = 0; j < (is_row ? 1 : taps[1].count); ++j, to += length * rows) {
+          const std::byte* const at =
+              from + channel * step_.filter_channel + (taps[0].first + i * taps[0].step) * axes[0].filter_step +
+              (taps[1].first + j * taps[1].step) * axes[1].filter_step + taps[2].first * axes[2].filter_step;
+          if (length > 1) {
+            pack_panel(kernels_, at, apart, step_.filter_row, length, rows, rows, to);
+            continue;
+          }
+          for (std::int64_t row = 0; row < rows; ++row) {
+            std::memcpy(to + row, at + row * step_.filter_row, sizeof(f32));
           }
         }
       }
@@ -100,7 +111,8 @@ class FilterRun final : public cpu::Prepared {
 
   ConvolutionStep step_;
   const ProductKernels* kernels_;
-  std::int64_t strips_;  // of a piece
+  std::int64_t strips_;                          // of a piece
+  std::vector<WindowTaps> groups_[kWindowAxes];  // along each dimension
 };
 
 }  // namespace
