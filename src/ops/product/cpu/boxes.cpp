@@ -25,8 +25,12 @@ std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int
 // to take all these taps.
 std::int64_t most_along(const WindowClass& along, const WindowAxis& axis, std::int64_t least) {
   constexpr std::int64_t kMany = 4;
-  return kMany * met_taps(along, axis, 1) > along.taps.count ? kNoLimit
-                                                             : std::max(least, axis.input / along.output_move);
+  if (kMany * met_taps(along, axis, 1) > along.taps.count) {
+    return kNoLimit;
+  }
+  // Outputs between two taps meet no others.
+  const std::int64_t move = along.tap_move < 0 ? -along.tap_move : along.tap_move;
+  return std::max({least, axis.input / along.output_move, move / along.output_move});
 }
 
 // Whole rows of pixels if they are short enough, and whole slices of rows.

@@ -368,7 +368,7 @@ class ConvolutionRun final : public cpu::Prepared {
       }
       constexpr f32 kPadding = 0;
       WindowBlock& block = place.block;
-      block = window_block(place.kept, place.plane, place.box, first, depth, kProductBlock);
+      find_block(place.kept, place.plane, place.box, first, depth, kProductBlock, block);
       copy_block(run.step_.windows, block, run.channel(place, operands, 0), run.step_.input_channel, sizeof(f32),
                  &kPadding, copied);
       if (depth != place.depth || !place.is_like_last) {
@@ -484,6 +484,10 @@ class ConvolutionRun final : public cpu::Prepared {
   void finish(const Place& place, std::byte* const* operands, f32* totals) const {
     const bool is_handed_on = after_.stream != nullptr;
     const std::int64_t columns = place.box.outputs();
+    if (columns == 1 && !is_handed_on) {
+      finish_one(place, operands, totals);
+      return;
+    }
     for (std::int64_t row = 0; row < place.rows; ++row) {
       f32* const made = totals + row * buffers_.row_step;
       const std::int64_t channel = place.group * step_.rows + place.row + row;
@@ -506,6 +510,23 @@ class ConvolutionRun final : public cpu::Prepared {
            .row_step = step_.pixels(),
            .buffer_row_step = buffers_.row_step * kBytes},
           reinterpret_cast<std::byte*>(totals), operands);
+    }
+  }
+
+  // A box of one pixel, of which there are many where a stride is large.
+  void finish_one(const Place& place, std::byte* const* operands, const f32* totals) const {
+    constexpr ProductScale kScale{.alpha = 1, .beta = 1};
+    const std::int64_t channel = place.group * step_.rows + place.row;
+    std::byte* to = operands[kOutput] + place.image * step_.output_image + channel * step_.output_channel;
+    for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+      const WindowClass& along = place.classes.axes[i];
+      to += (along.first_output + place.box.first[i] * along.output_stride) * step_.windows.axes[i].output_step;
+    }
+    const std::byte* bias = has_bias_ ? operands[kBias] + channel * step_.bias_channel : nullptr;
+    for (std::int64_t row = 0; row < place.rows; ++row, to += step_.output_channel) {
+      const f32 total = totals[row * buffers_.row_step];
+      const f32 value = bias == nullptr ? kScale(total) : kScale(total, load(bias + row * step_.bias_channel));
+      std::memcpy(to, &value, sizeof(value));
     }
   }
 

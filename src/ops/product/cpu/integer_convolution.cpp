@@ -207,7 +207,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
 
   // Copies the part of the image that the tile needs for these k.
   void copy_part(Work& work, std::int64_t first, std::int64_t depth) const {
-    work.block = window_block(classes_, work.plane, work.box, first, depth, kFilterBlock);
+    find_block(classes_, work.plane, work.box, first, depth, kFilterBlock, work.block);
     copy_block(convolution_.windows, work.block, channel(work, 0), convolution_.input_channel, 1, &work.padding,
                at<std::byte>(work, buffers_.copied));
     tap_offsets(work.block, at<std::int64_t>(work, buffers_.offsets));

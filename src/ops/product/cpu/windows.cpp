@@ -197,58 +197,63 @@ bool has_one_slice(const WindowClasses& classes, const WindowTile& tile) {
   return classes.axes[0].taps.count == 1 && tile.count[0] == 1;
 }
 
-// The taps [first, first + depth) of a channel that has more than a block.
-WindowBlock::Part part_of_channel(const WindowClasses& classes, const WindowTile& tile, std::int64_t first,
-                                  std::int64_t depth, std::int64_t block, bool is_alone) {
-  WindowBlock::Part part{.channel = 0, .channels = 1, .classes = classes, .plane = {}, .first = first, .depth = depth};
-  const std::int64_t last = first + depth - 1;
+// The taps [first, first + depth) of a channel that has more than a block, as a part of one.
+void find_part(const WindowClasses& classes, const WindowTile& tile, std::int64_t first, std::int64_t depth,
+               std::int64_t block, std::uint32_t number, WindowBlock& found) {
+  const bool is_alone = found.count == 1;
+  WindowClasses& some = found.some_classes[number];
+  some = classes;
+  std::int64_t before = 0;             // taps of the places that are left out
   std::int64_t each = classes.taps();  // taps of one place of the dimension before
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
     const std::int64_t count = classes.axes[i].taps.count;
     each /= count;
     const std::int64_t low = first / each % count;
-    const std::int64_t high = last / each % count;
-    if (i == 1 && !is_alone && !has_one_slice(classes, tile)) {
+    const std::int64_t high = (first + depth - 1) / each % count;
+    if ((i == 1 && !is_alone && !has_one_slice(classes, tile)) || (i == 2 && (!is_alone || count <= block))) {
       break;
     }
-    if (i == 2 && (!is_alone || count <= block)) {
-      break;
-    }
-    restrict_taps(part.classes.axes[i], low, high - low + 1);
-    part.first -= low * each;  // the places before it, which are left out
+    restrict_taps(some.axes[i], low, high - low + 1);
+    before += low * each;
     if (low != high) {
       break;
     }
   }
-  part.plane = window_plane(part.classes, tile);
-  return part;
+  found.some_planes[number] = window_plane(some, tile);
+  found.parts[number] = {.channel = 0,
+                         .channels = 1,
+                         .classes = &some,
+                         .plane = &found.some_planes[number],
+                         .first = first - before,
+                         .depth = depth};
 }
 
 }  // namespace
 
-WindowBlock window_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile,
-                         std::int64_t first, std::int64_t depth, std::int64_t block) {
+void find_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile, std::int64_t first,
+                std::int64_t depth, std::int64_t block, WindowBlock& found) noexcept {
   const std::int64_t taps = classes.taps();
   const std::int64_t channel = first / taps;
   const std::int64_t last = (first + depth - 1) / taps;
   if (taps <= block) {
-    return {.parts = {{.channel = channel,
-                       .channels = last + 1 - channel,
-                       .classes = classes,
-                       .plane = whole,
-                       .first = first % taps,
-                       .depth = depth}},
-            .count = 1};
+    found.count = 1;
+    found.parts[0] = {.channel = channel,
+                      .channels = last + 1 - channel,
+                      .classes = &classes,
+                      .plane = &whole,
+                      .first = first - channel * taps,
+                      .depth = depth};
+    return;
   }
-  WindowBlock made{.parts = {}, .count = channel == last ? 1U : 2U};
-  const std::int64_t of_first = std::min(depth, taps - first % taps);
-  made.parts[0] = part_of_channel(classes, tile, first % taps, of_first, block, made.count == 1);
-  made.parts[0].channel = channel;
-  if (made.count == 2) {
-    made.parts[1] = part_of_channel(classes, tile, 0, depth - of_first, block, false);
-    made.parts[1].channel = last;
+  found.count = channel == last ? 1 : 2;
+  const std::int64_t at = first - channel * taps;
+  const std::int64_t of_first = std::min(depth, taps - at);
+  find_part(classes, tile, at, of_first, block, 0, found);
+  found.parts[0].channel = channel;
+  if (found.count == 2) {
+    find_part(classes, tile, 0, depth - of_first, block, 1, found);
+    found.parts[1].channel = last;
   }
-  return made;
 }
 
 std::int64_t window_block_elements(const WindowClasses& classes, const WindowTile& tile, std::int64_t channels,
@@ -302,7 +307,7 @@ void copy_block(const Windows& windows, const WindowBlock& block, const std::byt
                 std::size_t element_bytes, const void* padding, std::byte* to) noexcept {
   for (std::uint32_t i = 0; i < block.count; ++i) {
     const WindowBlock::Part& part = block.parts[i];
-    copy_planes(windows, part.plane, from + part.channel * channel_step, channel_step, part.channels, element_bytes,
+    copy_planes(windows, *part.plane, from + part.channel * channel_step, channel_step, part.channels, element_bytes,
                 padding, to);
     to += part.elements() * static_cast<std::int64_t>(element_bytes);
   }
@@ -312,7 +317,7 @@ void tap_offsets(const WindowBlock& block, std::int64_t* to) noexcept {
   std::int64_t before = 0;
   for (std::uint32_t i = 0; i < block.count; ++i) {
     const WindowBlock::Part& part = block.parts[i];
-    tap_offsets(part.classes, part.plane, part.first, part.depth, to);
+    tap_offsets(*part.classes, *part.plane, part.first, part.depth, to);
     std::for_each(to, to + (before != 0 ? part.depth : 0), [before](std::int64_t& offset) { offset += before; });
     before += part.elements();
     to += part.depth;

@@ -62,24 +62,27 @@ struct WindowBlock {
   struct Part {
     std::int64_t channel;  // the first
     std::int64_t channels;
-    WindowClasses classes;  // with the taps that are needed
-    WindowPlane plane;
+    const WindowClasses* classes;  // with the taps that are needed
+    const WindowPlane* plane;
     std::int64_t first;  // the number of the first k, counted from the first tap of `classes`
     std::int64_t depth;
 
-    [[nodiscard]] std::int64_t elements() const { return channels * plane.elements(); }
+    [[nodiscard]] std::int64_t elements() const { return channels * plane->elements(); }
   };
   Part parts[2];
   std::uint32_t count;
+  WindowClasses some_classes[2];  // of parts that do not have all taps
+  WindowPlane some_planes[2];
 
-  [[nodiscard]] const WindowPlane& plane() const { return parts[0].plane; }
+  [[nodiscard]] const WindowPlane& plane() const { return *parts[0].plane; }
 };
 
-// whole: the plane with all taps. block: the most that `depth` is. A plane is whole if a block has all taps of a
-// channel. Otherwise it has the taps between the first and the last that are needed, in whole rows of taps unless a row
-// has more than a block: so the step from row to row is the same in all blocks wherever rows are short enough to join.
-[[nodiscard]] WindowBlock window_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile,
-                                       std::int64_t first, std::int64_t depth, std::int64_t block);
+// Finds a block, which refers to `classes` and to `whole`, the plane with all taps. block: the most that `depth` is. A
+// plane is whole if a block has all taps of a channel. Otherwise it has the taps between the first and the last that
+// are needed, in whole rows of taps unless a row has more than a block: so the step from row to row is the same in all
+// blocks wherever rows are short enough to join.
+void find_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile, std::int64_t first,
+                std::int64_t depth, std::int64_t block, WindowBlock& found) noexcept;
 // The most elements that such blocks have, if a block of all k meets at most this many channels.
 [[nodiscard]] std::int64_t window_block_elements(const WindowClasses& classes, const WindowTile& tile,
                                                  std::int64_t channels, std::int64_t block);
