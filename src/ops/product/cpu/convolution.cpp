@@ -137,7 +137,7 @@ class ConvolutionRun final : public cpu::Prepared {
     }
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * tiles_of_piece_;
     const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(step_, tiles_, class_count_));
-    Place place{};
+    Place place;  // much of it is for some tiles alone
     for (std::int64_t number = first; number < end; ++number) {
       move_to(number, number == first, operands, place);
       if (place.box.outputs() == 0) {
@@ -195,11 +195,11 @@ class ConvolutionRun final : public cpu::Prepared {
       return;
     }
     const bool has_same_box = has_same_matrix && pixels / class_count_ == place.pixels / class_count_;
-    const WindowClasses before = place.classes;
+    const WindowClasses classes = classes_.of(pixels % class_count_);
+    const bool has_same_geometry = has_same_box && meet_the_same(place.classes, classes);
     place.pixels = pixels;
-    place.classes = classes_.of(pixels % class_count_);
-    if (has_same_box && !skips_ && place.depth <= kProductBlock && place.box.outputs() <= tiles_.columns() &&
-        meet_the_same(before, place.classes)) {
+    place.classes = classes;
+    if (has_same_geometry && !skips_ && place.depth <= kProductBlock) {
       place.has_same_windows = place.box.outputs() <= panel_columns() || by_lines(step_);
       return;  // the box, the depth and the plane are the same
     }
