@@ -35,6 +35,9 @@ inline constexpr const char* kOfDoubles = ": type is FLOAT64; expected FLOAT32";
 inline constexpr const char* kWayOut = "; convert it to float32";  // _messages.py replaces it by a call
 
 [[noreturn]] inline void raise_last(int code) {
+  if (code == ANYDML_INTERRUPTED && PyErr_Occurred() != nullptr) {
+    throw nb::python_error();  // the exception of a signal's handler
+  }
   std::string message = anydml_last_error();
   if (code == ANYDML_OUT_OF_MEMORY) {
     throw std::bad_alloc();

@@ -274,6 +274,7 @@ NB_MODULE(_core, module) {
   if (!import_numpy()) {
     throw nb::python_error();
   }
+  find_main_thread();
   numpy_two = PyArray_GetNDArrayCFeatureVersion() >= 0x12;
   // Objects that a daemon thread held when Python ended still exist afterwards, and are not a leak to report.
   nb::set_leak_warnings(false);

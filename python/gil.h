@@ -7,8 +7,12 @@
 
 #include <nanobind/nanobind.h>
 
+#include <anydml/anydml.h>
 #include <cxxabi.h>
+#include <pthread.h>
 #include <unistd.h>
+
+#include <atomic>
 
 namespace anydml::python {
 
@@ -33,11 +37,18 @@ template <class Function>
 #endif
 }
 
-// Releases the GIL for other threads during its lifetime.
+// The thread whose calls signals interrupt: Python runs handlers on it alone.
+inline std::atomic<unsigned long> main_thread{0};
+
+inline int ask_python(void*);
+
+// Releases the GIL for other threads during its lifetime. On the main thread, signals interrupt calls of the core
+// meanwhile; such a call returns ANYDML_INTERRUPTED, and the exception of the signal's handler is set.
 class GilReleased {
  public:
-  GilReleased() : state_(PyEval_SaveThread()) {}
+  GilReleased() : state_(PyEval_SaveThread()) { anydml_set_interrupt(ask_python, nullptr); }
   ~GilReleased() {
+    anydml_set_interrupt(nullptr, nullptr);
     in_python([this] { PyEval_RestoreThread(state_); });
   }
   GilReleased(const GilReleased&) = delete;
@@ -63,5 +74,23 @@ class GilHeld {
  private:
   PyGILState_STATE state_;
 };
+
+// Whether a handler of a signal has raised an exception, which it leaves set. A handler may call this module.
+inline int ask_python(void*) {
+  if (PyThread_get_thread_ident() != main_thread.load(std::memory_order_relaxed)) {
+    return 0;
+  }
+  const GilHeld held;
+  const int raised = in_python([] { return PyErr_CheckSignals(); });
+  anydml_set_interrupt(ask_python, nullptr);  // calls of the handler have removed it
+  return raised;
+}
+
+// Remembers the main thread; in the child of a fork it is the thread that forked.
+inline void find_main_thread() {
+  namespace nb = nanobind;
+  main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+  pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
+}
 
 }  // namespace anydml::python

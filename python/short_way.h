@@ -90,7 +90,7 @@ inline nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp c
     run();
   }
   if (code != ANYDML_OK) {
-    if (large) {
+    if (large || code == ANYDML_INTERRUPTED) {
       raise_last(code);  // an operand may be partly overwritten already
     }
     return not_here();  // the ufunc reports the error as NumPy would

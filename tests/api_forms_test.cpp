@@ -37,6 +37,84 @@ TEST(Constants, AreReadWhenTheOperatorIsCompiled) {
   anydml_compiled_release(compiled);
 }
 
+// A long product: square matrices.
+struct LongProduct {
+  static constexpr int64_t kSide = 3000;
+  const int64_t sizes[4] = {1, 1, kSide, kSide};
+  std::vector<float> a = std::vector<float>(kSide * kSide, 1);
+  std::vector<float> out = std::vector<float>(kSide * kSide, -1);
+  anydml_compiled* compiled = nullptr;
+
+  int compile() {
+    const anydml_tensor inputs[] = {{ANYDML_FLOAT32, 4, sizes, nullptr, a.data()},
+                                    {ANYDML_FLOAT32, 4, sizes, nullptr, a.data()}};
+    const anydml_tensor output = {ANYDML_FLOAT32, 4, sizes, nullptr, out.data()};
+    const anydml_attribute attributes[] = {{"TransA", ANYDML_TEXT, 0, {.text = "NONE"}},
+                                           {"TransB", ANYDML_TEXT, 0, {.text = "NONE"}},
+                                           {"Alpha", ANYDML_FLOAT64, 0, {.f64 = 1}},
+                                           {"Beta", ANYDML_FLOAT64, 0, {.f64 = 0}}};
+    return anydml_compile(nullptr, "GEMM", inputs, 2, &output, 1, attributes, 4, &compiled);
+  }
+  int run() {
+    const void* given[] = {a.data(), a.data()};
+    void* results[] = {out.data()};
+    return anydml_compiled_run(compiled, given, 2, results, 1);
+  }
+};
+
+TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
+  LongProduct product;
+  ASSERT_EQ(product.compile(), ANYDML_OK) << anydml_last_error();
+  int asked = 0;
+  ASSERT_EQ(anydml_set_interrupt([](void* context) { return ++*static_cast<int*>(context); }, &asked), ANYDML_OK);
+  while (product.run() == ANYDML_OK) {  // on a machine that needs less than 50 ms it would not ask
+    std::fill(product.out.begin(), product.out.end(), -1.0F);
+    ASSERT_TRUE(asked == 0);
+  }
+  EXPECT_EQ(asked, 1);
+  EXPECT_STREQ(anydml_last_error(),
+               "GEMM: device cpu: interrupted, as the caller wished; the outputs are partly written");
+  EXPECT_NE(std::count(product.out.begin(), product.out.end(), -1.0F), 0);
+  anydml_set_interrupt(nullptr, nullptr);
+  ASSERT_EQ(product.run(), ANYDML_OK) << anydml_last_error();
+  EXPECT_EQ(std::count(product.out.begin(), product.out.end(), float{LongProduct::kSide}),
+            LongProduct::kSide * LongProduct::kSide);
+  anydml_compiled_release(product.compiled);
+}
+
+// The function may call the library, more often than a thread keeps calls, in the middle of a call that is kept.
+TEST(Interrupt, MayCallTheLibrary) {
+  struct Asked {
+    int count = 0;
+    int failed = 0;
+  } asked;
+  anydml_set_interrupt(
+      [](void* context) {
+        auto& all = *static_cast<Asked*>(context);
+        ++all.count;
+        for (int64_t size = 1; size < 20; ++size) {
+          std::vector<float> a(static_cast<std::size_t>(size), 5);
+          const anydml_tensor tensor = {ANYDML_FLOAT32, 1, &size, nullptr, a.data()};
+          const anydml_tensor inputs[] = {tensor, tensor};
+          all.failed +=
+              anydml_run(nullptr, "ELEMENT_WISE_ADD", inputs, 2, &tensor, 1, nullptr, 0) != ANYDML_OK || a[0] != 10;
+        }
+        return 0;
+      },
+      &asked);
+  const int64_t sizes[] = {40'000'000};
+  std::vector<float> data(40'000'000, 1.5F);
+  const anydml_tensor tensor = {ANYDML_FLOAT32, 1, sizes, nullptr, data.data()};
+  for (int run = 0; run < 4; ++run) {
+    std::fill(data.begin(), data.end(), 1.5F);
+    ASSERT_EQ(anydml_run(nullptr, "ACTIVATION_TANH", &tensor, 1, &tensor, 1, nullptr, 0), ANYDML_OK)
+        << anydml_last_error();
+    EXPECT_EQ(std::count(data.begin(), data.end(), data[0]), sizes[0]);
+  }
+  EXPECT_EQ(asked.failed, 0);
+  anydml_set_interrupt(nullptr, nullptr);
+}
+
 TEST(Constants, WithStridesKeepTheirLayout) {
   std::vector<float> a = {1, 2, 3, 4, 5};
   std::vector<float> b = {9, 0, 8, 0, 7, 0, 6, 0, 5};
@@ -224,7 +302,8 @@ TEST(Names, OfStatusesAndVersions) {
   EXPECT_STREQ(anydml_status_name(ANYDML_OUT_OF_MEMORY), "OUT_OF_MEMORY");
   EXPECT_STREQ(anydml_status_name(ANYDML_DEVICE_ERROR), "DEVICE_ERROR");
   EXPECT_STREQ(anydml_status_name(ANYDML_INTERNAL_ERROR), "INTERNAL_ERROR");
-  EXPECT_STREQ(anydml_status_name(6), "UNKNOWN");
+  EXPECT_STREQ(anydml_status_name(ANYDML_INTERRUPTED), "INTERRUPTED");
+  EXPECT_STREQ(anydml_status_name(7), "UNKNOWN");
   EXPECT_STREQ(anydml_status_name(-1), "UNKNOWN");
   EXPECT_EQ(anydml_version_number(), static_cast<uint32_t>(ANYDML_VERSION));
   EXPECT_EQ(std::string(anydml_version()), std::to_string(ANYDML_VERSION / 1000000) + "." +

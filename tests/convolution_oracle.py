@@ -165,6 +165,44 @@ def check_infinite(checker, random, _):
             sys.exit("infinite weights at the borders are not tested")
 
 
+def check_large_filters(checker, random, _):
+    """Channels with more taps than a block: rows, slices and channels that end in the middle of one."""
+    for spatial, kernel, channels in (((1, 600), (1, 570), (1, 1)), ((24, 300), (20, 270), (1, 1)),
+                                      ((30, 40), (20, 20), (3, 2)), ((30, 40), (20, 20), (3, 9)),
+                                      ((5, 12, 14), (4, 9, 9), (2, 2)), ((5, 12, 14), (4, 9, 9), (2, 8)),
+                                      ((6, 4, 300), (3, 2, 280), (2, 1)), ((259, 9), (259, 7), (1, 2))):
+        for direction, dilations in itertools.product(DIRECTIONS, (1, 2)):
+            if direction == "BACKWARD" or dilations == 1:
+                small = [max(1, size - k + 1) for size, k in zip(spatial, kernel)]
+                case = Case(small if direction == "BACKWARD" else spatial, kernel, channels, direction=direction,
+                            dilations=dilations, mode=MODES[dilations - 1])
+                checker.check(case, *draw(random, case))
+
+
+def check_padding(checker, random, _):
+    """Most taps meet nothing but padding, or most outputs have no tap. Sums that underflow to -0 must become +0 there,
+    and infinite weights must give NaN."""
+    zeros = 0
+    for kind, weights, direction, mode in itertools.product(("everyday", "any", "tiny"), ("finite", "infinite"),
+                                                            DIRECTIONS, MODES):
+        for spatial, kernel, channels, strides in (((1, 1), (20, 33), (3, 8), 1), ((2, 3), (25, 40), (2, 2), 1),
+                                                   ((3,), (400,), (2, 7), 1), ((2, 2, 2), (9, 10, 8), (2, 3), 1),
+                                                   ((2, 40), (30, 3), (2, 2), 1), ((2, 3), (9, 12), (3, 7), 50),
+                                                   ((2, 3), (3, 2), (2, 2), 50), ((4, 5), (24, 30), (2, 2), 2)):
+            start = 0 if direction == "BACKWARD" else [k - 1 for k in kernel]
+            case = Case(spatial, kernel, channels, 1, 2, mode, direction, strides, 1, start, start)
+            x, w, bias = draw(random, case, kind)
+            if kind == "tiny":
+                x, w = np.abs(x) * np.float32(2**-60), -np.abs(w) * np.float32(2**-60)
+                w.reshape(-1)[::3] *= -1
+            if weights == "infinite":
+                w.reshape(-1)[w.size // 3] = np.inf
+            out = checker.check(case, x, w, bias if kind == "everyday" else None)
+            zeros += (out == 0).any()
+    if zeros < 20:
+        sys.exit("zeros are not tested")
+
+
 def check_groups(checker, random, _):
     """Groups down to one channel each, and every number of output channels around those of strips."""
     for groups, channels in ((2, (3, 4)), (4, (1, 1)), (3, (1, 2)), (5, (2, 1)), (2, (1, 7)), (3, (4, 13))):
@@ -322,7 +360,8 @@ def main():
     np.seterr(all="ignore")
     checker = Checker(Library(given.library))
     for name, part in (("forms", check_forms), ("sizes", check_sizes), ("depths", check_depths),
-                       ("infinities", check_infinite), ("groups", check_groups), ("layouts", check_layouts),
+                       ("infinities", check_infinite), ("large filters", check_large_filters), ("padding", check_padding),
+                       ("groups", check_groups), ("layouts", check_layouts),
                        ("document", check_document), ("FLOAT16", check_halves), ("activations", check_activations),
                        ("random", check_random),
                        ("large", check_large)):

@@ -144,7 +144,7 @@ void run_and_check(const BackendProgram* program, std::uint64_t count, int steps
     std::partial_sum(expected.begin(), expected.end(), expected.begin());
   }
   void* addresses[] = {buffers[0].data(), buffers[1].data(), nullptr};
-  ASSERT_EQ(cpu_backend().run(queue, program, addresses).code, BackendCode::ok);
+  ASSERT_EQ(cpu_backend().run(queue, program, addresses, nullptr).code, BackendCode::ok);
   const bool moves = std::bit_width(count) % 2 != 0 && steps % 2 != 0;
   EXPECT_EQ(buffers[moves ? 1 : 0], expected) << count << " elements, " << steps << " steps";
   EXPECT_EQ(g_wrong_scratch, 0U);

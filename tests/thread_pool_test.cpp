@@ -65,6 +65,45 @@ TEST(ThreadPool, RunsEachChunkOnce) {
   }
 }
 
+// A caller that is interrupted leaves chunks out; none runs afterwards, and the sequence runs no other job.
+TEST(ThreadPool, AnInterruptedJobEndsEarly) {
+  struct Slow {
+    std::atomic<int> running{0};
+    std::atomic<int> done{0};
+    static void run(void* context, std::uint64_t, unsigned) noexcept {
+      auto& slow = *static_cast<Slow*>(context);
+      slow.running.fetch_add(1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      slow.running.fetch_sub(1);
+      slow.done.fetch_add(1);
+    }
+  };
+  constexpr int kChunks = 100'000;
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    ThreadPool& pool = make_pool(threads);
+    int asked = 0;
+    const Interrupt interrupt{
+        .is_wanted = [](void* context) -> std::int32_t { return ++*static_cast<int*>(context) == 2 ? 1 : 0; },
+        .context = &asked};
+    Interruption interruption(&interrupt);
+    {
+      ThreadPool::Sequence sequence(pool, Between::spin, &interruption);
+      Slow slow;
+      EXPECT_FALSE(sequence.run(kChunks, Slow::run, &slow));
+      EXPECT_EQ(slow.running.load(), 0);
+      EXPECT_LT(slow.done.load(), kChunks);
+      EXPECT_EQ(asked, 2);
+      const int before = slow.done.load();
+      EXPECT_FALSE(sequence.run(1, Slow::run, &slow));
+      EXPECT_FALSE(sequence.run(3, Slow::run, &slow));
+      EXPECT_EQ(slow.done.load(), before);
+    }
+    Counted counted{std::vector<std::atomic<int>>(100)};
+    pool.run(100, Counted::count, &counted);
+    counted.expect_once();
+  }
+}
+
 // Numbers that are not atomic: ThreadSanitizer finds a job that begins too early.
 struct Layers {
   std::vector<std::uint64_t> before;

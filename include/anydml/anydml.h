@@ -15,7 +15,7 @@
  *   - It returns ANYDML_OK (0) or an error code, or a pointer that is null on an error. anydml_last_error() then
  *     returns the thread's message, which names the operator, the tensor (by its name in DirectML: ATensor, BTensor,
  *     OutputTensor), the field, its value and the expected value. A call that fails writes nothing, except after
- *     ANYDML_DEVICE_ERROR: a device that fails in the middle of its work may have written part of the results.
+ *     ANYDML_DEVICE_ERROR and ANYDML_INTERRUPTED: work that ends in the middle may have written part of the results.
  *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
  *     standard error), and the caller's rounding and flush modes neither matter nor change.
  *   - It does not keep the caller's pointers after it returns, and never frees them, except where its comment says so.
@@ -69,8 +69,9 @@ enum {
   ANYDML_INVALID_ARGUMENT = 1, /* the call breaks a rule */
   ANYDML_UNSUPPORTED = 2,      /* a valid call for a feature that is not built */
   ANYDML_OUT_OF_MEMORY = 3,
-  ANYDML_DEVICE_ERROR = 4,  /* the device failed or is unavailable */
-  ANYDML_INTERNAL_ERROR = 5 /* a bug in this library: please report it */
+  ANYDML_DEVICE_ERROR = 4,   /* the device failed or is unavailable */
+  ANYDML_INTERNAL_ERROR = 5, /* a bug in this library: please report it */
+  ANYDML_INTERRUPTED = 6     /* the thread's own function ended the call: see anydml_set_interrupt */
 };
 
 /* The reason why this thread's last failing call failed; an empty string if none has failed. Valid until this thread's
@@ -109,6 +110,20 @@ ANYDML_API int anydml_set_log(anydml_log_function function, void* context, int l
    these threads, so the number is set once: before the first call that uses a device. After that the function accepts
    only the number that is already set. */
 ANYDML_API int anydml_set_threads(uint32_t count);
+
+/* Returns 0 if the call in progress is to go on, and another number if it is to end. */
+typedef int (*anydml_interrupt_function)(void* context);
+
+/*
+ * From now on the long calls of this thread on the CPU device ask `function` whether to end early, so that a program
+ * can react to a signal or a button. The thread that called asks, about 20 times a second, between parts of the work; a
+ * call that takes less than 50 ms does not ask. A call that ends early returns ANYDML_INTERRUPTED. Its outputs are
+ * partly written; everything else, such as a compiled operator, can be used again. If function is null, calls of this
+ * thread do not ask.
+ *
+ * The function must return normally. It may call this library.
+ */
+ANYDML_API int anydml_set_interrupt(anydml_interrupt_function function, void* context);
 
 /* ---- Tensors --------------------------------------------------------------------------------------------------- */
 

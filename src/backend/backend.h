@@ -20,7 +20,8 @@ enum class BackendCode : std::uint32_t {
   ok,
   out_of_memory,
   failed,
-  not_joined,  // only from compile: steps that the plan joins cannot be joined, but may run separately
+  interrupted,  // only from run: its caller wished it to end; outputs are partly written
+  not_joined,   // only from compile: steps that the plan joins cannot be joined, but may run separately
 };
 
 struct BackendStatus {
@@ -75,6 +76,13 @@ struct BackendPlan {
           .temporary_slot = plan.temporary_slot()};
 }
 
+// By which the thread that brings a run asks whether to end it early, several times a second, if the device does its
+// work at once.
+struct Interrupt {
+  std::int32_t (*is_wanted)(void* context);  // 1: the run ends as soon as it can
+  void* context;
+};
+
 struct BackendDevice;   // opaque, the backend's own
 struct BackendProgram;  // a compiled plan; immutable, may run many times at once
 struct BackendQueue;
@@ -119,8 +127,9 @@ struct BackendTable {
   // Repeats a pattern of 4 or 16 bytes. `to` and bytes are multiples of 4.
   BackendStatus (*fill)(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
                         std::uint32_t pattern_bytes);
-  // addresses: one for each slot of the plan.
-  BackendStatus (*run)(BackendQueue* queue, const BackendProgram* program, void* const* addresses);
+  // addresses: one for each slot of the plan. interrupt: null if nobody interrupts the run.
+  BackendStatus (*run)(BackendQueue* queue, const BackendProgram* program, void* const* addresses,
+                       const Interrupt* interrupt);
   // The device's clock when the work before it is done, in nanoseconds; into memory of kind readback_buffer.
   BackendStatus (*timestamp)(BackendQueue* queue, std::uint64_t* ticks);
 

@@ -17,7 +17,9 @@ namespace anydml {
 
 // The kind of error that a backend's failure becomes.
 [[nodiscard]] constexpr ErrorKind kind_of(BackendCode code) {
-  return code == BackendCode::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device;
+  return code == BackendCode::out_of_memory ? ErrorKind::out_of_memory
+         : code == BackendCode::interrupted ? ErrorKind::interrupted
+                                            : ErrorKind::device;
 }
 
 // A backend's status as our Status; `who` begins the message.

@@ -14,8 +14,9 @@ enum class ErrorKind {
   invalid_argument,  // the caller broke a rule
   unsupported,       // a valid call for a feature that is not built
   out_of_memory,
-  device,    // a device failed or is unavailable
-  internal,  // a bug in this library
+  device,       // a device failed or is unavailable
+  interrupted,  // the caller ended it
+  internal,     // a bug in this library
 };
 
 struct Error {

@@ -15,6 +15,7 @@
 #include "capi/compiled.h"
 #include "capi/execution.h"
 #include "capi/infer.h"
+#include "capi/interrupt.h"
 #include "capi/operator_info.h"
 #include "capi/options.h"
 #include "capi/recent_calls.h"
@@ -260,6 +261,8 @@ const char* anydml_status_name(int status) {
       return "DEVICE_ERROR";
     case ANYDML_INTERNAL_ERROR:
       return "INTERNAL_ERROR";
+    case ANYDML_INTERRUPTED:
+      return "INTERRUPTED";
     default:
       return "UNKNOWN";
   }
@@ -278,6 +281,11 @@ int anydml_set_log(anydml_log_function function, void* context, int level) {
 
 int anydml_set_threads(uint32_t count) {
   return boundary([&] { return anydml::set_threads(count); });
+}
+
+int anydml_set_interrupt(anydml_interrupt_function function, void* context) {
+  anydml::set_interrupt(function, context);
+  return ANYDML_OK;
 }
 
 // The views below are made from literals, so they end in a null character.

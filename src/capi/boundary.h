@@ -30,6 +30,8 @@ void set_out_of_memory() noexcept;
       return ANYDML_OUT_OF_MEMORY;
     case ErrorKind::device:
       return ANYDML_DEVICE_ERROR;
+    case ErrorKind::interrupted:
+      return ANYDML_INTERRUPTED;
     case ErrorKind::internal:
       break;
   }

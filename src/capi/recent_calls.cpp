@@ -6,6 +6,8 @@
 #include <new>
 #include <optional>
 
+#include "capi/interrupt.h"
+
 namespace anydml {
 namespace {
 
@@ -25,6 +27,9 @@ const std::optional<pthread_key_t> g_end_of_recent = [] {
 }  // namespace
 
 RecentCalls* RecentCalls::of_thread() noexcept {
+  if (is_asking()) {
+    return nullptr;  // a call in progress uses one of them, which another must not replace
+  }
   if (t_recent == nullptr && g_end_of_recent) {
     std::unique_ptr<RecentCalls> made(new (std::nothrow) RecentCalls);
     if (made != nullptr && pthread_setspecific(*g_end_of_recent, made.get()) == 0) {

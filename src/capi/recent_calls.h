@@ -47,7 +47,7 @@ class CallKey {
 
 class RecentCalls {
  public:
-  // Null if there is no memory for it. It is destroyed with the thread.
+  // Null if there is no memory for it, or in the middle of another call. It is destroyed with the thread.
   [[nodiscard]] static RecentCalls* of_thread() noexcept;
 
   [[nodiscard]] const anydml_compiled* find(const CallKey& key) const noexcept;

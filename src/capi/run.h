@@ -7,6 +7,7 @@
 #include "backend/dispatch_log.h"
 #include "capi/addresses.h"
 #include "capi/compiled.h"
+#include "capi/interrupt.h"
 
 namespace anydml {
 
@@ -68,7 +69,7 @@ class Run {
   // addresses: one for each slot of the program.
   Status run(const BackendProgram* program, void* const* addresses) {
     unfinished_ = true;
-    return check(device_.backend->run(queue_, program, addresses));
+    return check(device_.backend->run(queue_, program, addresses, interrupt_of_thread()));
   }
   Status run(const anydml_compiled& compiled, const Addresses& addresses);
   // Memory for the work, from now until this object is destroyed; it has no address if the device cannot allocate in

@@ -149,7 +149,7 @@ BackendStatus Execution::initialise(BackendQueue* queue, void* const* inputs, vo
     return {BackendCode::ok, nullptr};
   }
   return with_addresses(inputs, persistent, nullptr, temporary, [&](void* const* addresses) {
-    return device.backend->run(queue, initialise_.get(), addresses);
+    return device.backend->run(queue, initialise_.get(), addresses, nullptr);
   });
 }
 
@@ -413,7 +413,7 @@ void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
   const BackendStatus status =
       with_addresses(addresses, has_persistent() ? addresses[persistent_slot()] : nullptr,
                      addresses + surface_.input_count, has_temporary() ? addresses[temporary_slot()] : nullptr,
-                     [&](void* const* slots) { return device.backend->run(queue, program_.get(), slots); });
+                     [&](void* const* slots) { return device.backend->run(queue, program_.get(), slots, nullptr); });
   if (status.code != BackendCode::ok) {
     core().remove(hresult_of(kind_of(status.code)), status.message);
   }

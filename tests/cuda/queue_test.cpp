@@ -69,7 +69,7 @@ TEST(Queue, StepsGetTheirOperandsAndTheWorkspaceBehindTheTemporary) {
   std::byte temporary[2048];
   void* const addresses[] = {input, temporary};
   g_launched.clear();
-  EXPECT_EQ(run(&queue, &program, addresses).code, BackendCode::ok);
+  EXPECT_EQ(run(&queue, &program, addresses, nullptr).code, BackendCode::ok);
   EXPECT_EQ(g_launched, (std::vector<Launched>{
                             {input + 12, nullptr}, {temporary + 64, temporary + 128}, {nullptr, temporary + 128}}));
 }
@@ -88,7 +88,7 @@ TEST(Queue, ProgramsThatCannotBeRecordedRunStepByStep) {
   for (int i = 0; i < 3; ++i) {
     void* const addresses[] = {memory};
     g_launched.clear();
-    EXPECT_EQ(run(&queue, &program, addresses).code, BackendCode::ok);
+    EXPECT_EQ(run(&queue, &program, addresses, nullptr).code, BackendCode::ok);
     EXPECT_EQ(g_launched, (std::vector<Launched>(4, {memory, nullptr})));
   }
 }
@@ -124,7 +124,7 @@ TEST(Queue, NothingRunsAfterALaunchThatFailed) {
   add_step(program, {.slot = 0, .type = DataType::FLOAT32, .offset = 0}, 0);
   void* const addresses[] = {nullptr};
   g_launched.clear();
-  EXPECT_EQ(run(&queue, &program, addresses).code, BackendCode::failed);
+  EXPECT_EQ(run(&queue, &program, addresses, nullptr).code, BackendCode::failed);
   EXPECT_EQ(g_launched.size(), 1U);
 }
 

@@ -271,7 +271,8 @@ BackendStatus fill(BackendQueue* queue, void* to, std::uint64_t bytes, const std
       [=] { cpu_backend().fill(own(queue).device->cpu_queue, to, bytes, kept.data(), pattern_bytes); });
 }
 
-BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) {
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses,
+                  const Interrupt* /*interrupt*/) {
   const std::vector<void*> kept(addresses, addresses + own(program).slots);
   return own(queue).give([=] {
     LaterDevice& device = *own(queue).device;
@@ -280,7 +281,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* cons
     }
     if (!device.failed) {
       own(program).mark_workspace(kept);
-      cpu_backend().run(device.cpu_queue, own(program).program, kept.data());
+      cpu_backend().run(device.cpu_queue, own(program).program, kept.data(), nullptr);
       if (!own(program).is_marked(kept)) {
         device.failed = true;
       }

@@ -71,7 +71,7 @@ inline void run(const Plan& plan, void* const* addresses, BackendDevice* device 
   BackendProgram* program = nullptr;
   const BackendPlan flat = backend_plan(plan);
   ASSERT_EQ(cpu_backend().compile(device, &flat, &program).code, BackendCode::ok);
-  EXPECT_EQ(cpu_backend().run(queue, program, addresses).code, BackendCode::ok);
+  EXPECT_EQ(cpu_backend().run(queue, program, addresses, nullptr).code, BackendCode::ok);
   cpu_backend().destroy(program);
 }
 

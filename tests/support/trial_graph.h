@@ -110,7 +110,7 @@ inline void run_program(const Device& device, const DeviceProgram& program, u32 
                         std::vector<void*>& addresses) {
   const DeviceBytes temporary(device, program.temporary_bytes(), MemoryKind::temporary);
   addresses[temporary_slot] = temporary.address();
-  ASSERT_EQ(device.backend->run(device.queue, program.get(), addresses.data()).code, BackendCode::ok);
+  ASSERT_EQ(device.backend->run(device.queue, program.get(), addresses.data(), nullptr).code, BackendCode::ok);
   BackendMark* mark = nullptr;
   ASSERT_EQ(device.backend->mark(device.queue, &mark).code, BackendCode::ok);
   EXPECT_EQ(device.backend->wait(mark).code, BackendCode::ok);

@@ -36,6 +36,8 @@ struct BackendDevice {
 namespace {
 
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
+constexpr BackendStatus kInterrupted{BackendCode::interrupted,
+                                     "interrupted, as the caller wished; the outputs are partly written"};
 constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CPU device has no memory for this"};
 
 // The second-level cache of a core; a common size where the system does not say.
@@ -343,16 +345,21 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
   run.prepared->run({.number = piece, .phase = run.phase, .scratch = scratch}, run.operands);
 }
 
-// The phases of a step that has several.
-[[gnu::noinline]] void run_phases(ThreadPool::Sequence& jobs, StepRun& run) {
+// The phases of a step that has several. False: interrupted.
+[[gnu::noinline]] bool run_phases(ThreadPool::Sequence& jobs, StepRun& run) {
   for (; run.phase < run.prepared->phases(); ++run.phase) {
-    jobs.run(run.prepared->pieces_in(run.phase), run_piece, &run);
+    if (!jobs.run(run.prepared->pieces_in(run.phase), run_piece, &run)) {
+      return false;
+    }
   }
+  return true;
 }
 
-[[gnu::always_inline]] inline void run_steps(ThreadPool& pool, const BackendProgram& program, void* const* addresses,
-                                             std::byte* callers_scratch) {
-  ThreadPool::Sequence jobs(pool, program.between);
+[[gnu::always_inline]] inline BackendStatus run_steps(ThreadPool& pool, const BackendProgram& program,
+                                                      void* const* addresses, std::byte* callers_scratch,
+                                                      const Interrupt* interrupt) {
+  Interruption interruption(interrupt);
+  ThreadPool::Sequence jobs(pool, program.between, interrupt != nullptr ? &interruption : nullptr);
   for (const ReadyStep& step : program.steps) {
     StepRun run;
     run.prepared = step.prepared.get();
@@ -364,32 +371,32 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
       run.operands[next++] =
           has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
     }
-    if (run.prepared->phases() == 1) {
-      jobs.run(run.prepared->pieces(), run_piece, &run);
-    } else {
-      run_phases(jobs, run);
+    const bool is_done =
+        run.prepared->phases() == 1 ? jobs.run(run.prepared->pieces(), run_piece, &run) : run_phases(jobs, run);
+    if (!is_done) {
+      return kInterrupted;
     }
   }
+  return kOk;
 }
 
 [[gnu::noinline]] BackendStatus run_with_scratch(ThreadPool& pool, const BackendProgram& program,
-                                                 void* const* addresses) {
+                                                 void* const* addresses, const Interrupt* interrupt) {
   const Scratch::OfCaller scratch(program.scratch.get());
   if (scratch.memory() == nullptr) {
     return kOutOfMemory;
   }
-  run_steps(pool, program, addresses, scratch.memory());
-  return kOk;
+  return run_steps(pool, program, addresses, scratch.memory(), interrupt);
 }
 
-BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) {
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses,
+                  const Interrupt* interrupt) {
   const DefaultFloatEnvironment modes;
   ThreadPool& pool = *device_of(queue)->pool;
   if (program->scratch != nullptr) {
-    return run_with_scratch(pool, *program, addresses);
+    return run_with_scratch(pool, *program, addresses, interrupt);
   }
-  run_steps(pool, *program, addresses, nullptr);
-  return kOk;
+  return run_steps(pool, *program, addresses, nullptr, interrupt);
 }
 
 void explain(const BackendProgram* program, char* text, std::uint64_t capacity) {

@@ -235,12 +235,16 @@ void ThreadPool::close(Sequence& sequence) {
   sequence.job_->is_in_use.store(false, std::memory_order_release);
 }
 
-void ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context) {
+bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context) {
   if (sequence.job_ == nullptr && !open(sequence)) {
-    for (std::uint64_t chunk = 0; chunk < count; ++chunk) {
+    function(context, 0, 0);
+    for (std::uint64_t chunk = 1; chunk < count; ++chunk) {
+      if (sequence.is_interrupted()) {
+        return false;
+      }
       function(context, chunk, 0);
     }
-    return;
+    return true;
   }
   Job& job = *sequence.job_;
   job.count = count;
@@ -252,6 +256,7 @@ void ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
   jobs_begun_.fetch_add(1, std::memory_order_release);
   wake(count - 1);
   std::uint64_t own = 0;
+  std::int64_t skipped = 0;
   for (;;) {
     const std::int64_t left = job.take();
     if (left <= 0) {
@@ -259,8 +264,14 @@ void ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
     }
     function(context, count - static_cast<std::uint64_t>(left), 0);
     ++own;
+    if (sequence.is_interrupted()) {
+      // From here on nobody takes a chunk.
+      skipped = std::max<std::int64_t>(0, job.left.exchange(0, std::memory_order_acquire));
+      break;
+    }
   }
-  wait_for(job, count - own);
+  wait_for(job, count - own - static_cast<std::uint64_t>(skipped));
+  return skipped == 0;
 }
 
 void ThreadPool::wake(std::uint64_t wanted) {

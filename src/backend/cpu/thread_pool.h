@@ -11,6 +11,7 @@
 //            spin, since waking a thread takes longer than a small step. After some tens of microseconds they sleep.
 //            They do not spin when no sequence is running, nor when the workers and the callers are more than the
 //            processors.
+// Ends       A caller that is interrupted takes all chunks that are left, without running them, and waits for the rest.
 // Fairness   While several threads bring jobs, a worker takes one chunk of each job in turn. A job that is alone keeps
 //            its workers.
 //
@@ -25,6 +26,7 @@
 #include <memory>
 #include <mutex>
 
+#include "backend/cpu/interruption.h"
 #include "backend/cpu/scratch.h"
 
 namespace anydml {
@@ -57,7 +59,9 @@ class ThreadPool {
    public:
     enum class Between { sleep, spin };  // how workers wait for the next job
 
-    Sequence(ThreadPool& pool, Between between) : pool_(pool), between_(between) {}
+    // interruption: null if the jobs always run to their end.
+    Sequence(ThreadPool& pool, Between between, Interruption* interruption = nullptr)
+        : pool_(pool), between_(between), interruption_(interruption) {}
     ~Sequence() {
       if (job_ != nullptr) {
         pool_.close(*this);
@@ -66,19 +70,27 @@ class ThreadPool {
     Sequence(const Sequence&) = delete;
     Sequence& operator=(const Sequence&) = delete;
 
-    // Runs all chunks, 0 to count - 1, and returns when all are done.
-    void run(std::uint64_t count, ChunkFunction function, void* context) {
+    // Runs all chunks, 0 to count - 1, and returns when all are done. False: it was interrupted, and some chunks have
+    // not run; none is running any more.
+    bool run(std::uint64_t count, ChunkFunction function, void* context) {
+      if (is_interrupted()) {
+        return false;
+      }
       if (count == 1) {
         function(context, 0, 0);
       } else if (count > 1) {
-        pool_.run_job(*this, count, function, context);
+        return pool_.run_job(*this, count, function, context);
       }
+      return true;
     }
 
    private:
     friend class ThreadPool;
     ThreadPool& pool_;
+    [[nodiscard]] bool is_interrupted() { return interruption_ != nullptr && interruption_->is_wanted(); }
+
     const Between between_;
+    Interruption* const interruption_;
     Job* job_ = nullptr;
   };
 
@@ -123,7 +135,7 @@ class ThreadPool {
 
   bool open(Sequence& sequence);
   void close(Sequence& sequence);
-  void run_job(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context);
+  bool run_job(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context);
   void wake(std::uint64_t wanted);
   void wait_for(Job& job, std::uint64_t done_by_workers);
   void forget_workers();

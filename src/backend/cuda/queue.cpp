@@ -146,7 +146,9 @@ BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept {
   return in_order(*queue, [&] { return launch_timestamp(ticks, queue->stream); });
 }
 
-BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept {
+// The work is done later, so nothing is interrupted.
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses,
+                  const Interrupt* /*interrupt*/) noexcept {
   const OnDevice scope(*queue->device);
   if (program->recordings != nullptr && scope.error() == cudaSuccess && !is_recorded(queue->stream)) {
     // The tasks of earlier programs come first, and an error of theirs must not be lost.

@@ -28,7 +28,8 @@ void destroy_queue(BackendQueue* queue) noexcept;
 BackendStatus copy(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes) noexcept;
 BackendStatus fill(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) noexcept;
-BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses) noexcept;
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses,
+                  const Interrupt* interrupt) noexcept;
 BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept;
 BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept;
 void destroy_mark(BackendMark* mark) noexcept;

@@ -3,7 +3,9 @@
 #include "ops/move/maps.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 namespace anydml::moves {
 namespace {
@@ -236,18 +238,21 @@ namespace {
 
 // A matrix, or many of them.
 struct Matrices {
-  explicit Matrices(const PlacedTensor& placed)
+  Matrices(const PlacedTensor& placed, std::uint64_t value, CopyList& all)
       : operand(placed.operand()),
         tensor(placed.tensor),
         strides(placed.tensor),
         height(tensor.sizes[tensor.rank - 2]),
         width(tensor.sizes[tensor.rank - 1]),
         down(strides.of[tensor.rank - 2]),
-        right(strides.of[tensor.rank - 1]) {}
+        right(strides.of[tensor.rank - 1]),
+        constant(value),
+        copies(all) {}
 
-  // rows x columns elements of each matrix, each row `shift` columns to the right of the one before.
+  // rows x columns elements of each matrix, each row `shift` columns to the right of the one before; `count` times,
+  // each time `apart` rows further down and as many columns to the right.
   void fill(std::int64_t y, std::int64_t x, std::int64_t rows, std::int64_t columns, std::int64_t shift,
-            std::uint64_t constant, CopyList& copies) const {
+            std::int64_t count = 1, std::int64_t apart = 0) const {
     if (rows <= 0 || columns <= 0) {
       return;
     }
@@ -255,9 +260,27 @@ struct Matrices {
     for (std::uint32_t i = 0; i + 2 < tensor.rank; ++i) {
       movement.add(tensor.sizes[i], 0, strides.of[i]);
     }
+    movement.add(count, 0, apart * (down + right));
     movement.add(rows, 0, down + shift * right);
     movement.add(columns, 0, right);
     copies.fill(operand, movement, constant);
+  }
+
+  // The elements of a square below its diagonal, or above it. A triangle whose side is a power of two is a square of
+  // half the side and two triangles of half the side, so all squares of one size are one copy: the number of copies
+  // grows with the logarithm of the side.
+  void fill_triangle(std::int64_t y, std::int64_t x, std::int64_t side, bool is_below) const {
+    while (side > 1) {
+      const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(side)));
+      for (std::int64_t half = power / 2; half > 0; half /= 2) {
+        fill(y + (is_below ? half : 0), x + (is_below ? 0 : half), half, half, 0, power / (2 * half), 2 * half);
+      }
+      const std::int64_t rest = side - power;
+      fill(y + (is_below ? power : 0), x + (is_below ? 0 : power), is_below ? rest : power, is_below ? power : rest, 0);
+      y += power;
+      x += power;
+      side = rest;
+    }
   }
 
   Operand operand;
@@ -267,26 +290,41 @@ struct Matrices {
   std::int64_t width;
   std::int64_t down;
   std::int64_t right;
+  std::uint64_t constant;
+  CopyList& copies;
 };
 
-// The diagonals [begin, end), where the element at row y and column x is on diagonal x - y. Rows that the edges of the
-// matrix do not cut are one copy.
-void fill_band(const Matrices& matrices, std::int64_t begin, std::int64_t end, std::uint64_t constant,
-               CopyList& copies) {
-  begin = std::max(begin, 1 - matrices.height);
-  end = std::min(end, matrices.width);
+// The diagonals [begin, end), where the element at row y and column x is on diagonal x - y.
+void fill_band(const Matrices& matrices, std::int64_t begin, std::int64_t end) {
+  const auto [height, width] = std::pair(matrices.height, matrices.width);
+  begin = std::max(begin, 1 - height);
+  end = std::min(end, width);
   if (begin >= end) {
     return;
   }
-  const std::int64_t whole_begin = std::clamp<std::int64_t>(-begin, 0, matrices.height);
-  const std::int64_t whole_end = std::clamp<std::int64_t>(matrices.width - end + 1, whole_begin, matrices.height);
-  matrices.fill(whole_begin, whole_begin + begin, whole_end - whole_begin, end - begin, 1, constant, copies);
-  for (std::int64_t y = 0; y < matrices.height; ++y) {
-    y = y == whole_begin ? whole_end : y;
-    if (y < matrices.height) {
-      const std::int64_t x = std::max<std::int64_t>(0, y + begin);
-      matrices.fill(y, x, 1, std::min(matrices.width, y + end) - x, 0, constant, copies);
-    }
+  // Row y has the columns [y + begin, y + end) that the matrix has. The left edge cuts the rows before `left`, and the
+  // right edge the rows from `right` on.
+  const std::int64_t first = std::clamp<std::int64_t>(1 - end, 0, height);
+  const std::int64_t last = std::clamp<std::int64_t>(width - begin, 0, height);  // behind the last row
+  const std::int64_t left = std::clamp(-begin, first, last);
+  const std::int64_t right = std::clamp(width - end + 1, first, last);
+  // Rows that the left edge alone cuts grow by one column each.
+  if (const std::int64_t rows = std::min(left, right) - first; rows > 0) {
+    matrices.fill(first, 0, rows, first + end, 0);
+    matrices.fill_triangle(first, first + end, rows, true);
+  }
+  if (left < right) {
+    matrices.fill(left, left + begin, right - left, end - begin, 1);
+  } else {
+    matrices.fill(right, 0, left - right, width, 0);
+  }
+  // Rows that the right edge alone cuts shrink by one column each.
+  const std::int64_t shrinking = std::max(left, right);
+  if (const std::int64_t rows = last - shrinking; rows > 0) {
+    const std::int64_t x = shrinking + begin;
+    matrices.fill(shrinking, x + rows, rows, width - x - rows, 0);
+    matrices.fill(shrinking, x, rows, 1, 1);
+    matrices.fill_triangle(shrinking, x, rows, false);
   }
 }
 
@@ -295,7 +333,8 @@ void fill_band(const Matrices& matrices, std::int64_t begin, std::int64_t end, s
 // Everything first, then the diagonals.
 void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const PlacedTensor& output = tensors.back();
-  const Matrices matrices(output);
+  const std::uint64_t value = bits_of(numbers_of(desc, "Value").front(), output.tensor.type);
+  const Matrices matrices(output, value, copies);
   const bool has_input = desc.input_count != 0 && desc.tensors[0].present;
   const ByteStrides from(has_input ? tensors[0].tensor : output.tensor);
   Movement all{.element = matrices.strides.bytes};
@@ -309,18 +348,17 @@ void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
   }
   copies.finish();
   constexpr std::int64_t kFar = std::int64_t{1} << 62;
-  const std::uint64_t value = bits_of(numbers_of(desc, "Value").front(), output.tensor.type);
   if (const auto offset = numbers_of(desc, "Offset"); !offset.empty()) {
-    fill_band(matrices, offset.front().as<i64>(), offset.front().as<i64>() + 1, value, copies);
+    fill_band(matrices, offset.front().as<i64>(), offset.front().as<i64>() + 1);
     return;
   }
   const auto begin = numbers_of(desc, "DiagonalFillBegin").front().as<i64>();
   const auto end = numbers_of(desc, "DiagonalFillEnd").front().as<i64>();
   if (begin <= end) {
-    fill_band(matrices, begin, end, value, copies);
+    fill_band(matrices, begin, end);
   } else {
-    fill_band(matrices, -kFar, end, value, copies);
-    fill_band(matrices, begin, kFar, value, copies);
+    fill_band(matrices, -kFar, end);
+    fill_band(matrices, begin, kFar);
   }
 }
 

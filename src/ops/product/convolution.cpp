@@ -332,7 +332,11 @@ Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device
       device.vector_bytes != 0 && factors != 0) {
     parameters.strip = strip_rows(device.vector_bytes);
     TensorDesc packed{.type = DataType::FLOAT32, .rank = 1};
-    packed.sizes[0] = factors;
+    const TensorDesc& weights = desc.tensors[kFilter].tensor;
+    const std::int64_t rows = is_backward(desc) ? weights.sizes[1] : weights.sizes[0] / parameters.groups;
+    const WindowAxis* const axes = parameters.windows.axes;
+    packed.sizes[0] =
+        factors + filter_flags(axes[0].taps * axes[1].taps * axes[2].taps, parameters.groups, rows, parameters.strip);
     packed.strides[0] = 1;
     const ConvolutionParameters packing = filter_parameters(parameters);
     filter =

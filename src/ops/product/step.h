@@ -9,7 +9,9 @@
 // A convolution is one step over the input, the filter, the bias and the output; the bias may be absent. Its output
 // channels are the rows of a product, and the pixels of an image are its columns. The packed filter has the rows of
 // each group of channels in strips: the factors of a strip's rows for k = 0, then for k = 1, and so on. The last strip
-// has fewer rows. A convolution that needs no windows is a product whose A is such a filter.
+// has fewer rows. A convolution that needs no windows is a product whose A is such a filter. The factors of a filter of
+// many taps are followed by one number for each strip: 0 if all of its factors are finite, and 1 otherwise. A kernel
+// may leave out the products of finite factors with padding where they do not change a sum.
 #pragma once
 
 #include <cstdint>
@@ -104,6 +106,14 @@ struct ConvolutionStep {
     return windows.axes[0].output * windows.axes[1].output * windows.axes[2].output;
   }
 };
+
+inline constexpr std::int64_t kManyTaps = 64;
+
+// The elements of a packed filter after its factors.
+[[nodiscard]] constexpr std::int64_t filter_flags(std::int64_t taps, std::int64_t groups, std::int64_t rows,
+                                                  std::int64_t strip) {
+  return taps < kManyTaps ? 0 : groups * ((rows + strip - 1) / strip);
+}
 
 // The location of the matrices of batch number `batch` in an operand, in bytes from its address.
 [[nodiscard]] inline std::int64_t batch_offset(const ProductStep& step, const MatrixStrides& strides,

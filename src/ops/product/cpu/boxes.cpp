@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ops/product/cpu/boxes.h"
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace anydml {
@@ -10,27 +12,43 @@ namespace {
 constexpr std::int64_t kMostRows = 256;
 constexpr std::int64_t kMostColumns = 512;
 constexpr std::int64_t kMostTotals = 1 << 16;
-constexpr std::int64_t kMostCopied = 1 << 16;
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+// The taps that can meet the image along a dimension, for this many adjacent outputs.
+std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int64_t outputs) {
+  const std::int64_t places = axis.input + (outputs - 1) * along.output_move;
+  const std::int64_t move = std::max<std::int64_t>(1, along.tap_move < 0 ? -along.tap_move : along.tap_move);
+  return std::min(along.taps.count, parts_of(places, move));
+}
+
+// The most outputs of a tile along a dimension, if most taps meet padding for each of them: a tile with more would have
+// to take all these taps.
+std::int64_t most_along(const WindowClass& along, const WindowAxis& axis, std::int64_t least) {
+  constexpr std::int64_t kMany = 4;
+  if (kMany * met_taps(along, axis, 1) > along.taps.count) {
+    return kNoLimit;
+  }
+  // Outputs between two taps meet no others.
+  const std::int64_t move = along.tap_move < 0 ? -along.tap_move : along.tap_move;
+  return std::max({least, axis.input / along.output_move, move / along.output_move});
+}
 
 // Whole rows of pixels if they are short enough, and whole slices of rows.
-ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& classes, std::int64_t strip,
+ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& classes, const ConvolutionLimits& limits,
                             std::int64_t most_rows, std::int64_t most_columns) {
   ConvolutionTiles tiles{};
-  tiles.rows = even_part(step.rows, most_rows, strip);
+  tiles.rows = even_part(step.rows, most_rows, limits.strip);
   tiles.down = parts_of(step.rows, tiles.rows);
   std::int64_t most = most_columns;
   for (std::uint32_t i = kWindowAxes; i-- > 0;) {
     const std::int64_t outputs = classes.axes[i].outputs;
-    tiles.count[i] = even_part(outputs, std::max<std::int64_t>(1, most), 1);
+    const std::int64_t least = i == kWindowAxes - 1 ? limits.panel : 1;
+    const std::int64_t most_here = limits.skips ? most_along(classes.axes[i], step.windows.axes[i], least) : kNoLimit;
+    tiles.count[i] = even_part(outputs, std::max<std::int64_t>(1, std::min(most, most_here)), 1);
     tiles.across[i] = parts_of(outputs, tiles.count[i]);
-    most = tiles.across[i] == 1 ? most / outputs : 1;
+    most = limits.skips ? most / tiles.count[i] : tiles.across[i] == 1 ? most / outputs : 1;
   }
   return tiles;
-}
-
-// The channels of a block of so many factors, at most.
-std::int64_t channels_of_block(const ConvolutionStep& step, std::int64_t taps, std::int64_t block) {
-  return taps == 0 ? 0 : std::min(step.channels, (block + taps - 2) / taps + 1);
 }
 
 // A class with the most outputs that any has. Along dimension i it has the most taps, or the fewest if bit i is set.
@@ -47,40 +65,95 @@ WindowClasses extreme_classes(const Windows& windows, std::uint32_t bits) {
   return classes;
 }
 
+// The multiply-adds of a tile.
+std::int64_t work_of(const ConvolutionStep& step, const WindowClasses& classes, const ConvolutionTiles& tiles,
+                     bool skips) {
+  std::int64_t taps = 1;
+  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+    taps *= skips ? met_taps(classes.axes[i], step.windows.axes[i], tiles.count[i]) : classes.axes[i].taps.count;
+  }
+  return tiles.rows * tiles.columns() * std::max<std::int64_t>(step.channels * taps, 1);
+}
+
 }  // namespace
+
+TapClasses::TapClasses(const Windows& windows) {
+  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+    const WindowAxis& axis = windows.axes[i];
+    if (windows.is_backward == 0) {
+      axes[i].push_back(window_class(windows, i, 0));
+      continue;
+    }
+    // The class of a group of taps: its first tap reaches its outputs in multiples of the stride.
+    for (std::int64_t group = 0; group < tap_groups(windows, i); ++group) {
+      std::int64_t number = (group * axis.dilation - axis.padding) % axis.stride;
+      number += number < 0 ? axis.stride : 0;
+      if (number < axis.output) {
+        axes[i].push_back(window_class(windows, i, number));
+      }
+    }
+    std::ranges::sort(axes[i], {}, &WindowClass::first_output);
+  }
+}
+
+WindowClasses TapClasses::of(std::int64_t number) const {
+  WindowClasses made{};
+  for (std::uint32_t i = kWindowAxes; i-- > 0;) {
+    const auto count = static_cast<std::int64_t>(axes[i].size());
+    made.axes[i] = axes[i][static_cast<std::size_t>(number % count)];
+    number /= count;
+  }
+  return made;
+}
+
+std::int64_t channels_of_block(const ConvolutionStep& step, std::int64_t taps, std::int64_t block) {
+  return taps == 0 ? 0 : std::min(step.channels, (block + taps - 2) / taps + 1);
+}
+
+bool has_many_in_padding(const ConvolutionStep& step) {
+  const WindowClasses classes = extreme_classes(step.windows, 0);
+  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+    if (most_along(classes.axes[i], step.windows.axes[i], 1) != kNoLimit) {
+      return true;
+    }
+  }
+  return false;
+}
 
 std::int64_t copied_elements(const ConvolutionStep& step, const ConvolutionTiles& tiles, std::int64_t block) {
   std::int64_t most = 0;
   for (std::uint32_t bits = 0; bits < 1U << kWindowAxes; ++bits) {
     const WindowClasses classes = extreme_classes(step.windows, bits);
     const WindowTile box{.first = {}, .count = {tiles.count[0], tiles.count[1], tiles.count[2]}};
-    most = std::max(most, channels_of_block(step, classes.taps(), block) * window_plane(classes, box).elements());
+    most = std::max(most, window_block_elements(classes, box, channels_of_block(step, classes.taps(), block), block));
   }
   return most;
 }
 
-ConvolutionTiles cut(const ConvolutionStep& step, const ConvolutionLimits& limits, unsigned threads) {
+ConvolutionTiles cut(const ConvolutionStep& step, const ConvolutionLimits& limits, std::int64_t class_count,
+                     unsigned threads) {
   const WindowClasses classes = extreme_classes(step.windows, 0);
-  const auto [strip, panel, block, by_lines, least_work] = limits;
+  const auto [strip, panel, block, by_lines, skips, least_work] = limits;
   std::int64_t most_rows = kMostRows;
   std::int64_t most_columns = std::clamp(kMostTotals / std::min(step.rows, kMostRows), kMostColumns / 2,
                                          by_lines ? 8 * kMostColumns : kMostColumns);
-  const std::int64_t matrices = step.images * step.groups * all_window_classes(step.windows);
+  const std::int64_t matrices = step.images * step.groups * class_count;
   while (true) {
-    const ConvolutionTiles tiles = cut_evenly(step, classes, strip, most_rows, most_columns);
+    const ConvolutionTiles tiles = cut_evenly(step, classes, limits, most_rows, most_columns);
     const std::int64_t copied = block != 0 ? copied_elements(step, tiles, block) : 0;
     if (copied > kMostCopied && most_columns > 2 * panel) {
       most_columns /= 2;
       continue;
     }
     const std::int64_t pieces = tiles.down * tiles.boxes() * matrices;
-    const std::int64_t work = tiles.rows * tiles.columns() * std::max<std::int64_t>(step.channels * classes.taps(), 1);
-    if (threads == 1 || work < 2 * least_work || pieces >= 4 * std::int64_t{threads}) {
+    const std::int64_t work = work_of(step, classes, tiles, skips);
+    const bool is_enough = threads == 1 || work < 2 * least_work || pieces >= 4 * std::int64_t{threads};
+    if (is_enough && work <= kMostWork) {
       return tiles;
     }
     if (tiles.columns() > 4 * panel) {
       most_columns = std::min(most_columns, tiles.columns()) / 2;
-    } else if (tiles.rows > 4 * strip && pieces < 2 * std::int64_t{threads}) {
+    } else if (tiles.rows > 4 * strip && (pieces < 2 * std::int64_t{threads} || work > kMostWork)) {
       most_rows = tiles.rows / 2;
     } else {
       return tiles;
@@ -98,11 +171,12 @@ WindowTile box_of(const ConvolutionTiles& tiles, const WindowClasses& classes, s
   return box;
 }
 
-std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles& tiles, std::int64_t least_work,
-                            unsigned threads) {
+std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles& tiles, std::int64_t classes,
+                            std::int64_t least_work, unsigned threads) {
   const std::int64_t work = std::max<std::int64_t>(
-      1, tiles.rows * tiles.columns() * step.channels * step.taps() / all_window_classes(step.windows));
-  return std::clamp<std::int64_t>(least_work / work, 1, parts_of(all_tiles(step, tiles), 4 * std::int64_t{threads}));
+      1, tiles.rows * tiles.columns() * step.channels * step.taps() / std::max<std::int64_t>(1, classes));
+  const std::int64_t most = parts_of(all_tiles(step, tiles, classes), 4 * std::int64_t{threads});
+  return std::clamp<std::int64_t>(least_work / work, 1, std::max<std::int64_t>(1, most));
 }
 
 }  // namespace anydml

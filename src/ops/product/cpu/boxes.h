@@ -5,12 +5,26 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "ops/product/cpu/tiles.h"
 #include "ops/product/cpu/windows.h"
 #include "ops/product/step.h"
 
 namespace anydml {
+
+// The classes of outputs along each dimension that have taps, in the order of their first outputs. Where a stride is
+// large, most classes have none.
+struct TapClasses {
+  std::vector<WindowClass> axes[kWindowAxes];
+
+  explicit TapClasses(const Windows& windows);
+
+  [[nodiscard]] std::int64_t count() const {
+    return static_cast<std::int64_t>(axes[0].size() * axes[1].size() * axes[2].size());
+  }
+  [[nodiscard]] WindowClasses of(std::int64_t number) const;
+};
 
 // How the outputs of one group and class are cut. Other classes have at most as many outputs as the first.
 struct ConvolutionTiles {
@@ -28,23 +42,35 @@ struct ConvolutionLimits {
   std::int64_t panel;
   std::int64_t block;       // the values of k for which a part of the image is copied at a time; 0: nothing is copied
   bool by_lines;            // whether kernels read the copied part of the image itself
+  bool skips;               // whether tiles leave out taps that meet nothing but padding
   std::int64_t least_work;  // multiply-adds of a piece
 };
 
-[[nodiscard]] ConvolutionTiles cut(const ConvolutionStep& step, const ConvolutionLimits& limits, unsigned threads);
+// classes: that have taps.
+[[nodiscard]] ConvolutionTiles cut(const ConvolutionStep& step, const ConvolutionLimits& limits, std::int64_t classes,
+                                   unsigned threads);
 
 [[nodiscard]] WindowTile box_of(const ConvolutionTiles& tiles, const WindowClasses& classes, std::int64_t number);
+
+// The channels that a block of so many k meets, at most.
+[[nodiscard]] std::int64_t channels_of_block(const ConvolutionStep& step, std::int64_t taps, std::int64_t block);
 
 // Elements of the image that a tile needs for a block, at most.
 [[nodiscard]] std::int64_t copied_elements(const ConvolutionStep& step, const ConvolutionTiles& tiles,
                                            std::int64_t block);
 
+// Whether tiles may be cut so that most taps meet nothing but padding, as where the filter is larger than the image.
+[[nodiscard]] bool has_many_in_padding(const ConvolutionStep& step);
+
+inline constexpr std::int64_t kMostCopied = 1 << 16;  // elements, so that they stay in a second-level cache
+
 // Tiles that are one piece of work: fewer where they are large.
 [[nodiscard]] std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles& tiles,
-                                          std::int64_t least_work, unsigned threads);
+                                          std::int64_t classes, std::int64_t least_work, unsigned threads);
 
-[[nodiscard]] inline std::int64_t all_tiles(const ConvolutionStep& step, const ConvolutionTiles& tiles) {
-  return step.images * step.groups * all_window_classes(step.windows) * tiles.down * tiles.boxes();
+[[nodiscard]] inline std::int64_t all_tiles(const ConvolutionStep& step, const ConvolutionTiles& tiles,
+                                            std::int64_t classes) {
+  return step.images * step.groups * classes * tiles.down * tiles.boxes();
 }
 
 // The lines that kernels read in the copied part of the image. Short rows of pixels are computed as one row, with the
@@ -110,16 +136,19 @@ void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, con
   }
 }
 
-// Whether the taps of the filter follow one another in each channel, whatever dimensions have one tap, and the channels
-// do.
-[[nodiscard]] inline bool is_contiguous_filter(const ConvolutionStep& step, std::int64_t bytes) {
+// Whether the taps of the filter follow one another in each channel, whatever dimensions have one tap.
+[[nodiscard]] inline bool has_contiguous_taps(const ConvolutionStep& step, std::int64_t bytes) {
   std::int64_t near = bytes;
   for (std::uint32_t i = kWindowAxes; i-- > 0; near *= step.windows.axes[i].taps) {
     if (step.windows.axes[i].taps != 1 && step.windows.axes[i].filter_step != near) {
       return false;
     }
   }
-  return step.channels == 1 || step.filter_channel == near;
+  return true;
+}
+// The same, and the channels follow one another too.
+[[nodiscard]] inline bool is_contiguous_filter(const ConvolutionStep& step, std::int64_t bytes) {
+  return has_contiguous_taps(step, bytes) && (step.channels == 1 || step.filter_channel == bytes * step.taps());
 }
 
 }  // namespace anydml

@@ -2,6 +2,11 @@
 // Convolutions on the CPU. A piece is some tiles: output channels of a group by a box of the pixels of an image. Block
 // by block, the part of the image that a tile needs is copied with its padding, and its windows are packed panel by
 // panel for the strips of the filter. Where few channels share them, the kernels read the copy itself.
+//
+// Two kinds of work are left out. Outputs of classes without taps are filled in a phase before the others. Where a tile
+// has many taps that meet nothing but padding, only the others are multiplied, if the filter is finite: a product of 0
+// changes a sum only if it is -0. So an output that is -0 then is computed again by the definition. That is rare: a
+// sum that starts from +0 becomes -0 only if it underflows.
 #include "ops/product/cpu/convolution.h"
 
 #include <algorithm>
@@ -9,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/float_bits.h"
 #include "ops/product/cpu/boxes.h"
 #include "ops/product/cpu/pack.h"
 #include "ops/product/cpu/tile.h"
@@ -33,13 +39,20 @@ f32 load(const std::byte* from) {
 // Whether the kernels read the copied part of the image itself.
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
 
+// Whether tiles may leave out taps.
+bool skips_taps(const ConvolutionStep& step, const ProductKernels* kernels) {
+  return kernels != nullptr && step.taps() >= kManyTaps && has_many_in_padding(step);
+}
+
 // The memory that a thread needs beside the operands, in bytes from its beginning.
 struct ConvolutionBuffers {
   std::int64_t row_step;  // of the totals, in elements
   std::int64_t totals;
   std::int64_t offsets;
   std::int64_t copied;
+  std::int64_t copied_elements;
   std::int64_t panel;
+  std::int64_t strips;  // the factors of a block's taps, where others are left out
   std::int64_t all;
 
   ConvolutionBuffers(const ConvolutionStep& step, const ProductKernels* kernels, const ConvolutionTiles& tiles) {
@@ -50,22 +63,55 @@ struct ConvolutionBuffers {
     totals = 0;
     offsets = aligned(tiles.rows * row_step);
     copied = offsets;
+    copied_elements = 0;
     panel = offsets;
+    strips = offsets;
     all = offsets;
     if (kernels != nullptr) {
+      const bool skips = skips_taps(step, kernels);
       copied += kProductBlock * static_cast<std::int64_t>(sizeof(std::int64_t));
-      panel = copied + aligned(copied_elements(step, tiles, kProductBlock) + 2 * width);
-      all = panel + aligned(kProductBlock * width + width);
+      copied_elements = std::max(anydml::copied_elements(step, tiles, kProductBlock), skips ? kMostCopied : 0);
+      panel = copied + aligned(copied_elements + 2 * width);
+      strips = panel + aligned(kProductBlock * width + width);
+      all = strips + (skips ? aligned(tiles.rows * kProductBlock) : 0);
     }
+  }
+};
+
+// The strips of a tile with the factors of some taps alone, for a block at a time.
+struct KeptStrips {
+  static constexpr bool kAreFar = false;
+
+  const PackedStrips& all;
+  const MetTaps& taps;
+  std::int64_t rows;  // of the tile
+  std::int64_t of_strip;
+  f32* packed;
+
+  void begin(std::int64_t first, std::int64_t depth) const {
+    for (std::int64_t row = 0; row < rows; row += of_strip) {
+      const std::int64_t width = std::min(of_strip, rows - row);
+      f32* to = packed + row * depth;
+      for (std::int64_t kept = first; kept < first + depth;) {
+        const std::int64_t count = std::min(first + depth - kept, taps.count[2] - kept % taps.count[2]);
+        std::memcpy(to, all.strip(row, width, taps.k_of(kept), 0), static_cast<std::size_t>(count * width * kBytes));
+        to += count * width;
+        kept += count;
+      }
+    }
+  }
+  [[nodiscard]] const f32* strip(std::int64_t row, std::int64_t, std::int64_t, std::int64_t depth) const {
+    return packed + row * depth;
   }
 };
 
 class ConvolutionRun final : public cpu::Prepared {
  public:
-  ConvolutionRun(const ConvolutionStep& step, const ProductKernels* kernels, bool has_bias,
+  ConvolutionRun(const ConvolutionStep& step, TapClasses classes, const ProductKernels* kernels, bool has_bias,
                  const ConvolutionTiles& tiles, std::int64_t tiles_of_piece, const cpu::Machine& machine,
                  cpu::Neighbour after)
-      : Prepared(static_cast<std::uint64_t>(parts_of(all_tiles(step, tiles), tiles_of_piece)), 1,
+      : Prepared(static_cast<std::uint64_t>(parts_of(all_tiles(step, tiles, classes.count()), tiles_of_piece)),
+                 classes.count() == all_window_classes(step.windows) ? 1 : 2,
                  static_cast<std::size_t>(ConvolutionBuffers(step, kernels, tiles).all)),
         step_(step),
         kernels_(kernels),
@@ -73,17 +119,27 @@ class ConvolutionRun final : public cpu::Prepared {
         tiles_(tiles),
         buffers_(step, kernels, tiles),
         after_(std::move(after)),
-        classes_(all_window_classes(step.windows)),
+        classes_(std::move(classes)),
+        class_count_(classes_.count()),
         tiles_of_piece_(tiles_of_piece),
         target_(machine.target),
-        has_bias_(has_bias) {}
+        has_bias_(has_bias),
+        skips_(skips_taps(step, kernels)) {}
+
+  [[nodiscard]] std::uint64_t pieces_in(std::uint32_t phase) const noexcept override {
+    return phases() == 2 && phase == 0 ? static_cast<std::uint64_t>(parts_of(all_lines(), lines_of_piece())) : pieces();
+  }
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    if (phases() == 2 && piece.phase == 0) {
+      fill(static_cast<std::int64_t>(piece.number), operands);
+      return;
+    }
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * tiles_of_piece_;
-    const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(step_, tiles_));
-    Place place{};
+    const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(step_, tiles_, class_count_));
+    Place place;  // much of it is for some tiles alone
     for (std::int64_t number = first; number < end; ++number) {
-      move_to(number, number == first, place);
+      move_to(number, number == first, operands, place);
       if (place.box.outputs() == 0) {
         continue;  // other classes have more outputs
       }
@@ -113,31 +169,118 @@ class ConvolutionRun final : public cpu::Prepared {
     std::int64_t row;
     std::int64_t rows;
     std::int64_t depth;
-    std::int64_t pixels;  // the number of the box and of its class
-    WindowPlane plane;
-    bool is_like_last;  // the windows are those of the tile before this one
+    std::int64_t pixels;    // the number of the box and of its class
+    MetTaps met;            // if skips_
+    bool is_skipping;       // the other taps are left out
+    WindowClasses kept;     // with the taps that are not
+    WindowPlane plane;      // of these
+    WindowBlock block;      // that is copied
+    bool has_same_windows;  // as the tile before this one: its elements are copied and packed already
+    bool is_like_last;      // the windows are those of the tile before this one
   };
   // The classes of some pixels follow one another, since they share the lines of the output.
-  void move_to(std::int64_t number, bool is_first, Place& place) const {
-    const std::int64_t pixels = number % (tiles_.boxes() * classes_);
-    number /= tiles_.boxes() * classes_;
+  void move_to(std::int64_t number, bool is_first, std::byte* const* operands, Place& place) const {
+    const std::int64_t pixels = number % (tiles_.boxes() * class_count_);
+    number /= tiles_.boxes() * class_count_;
     place.row = number % tiles_.down * tiles_.rows;
     number /= tiles_.down;
+    const bool has_same_matrix =
+        !is_first && place.image == number / step_.groups && place.group == number % step_.groups;
     place.group = number % step_.groups;
     place.image = number / step_.groups;
     place.rows = std::min(tiles_.rows, step_.rows - place.row);
-    place.is_like_last = !is_first && pixels == place.pixels;
+    place.is_like_last = !is_first && !skips_ && pixels == place.pixels;
+    place.has_same_windows = false;
     if (place.is_like_last) {
       return;
     }
+    const bool has_same_box = has_same_matrix && pixels / class_count_ == place.pixels / class_count_;
+    const WindowClasses classes = classes_.of(pixels % class_count_);
+    const bool has_same_geometry = has_same_box && meet_the_same(place.classes, classes);
     place.pixels = pixels;
-    place.classes = window_classes_of(step_.windows, pixels % classes_);
-    place.box = box_of(tiles_, place.classes, pixels / classes_);
+    place.classes = classes;
+    if (has_same_geometry && !skips_ && place.depth <= kProductBlock) {
+      place.has_same_windows = place.box.outputs() <= panel_columns() || by_lines(step_);
+      return;  // the box, the depth and the plane are the same
+    }
+    place.box = box_of(tiles_, place.classes, pixels / class_count_);
     place.depth = step_.channels * place.classes.taps();
     if (kernels_ != nullptr && place.depth != 0 && place.box.outputs() != 0) {
-      place.plane = window_plane(place.classes, place.box);
+      place.kept = place.classes;
+      place.is_skipping = skips_ && leaves_out_taps(place, operands);
+      place.plane = window_plane(place.kept, place.box);
     }
   }
+
+  // Whether the outputs of two classes meet the same elements: one after the other where a stride is large.
+  [[nodiscard]] static bool meet_the_same(const WindowClasses& one, const WindowClasses& other) {
+    for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+      const WindowClass& a = one.axes[i];
+      const WindowClass& b = other.axes[i];
+      if (a.outputs != b.outputs || a.first != b.first || a.taps.count != b.taps.count || a.tap_move != b.tap_move) {
+        return false;
+      }
+    }
+    return true;
+  }
+  [[nodiscard]] std::int64_t panel_columns() const { return kernels_ != nullptr ? kernels_->panel : 0; }
+
+  // Finds the taps that the tile needs. False: all, or so many that it is not worth the trouble.
+  bool leaves_out_taps(Place& place, std::byte* const* operands) const {
+    place.met = MetTaps(step_.windows, place.classes, place.box);
+    if (2 * place.met.taps() > place.met.all() || !has_finite_rows(place, operands)) {
+      return false;
+    }
+    const WindowClasses kept = place.met.among(place.classes);
+    const std::int64_t channels = channels_of_block(step_, place.met.all(), kProductBlock);
+    if (place.met.taps() != 0 &&
+        window_block_elements(kept, place.box, channels, kProductBlock) > buffers_.copied_elements) {
+      return false;
+    }
+    place.kept = kept;
+    return true;
+  }
+
+  // ---- Outputs without taps ----
+
+  [[nodiscard]] std::int64_t all_lines() const {
+    return step_.images * step_.groups * step_.rows * step_.windows.axes[0].output * step_.windows.axes[1].output;
+  }
+  [[nodiscard]] std::int64_t lines_of_piece() const {
+    constexpr std::int64_t kOutputsOfPiece = 1 << 16;
+    return std::max<std::int64_t>(1, kOutputsOfPiece / std::max<std::int64_t>(1, step_.windows.axes[2].output));
+  }
+
+  // Fills some lines of the output. The outputs that have taps are overwritten in the next phase.
+  void fill(std::int64_t piece, std::byte* const* operands) const {
+    const WindowAxis* const axes = step_.windows.axes;
+    const std::int64_t end = std::min(all_lines(), (piece + 1) * lines_of_piece());
+    for (std::int64_t line = piece * lines_of_piece(); line < end; ++line) {
+      const std::int64_t row = line % axes[1].output;
+      const std::int64_t slice = line / axes[1].output % axes[0].output;
+      const std::int64_t plane = line / axes[1].output / axes[0].output;
+      const std::int64_t channel = plane % (step_.groups * step_.rows);
+      constexpr std::int64_t kTogether = 256;
+      constexpr ProductScale kScale{.alpha = 1, .beta = 1};
+      const f32 value = has_bias_ ? kScale(0.0F, load(operands[kBias] + channel * step_.bias_channel)) : kScale(0.0F);
+      std::byte* to = operands[kOutput] + plane / (step_.groups * step_.rows) * step_.output_image +
+                      channel * step_.output_channel + slice * axes[0].output_step + row * axes[1].output_step;
+      if (axes[2].output_step == kBytes) {
+        f32 some[kTogether];
+        std::fill_n(some, kTogether, value);
+        for (std::int64_t i = 0; i < axes[2].output; i += kTogether) {
+          std::memcpy(to + i * kBytes, some,
+                      static_cast<std::size_t>(std::min(kTogether, axes[2].output - i) * kBytes));
+        }
+        continue;
+      }
+      for (std::int64_t i = 0; i < axes[2].output; ++i, to += axes[2].output_step) {
+        std::memcpy(to, &value, sizeof(value));
+      }
+    }
+  }
+
+  // ---- Outputs with taps ----
 
   [[nodiscard]] const std::byte* channel(const Place& place, std::byte* const* operands, std::int64_t number) const {
     return operands[kInput] + place.image * step_.input_image +
@@ -152,7 +295,25 @@ class ConvolutionRun final : public cpu::Prepared {
     return reinterpret_cast<const f32*>(operands[kFilter]) + before * step_.rows * step_.channels;
   }
 
+  // Whether the factors of the tile's rows are all finite.
+  [[nodiscard]] bool has_finite_rows(const Place& place, std::byte* const* operands) const {
+    const std::int64_t strips = parts_of(step_.rows, step_.strip);
+    const f32* const flags = reinterpret_cast<const f32*>(operands[kFilter]) +
+                             step_.groups * step_.rows * step_.channels * step_.taps() + place.group * strips;
+    return std::all_of(flags + place.row / step_.strip, flags + parts_of(place.row + place.rows, step_.strip),
+                       [](f32 flag) { return flag == 0; });
+  }
+
   void compute_by_definition(const Place& place, std::byte* const* operands, f32* totals) const {
+    for (std::int64_t row = 0; row < place.rows; ++row) {
+      for (std::int64_t pixel = 0; pixel < place.box.outputs(); ++pixel) {
+        totals[row * buffers_.row_step + pixel] = output_by_definition(place, operands, row, pixel);
+      }
+    }
+  }
+
+  [[nodiscard]] f32 output_by_definition(const Place& place, std::byte* const* operands, std::int64_t row,
+                                         std::int64_t pixel) const {
     const WindowClass* const axes = place.classes.axes;
     const std::int64_t taps = place.classes.taps();
     const auto tap_along = [&](std::int64_t tap, std::uint32_t axis) {
@@ -160,106 +321,151 @@ class ConvolutionRun final : public cpu::Prepared {
              : axis == 1 ? tap / axes[2].taps.count % axes[1].taps.count
                          : tap % axes[2].taps.count;
     };
-    for (std::int64_t row = 0; row < place.rows; ++row) {
-      const std::byte* const filter =
-          operands[kFilter] + place.group * step_.filter_group + (place.row + row) * step_.filter_row;
-      const auto weight = [&](std::int64_t k) {
-        if (step_.strip != 0) {
-          return packed_factor(filter_of(place, operands), step_.rows, step_.strip, place.depth, place.row + row, k);
-        }
-        const std::byte* at = filter + k / taps * step_.filter_channel;
-        for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
-          const WindowTaps& along = axes[i].taps;
-          at += (along.first + tap_along(k % taps, i) * along.step) * step_.windows.axes[i].filter_step;
-        }
-        return load(at);
-      };
-      for (std::int64_t pixel = 0; pixel < place.box.outputs(); ++pixel) {
-        const std::int64_t outputs[] = {place.box.first[0] + pixel / (place.box.count[1] * place.box.count[2]),
-                                        place.box.first[1] + pixel / place.box.count[2] % place.box.count[1],
-                                        place.box.first[2] + pixel % place.box.count[2]};
-        const auto element = [&](std::int64_t k) {
-          const std::byte* at = channel(place, operands, k / taps);
-          for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
-            const std::int64_t there =
-                axes[i].first + outputs[i] * axes[i].output_move + tap_along(k % taps, i) * axes[i].tap_move;
-            if (there < 0 || there >= step_.windows.axes[i].input) {
-              return 0.0F;
-            }
-            at += there * step_.windows.axes[i].input_step;
-          }
-          return load(at);
-        };
-        totals[row * buffers_.row_step + pixel] = sum_of_products(place.depth, element, weight);
+    const std::byte* const filter =
+        operands[kFilter] + place.group * step_.filter_group + (place.row + row) * step_.filter_row;
+    const auto weight = [&](std::int64_t k) {
+      if (step_.strip != 0) {
+        return packed_factor(filter_of(place, operands), step_.rows, step_.strip, place.depth, place.row + row, k);
       }
-    }
+      const std::byte* at = filter + k / taps * step_.filter_channel;
+      for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+        const WindowTaps& along = axes[i].taps;
+        at += (along.first + tap_along(k % taps, i) * along.step) * step_.windows.axes[i].filter_step;
+      }
+      return load(at);
+    };
+    const std::int64_t outputs[] = {place.box.first[0] + pixel / (place.box.count[1] * place.box.count[2]),
+                                    place.box.first[1] + pixel / place.box.count[2] % place.box.count[1],
+                                    place.box.first[2] + pixel % place.box.count[2]};
+    const auto element = [&](std::int64_t k) {
+      const std::byte* at = channel(place, operands, k / taps);
+      for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+        const std::int64_t there =
+            axes[i].first + outputs[i] * axes[i].output_move + tap_along(k % taps, i) * axes[i].tap_move;
+        if (there < 0 || there >= step_.windows.axes[i].input) {
+          return 0.0F;
+        }
+        at += there * step_.windows.axes[i].input_step;
+      }
+      return load(at);
+    };
+    return sum_of_products(place.depth, element, weight);
   }
 
   // The windows of a tile, for one block after another.
   struct WindowColumns {
     const ConvolutionRun& run;
-    const Place& place;
+    Place& place;
     std::byte* const* operands;
     std::int64_t* offsets;
     std::byte* copied;
     f32* packed;
 
+    // The numbers are those of the taps that are kept.
     void begin(std::int64_t first, std::int64_t depth) const {
-      const std::int64_t taps = place.classes.taps();
-      const std::int64_t channel = first / taps;
-      const std::int64_t channels = (first + depth - 1) / taps + 1 - channel;
+      if (place.has_same_windows) {
+        return;
+      }
       constexpr f32 kPadding = 0;
-      copy_planes(run.step_.windows, place.plane, run.channel(place, operands, channel), run.step_.input_channel,
-                  channels, sizeof(f32), &kPadding, copied);
+      WindowBlock& block = place.block;
+      find_block(place.kept, place.plane, place.box, first, depth, kProductBlock, block);
+      copy_block(run.step_.windows, block, run.channel(place, operands, 0), run.step_.input_channel, sizeof(f32),
+                 &kPadding, copied);
       if (depth != place.depth || !place.is_like_last) {
-        tap_offsets(place.classes, place.plane, first, depth, offsets);
+        tap_offsets(block, offsets);
       }
     }
     [[nodiscard]] Panel panel(std::int64_t column, std::int64_t, std::int64_t depth) const {
       const std::int64_t width = run.kernels_->panel;
-      pack_windows(place.plane, place.box, copied, offsets, depth, column, width, sizeof(f32),
-                   reinterpret_cast<std::byte*>(packed));
+      if (!place.has_same_windows) {
+        pack_windows(place.block.plane(), place.box, copied, offsets, depth, column, width, sizeof(f32),
+                     reinterpret_cast<std::byte*>(packed));
+      }
       return {.first = packed, .step = width};
     }
   };
 
-  void compute(const Place& place, std::byte* const* operands, std::byte* scratch) const {
+  void compute(Place& place, std::byte* const* operands, std::byte* scratch) const {
     PackedStrips a{.first = filter_of(place, operands) + place.row * place.depth, .depth = place.depth};
-    WindowColumns b{.run = *this,
-                    .place = place,
-                    .operands = operands,
-                    .offsets = reinterpret_cast<std::int64_t*>(scratch + buffers_.offsets),
-                    .copied = scratch + buffers_.copied,
-                    .packed = reinterpret_cast<f32*>(scratch + buffers_.panel)};
+    const WindowColumns b{.run = *this,
+                          .place = place,
+                          .operands = operands,
+                          .offsets = reinterpret_cast<std::int64_t*>(scratch + buffers_.offsets),
+                          .copied = scratch + buffers_.copied,
+                          .packed = reinterpret_cast<f32*>(scratch + buffers_.panel)};
     const TileTotals tile{.first = reinterpret_cast<f32*>(scratch + buffers_.totals),
                           .row_step = buffers_.row_step,
                           .rows = place.rows,
                           .columns = place.box.outputs()};
-    if (by_lines(step_)) {
-      add_lines(place, a, b, tile);
-    } else {
-      add_products(*kernels_, place.depth, a, b, tile);
+    if (!place.is_skipping) {
+      add_blocks(place, a, b, tile);
+      return;
+    }
+    KeptStrips kept{.all = a,
+                    .taps = place.met,
+                    .rows = place.rows,
+                    .of_strip = kernels_->strip,
+                    .packed = reinterpret_cast<f32*>(scratch + buffers_.strips)};
+    add_blocks(place, kept, b, tile);
+    for (std::int64_t row = 0; row < tile.rows; ++row) {
+      f32* const totals = tile.first + row * tile.row_step;
+      for (std::int64_t pixel = 0; pixel < tile.columns; ++pixel) {
+        if (to_bits(totals[pixel]) == to_bits(-0.0F)) {
+          totals[pixel] = output_by_definition(place, operands, row, pixel);
+        }
+      }
+    }
+  }
+
+  // The end of the block that begins with this factor. Factors that are left out count for the length of a block.
+  [[nodiscard]] static std::int64_t end_of_block(const Place& place, std::int64_t first) {
+    if (!place.is_skipping) {
+      return std::min(first + kProductBlock, place.depth);
+    }
+    const std::int64_t next = (place.met.k_of(first) / kProductBlock + 1) * kProductBlock;
+    return place.met.before(std::min(next, place.depth));
+  }
+
+  // Block by block, as numerics.md adds them. A block whose factors are all left out would add +0.
+  template <class Rows>
+  void add_blocks(const Place& place, Rows& a, const WindowColumns& b, const TileTotals& tile) const {
+    const std::int64_t all = step_.channels * place.kept.taps();
+    for (std::int64_t row = 0; row < tile.rows && all == 0; ++row) {
+      std::fill_n(tile.first + row * tile.row_step, tile.columns, 0.0F);
+    }
+    for (std::int64_t first = 0; first < all;) {
+      const std::int64_t end = end_of_block(place, first);
+      a.begin(first, end - first);
+      b.begin(first, end - first);
+      if (by_lines(step_)) {
+        add_lines(place, a.strip(0, tile.rows, first, end - first), b, tile, first, end - first);
+      } else {
+        for (std::int64_t column = 0; column < tile.columns; column += kernels_->panel) {
+          const Panel panel = b.panel(column, first, end - first);
+          add_panel(*kernels_, a, panel, tile.columns - column, column == 0, first, end - first, tile.rows,
+                    tile.first + column, tile.row_step);
+        }
+      }
+      first = end;
+    }
+    if (by_lines(step_) && all != 0) {
+      const BoxLines lines(place.plane, place.box);
+      for (std::int64_t row = 0; row < tile.rows; ++row) {
+        lines.close_up(place.box, tile.first + row * tile.row_step);
+      }
     }
   }
 
   // One strip of few rows.
-  void add_lines(const Place& place, const PackedStrips& a, const WindowColumns& b, const TileTotals& tile) const {
-    const std::int64_t* const count = place.box.count;
+  void add_lines(const Place& place, const f32* strip, const WindowColumns& b, const TileTotals& tile,
+                 std::int64_t first, std::int64_t depth) const {
     const BoxLines lines(place.plane, place.box);
     const auto* const copied = reinterpret_cast<const f32*>(b.copied);
-    for (std::int64_t first = 0; first < place.depth; first += kProductBlock) {
-      const std::int64_t depth = std::min(kProductBlock, place.depth - first);
-      b.begin(first, depth);
-      for (std::int64_t i = 0; i < count[0]; ++i) {
-        for (std::int64_t j = 0; j < lines.count; ++j) {
-          lines_[tile.rows - 1](a.strip(0, tile.rows, first, depth), copied + place.plane.offset_of_row(i, j),
-                                b.offsets, depth, tile.first + lines.place(place.box, i, j), tile.row_step,
-                                lines.length, first == 0);
-        }
+    for (std::int64_t i = 0; i < place.box.count[0]; ++i) {
+      for (std::int64_t j = 0; j < lines.count; ++j) {
+        lines_[tile.rows - 1](strip, copied + place.block.plane().offset_of_row(i, j), b.offsets, depth,
+                              tile.first + lines.place(place.box, i, j), tile.row_step, lines.length, first == 0);
       }
-    }
-    for (std::int64_t row = 0; row < tile.rows; ++row) {
-      lines.close_up(place.box, tile.first + row * tile.row_step);
     }
   }
 
@@ -278,6 +484,10 @@ class ConvolutionRun final : public cpu::Prepared {
   void finish(const Place& place, std::byte* const* operands, f32* totals) const {
     const bool is_handed_on = after_.stream != nullptr;
     const std::int64_t columns = place.box.outputs();
+    if (columns == 1 && !is_handed_on) {
+      finish_one(place, operands, totals);
+      return;
+    }
     for (std::int64_t row = 0; row < place.rows; ++row) {
       f32* const made = totals + row * buffers_.row_step;
       const std::int64_t channel = place.group * step_.rows + place.row + row;
@@ -303,6 +513,23 @@ class ConvolutionRun final : public cpu::Prepared {
     }
   }
 
+  // A box of one pixel, of which there are many where a stride is large.
+  void finish_one(const Place& place, std::byte* const* operands, const f32* totals) const {
+    constexpr ProductScale kScale{.alpha = 1, .beta = 1};
+    const std::int64_t channel = place.group * step_.rows + place.row;
+    std::byte* to = operands[kOutput] + place.image * step_.output_image + channel * step_.output_channel;
+    for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+      const WindowClass& along = place.classes.axes[i];
+      to += (along.first_output + place.box.first[i] * along.output_stride) * step_.windows.axes[i].output_step;
+    }
+    const std::byte* bias = has_bias_ ? operands[kBias] + channel * step_.bias_channel : nullptr;
+    for (std::int64_t row = 0; row < place.rows; ++row, to += step_.output_channel) {
+      const f32 total = totals[row * buffers_.row_step];
+      const f32 value = bias == nullptr ? kScale(total) : kScale(total, load(bias + row * step_.bias_channel));
+      std::memcpy(to, &value, sizeof(value));
+    }
+  }
+
   // The pixels of one channel; `to` is the channel's first.
   void write_row(const Place& place, f32* made, const std::byte* bias, std::byte* to) const {
     for_each_run(step_, place.classes, place.box, kBytes,
@@ -325,82 +552,12 @@ class ConvolutionRun final : public cpu::Prepared {
   ConvolutionTiles tiles_;
   ConvolutionBuffers buffers_;
   cpu::Neighbour after_;
-  std::int64_t classes_;
+  TapClasses classes_;
+  std::int64_t class_count_;
   std::int64_t tiles_of_piece_;
   cpu::Target target_;
   bool has_bias_;
-};
-
-// Packs the filter. A piece is some strips of a group.
-class FilterRun final : public cpu::Prepared {
- public:
-  FilterRun(const ConvolutionStep& step, const ProductKernels* kernels, std::int64_t strips)
-      : Prepared(static_cast<std::uint64_t>(parts_of(step.groups * strips_of(step), strips))),
-        step_(step),
-        kernels_(kernels),
-        strips_(strips) {}
-
-  static std::int64_t strips_of(const ConvolutionStep& step) { return parts_of(step.rows, step.strip); }
-
-  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    const std::int64_t first = static_cast<std::int64_t>(piece.number) * strips_;
-    const std::int64_t end = std::min(first + strips_, step_.groups * strips_of(step_));
-    const Windows& windows = step_.windows;
-    for (std::int64_t number = first; number < end; ++number) {
-      const std::int64_t group = number / strips_of(step_);
-      const std::int64_t row = number % strips_of(step_) * step_.strip;
-      const std::int64_t rows = std::min<std::int64_t>(step_.strip, step_.rows - row);
-      const std::byte* const from = operands[0] + group * step_.filter_group + row * step_.filter_row;
-      auto* const to = reinterpret_cast<f32*>(operands[1]) + group * step_.rows * step_.channels * step_.taps();
-      for (std::int64_t i = 0; i < tap_groups(windows, 0); ++i) {
-        for (std::int64_t j = 0; j < tap_groups(windows, 1); ++j) {
-          for (std::int64_t k = 0; k < tap_groups(windows, 2); ++k) {
-            const WindowTaps taps[] = {taps_of_group(windows, 0, i), taps_of_group(windows, 1, j),
-                                       taps_of_group(windows, 2, k)};
-            const std::int64_t depth = step_.channels * taps[0].count * taps[1].count * taps[2].count;
-            pack(from, taps, depth, rows,
-                 to + taps_before(windows, taps[0], taps[1], taps[2]) * step_.rows * step_.channels + row * depth);
-          }
-        }
-      }
-    }
-  }
-
-  void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "strips of %u rows", step_.strip);
-  }
-
- private:
-  void pack(const std::byte* from, const WindowTaps* taps, std::int64_t depth, std::int64_t rows, f32* to) const {
-    const WindowAxis* const axes = step_.windows.axes;
-    bool has_all = true;
-    for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
-      has_all = has_all && taps[i].count == axes[i].taps;
-    }
-    if (has_all && is_contiguous_filter(step_, kBytes)) {
-      pack_panel(kernels_, from, kBytes, step_.filter_row, depth, rows, rows, to);
-      return;
-    }
-    for (std::int64_t channel = 0; channel < step_.channels; ++channel) {
-      for (std::int64_t i = 0; i < taps[0].count; ++i) {
-        for (std::int64_t j = 0; j < taps[1].count; ++j) {
-          for (std::int64_t k = 0; k < taps[2].count; ++k, to += rows) {
-            const std::byte* const at = from + channel * step_.filter_channel +
-                                        (taps[0].first + i * taps[0].step) * axes[0].filter_step +
-                                        (taps[1].first + j * taps[1].step) * axes[1].filter_step +
-                                        (taps[2].first + k * taps[2].step) * axes[2].filter_step;
-            for (std::int64_t row = 0; row < rows; ++row) {
-              std::memcpy(to + row, at + row * step_.filter_row, sizeof(f32));
-            }
-          }
-        }
-      }
-    }
-  }
-
-  ConvolutionStep step_;
-  const ProductKernels* kernels_;
-  std::int64_t strips_;  // of a piece
+  bool skips_;
 };
 
 }  // namespace
@@ -409,26 +566,24 @@ std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const Produ
                                                    const cpu::Machine& machine, cpu::Neighbour after) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  if (step.kind == ProductKind::filter) {
-    constexpr std::int64_t kElementsOfPiece = 1 << 16;
-    const std::int64_t of_strip = step.strip * step.channels * step.taps();
-    return std::make_unique<FilterRun>(step, kernels, std::max<std::int64_t>(1, kElementsOfPiece / of_strip));
-  }
   if (step.strip == 0) {
     kernels = nullptr;  // they want it packed
   } else if (kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
+  TapClasses classes(step.windows);
+  const std::int64_t count = classes.count();
   const ConvolutionTiles tiles = cut(step,
                                      {.strip = kernels != nullptr ? kernels->strip : 1,
                                       .panel = kernels != nullptr ? kernels->panel : 1,
                                       .block = kernels != nullptr ? kProductBlock : 0,
                                       .by_lines = by_lines(step),
+                                      .skips = skips_taps(step, kernels),
                                       .least_work = kLeastWork},
-                                     machine.threads);
-  return std::make_unique<ConvolutionRun>(step, kernels, flat.operands[kBias].slot != kAbsentSlot, tiles,
-                                          tiles_of_piece(step, tiles, kLeastWork, machine.threads), machine,
-                                          std::move(after));
+                                     count, machine.threads);
+  return std::make_unique<ConvolutionRun>(step, std::move(classes), kernels, flat.operands[kBias].slot != kAbsentSlot,
+                                          tiles, tiles_of_piece(step, tiles, count, kLeastWork, machine.threads),
+                                          machine, std::move(after));
 }
 
 }  // namespace anydml

@@ -8,7 +8,9 @@
 
 namespace anydml {
 
-// For the steps of a convolution. kernels: null where the definition computes. Null: the step is for another target.
+// The step that packs the filter of a convolution.
+[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_filter(const Step& flat, const ProductKernels* kernels);
+// The convolution. kernels: null where the definition computes. Null: the step is for another target.
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const ProductKernels* kernels,
                                                                  const cpu::Machine& machine, cpu::Neighbour after);
 

@@ -351,7 +351,10 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   const ProductKernels* const kernels = product_kernels(machine.target);
   ProductKind kind;
   std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
-  if (kind == ProductKind::filter || kind == ProductKind::convolution) {
+  if (kind == ProductKind::filter) {
+    return prepare_filter(flat, kernels);
+  }
+  if (kind == ProductKind::convolution) {
     return prepare_convolution(flat, kernels, machine, std::move(neighbours.after));
   }
   if (kind == ProductKind::integer_filter || kind == ProductKind::integer_convolution) {

@@ -99,7 +99,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
   IntegerConvolutionRun(const IntegerConvolutionStep& step, const IntegerKernels& kernels,
                         const ConvolutionTiles& tiles, std::int64_t of_piece, const cpu::Machine& machine,
                         cpu::Neighbour after)
-      : Prepared(static_cast<std::uint64_t>(parts_of(all_tiles(step.convolution, tiles), of_piece)), 1,
+      : Prepared(static_cast<std::uint64_t>(parts_of(all_tiles(step.convolution, tiles, 1), of_piece)), 1,
                  Buffers(step, kernels, tiles).bytes),
         step_(step),
         convolution_(step_.convolution),
@@ -116,7 +116,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * tiles_of_piece_;
-    const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(convolution_, tiles_));
+    const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(convolution_, tiles_, 1));
     for (std::int64_t number = first; number < end; ++number) {
       Work work = work_of(number, piece.scratch, operands);
       if (depth_ == 0) {
@@ -150,7 +150,8 @@ class IntegerConvolutionRun final : public cpu::Prepared {
     std::int64_t row;
     std::int64_t rows;
     WindowTile box;
-    WindowPlane plane;
+    WindowPlane plane;  // with all taps
+    WindowBlock block;  // that is copied
     std::byte padding;  // the zero point of the input, unchanged
     u32 input_zero;     // for the signs of bytes that are multiplied
     bool has_zeros;     // whether the sums of columns count
@@ -205,13 +206,11 @@ class IntegerConvolutionRun final : public cpu::Prepared {
   }
 
   // Copies the part of the image that the tile needs for these k.
-  void copy_block(const Work& work, std::int64_t first, std::int64_t depth) const {
-    const std::int64_t taps = classes_.taps();
-    const std::int64_t from = first / taps;
-    const std::int64_t channels = (first + depth - 1) / taps + 1 - from;
-    copy_planes(convolution_.windows, work.plane, channel(work, from), convolution_.input_channel, channels, 1,
-                &work.padding, at<std::byte>(work, buffers_.copied));
-    tap_offsets(classes_, work.plane, first, depth, at<std::int64_t>(work, buffers_.offsets));
+  void copy_part(Work& work, std::int64_t first, std::int64_t depth) const {
+    find_block(classes_, work.plane, work.box, first, depth, kFilterBlock, work.block);
+    copy_block(convolution_.windows, work.block, channel(work, 0), convolution_.input_channel, 1, &work.padding,
+               at<std::byte>(work, buffers_.copied));
+    tap_offsets(work.block, at<std::int64_t>(work, buffers_.offsets));
   }
 
   void add_lines(Work& work) const {
@@ -223,7 +222,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
     std::fill_n(rests, work.rows, 0U);
     for (std::int64_t first = 0; first < depth_; first += kFilterBlock) {
       const std::int64_t depth = std::min(kFilterBlock, depth_ - first);
-      copy_block(work, first, depth);
+      copy_part(work, first, depth);
       for (std::int64_t row = 0; row < work.rows; ++row) {
         const auto* const filter =
             reinterpret_cast<const std::byte*>(filter_of_group(work)) + (work.row + row) * padded_depth(depth_) + first;
@@ -234,7 +233,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
         }
         for (std::int64_t i = 0; i < work.box.count[0]; ++i) {
           for (std::int64_t j = 0; j < lines.count; ++j) {
-            line_(copied + work.plane.offset_of_row(i, j), offsets, weights, depth,
+            line_(copied + work.block.plane().offset_of_row(i, j), offsets, weights, depth,
                   work.totals + row * buffers_.row_step + lines.place(work.box, i, j), lines.length, first == 0);
           }
         }
@@ -276,7 +275,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
       const std::int64_t groups = parts_of(depth, kernels_.group);
       const u8* const strips = filter_of_group(work) + padded_rows * first + work.row * groups * kernels_.group;
       if (step_.has_windows != 0) {
-        copy_block(work, first, depth);
+        copy_part(work, first, depth);
       }
       for (std::int64_t column = 0; column < columns; column += width) {
         const std::int64_t panel_bytes = width * groups * kernels_.group;
@@ -316,8 +315,8 @@ class IntegerConvolutionRun final : public cpu::Prepared {
       return;
     }
     std::byte* const windows = at<std::byte>(work, buffers_.windows);
-    pack_windows(work.plane, work.box, at<std::byte>(work, buffers_.copied), at<std::int64_t>(work, buffers_.offsets),
-                 depth, column, together, 1, windows);
+    pack_windows(work.block.plane(), work.box, at<std::byte>(work, buffers_.copied),
+                 at<std::int64_t>(work, buffers_.offsets), depth, column, together, 1, windows);
     pack_bytes(pack_, windows, together, 1, depth, count, to);
   }
 
@@ -523,11 +522,12 @@ std::unique_ptr<cpu::Prepared> prepare_integer_convolution(const Step& flat, con
                                       .panel = kernels.panel,
                                       .block = lines || step.has_windows != 0 ? kFilterBlock : 0,
                                       .by_lines = lines,
+                                      .skips = false,
                                       .least_work = least_work},
-                                     machine.threads);
-  return std::make_unique<IntegerConvolutionRun>(step, kernels, tiles,
-                                                 tiles_of_piece(step.convolution, tiles, least_work, machine.threads),
-                                                 machine, std::move(after));
+                                     1, machine.threads);
+  return std::make_unique<IntegerConvolutionRun>(
+      step, kernels, tiles, tiles_of_piece(step.convolution, tiles, 1, least_work, machine.threads), machine,
+      std::move(after));
 }
 
 }  // namespace anydml

@@ -54,6 +54,10 @@ struct TilePlace {
   return place;
 }
 
+// Multiply-adds of a tile, at most, where it can be smaller: a call is interrupted between tiles, and this many take a
+// part of a second.
+inline constexpr std::int64_t kMostWork = std::int64_t{1} << 32;
+
 // As large as the limits allow, smaller where threads would have nothing to do otherwise.
 [[nodiscard]] inline Tiles cut(const ProductStep& step, std::int64_t strip, std::int64_t panel, TileLimits most,
                                unsigned threads) {
@@ -66,8 +70,9 @@ struct TilePlace {
     tiles.across = parts_of(step.columns, tiles.columns);
     const std::int64_t work = tiles.rows * tiles.columns * std::max<std::int64_t>(step.depth, 1);
     const bool can_halve = tiles.columns > panel || tiles.rows > strip;
-    if (threads == 1 || tiles.of_matrix() * step.batches >= 4 * std::int64_t{threads} || work < 2 * most.least_work ||
-        !can_halve) {
+    const bool is_enough =
+        threads == 1 || tiles.of_matrix() * step.batches >= 4 * std::int64_t{threads} || work < 2 * most.least_work;
+    if ((is_enough && work <= kMostWork) || !can_halve) {
       return tiles;
     }
     if (tiles.columns > panel && (tiles.columns >= tiles.rows || tiles.rows <= strip)) {

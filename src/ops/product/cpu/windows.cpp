@@ -178,6 +178,152 @@ WindowPlane window_plane(const WindowClasses& classes, const WindowTile& tile) {
   return plane;
 }
 
+namespace {
+
+// The taps [low, low + count) along a dimension.
+void restrict_taps(WindowClass& along, std::int64_t low, std::int64_t count) {
+  along.first += low * along.tap_move;
+  along.taps.count = count;
+}
+
+// The most taps along a dimension that some consecutive ones meet, where `each` of them belong to one place of it.
+std::int64_t most_places(std::int64_t places, std::int64_t each, std::int64_t taps) {
+  return std::min(places, (std::max<std::int64_t>(taps, 2) - 2) / each + 2);
+}
+
+// Whether a part of a block may leave out rows of taps, beside another part: with one slice, the step from slice to
+// slice does not matter.
+bool has_one_slice(const WindowClasses& classes, const WindowTile& tile) {
+  return classes.axes[0].taps.count == 1 && tile.count[0] == 1;
+}
+
+// The taps [first, first + depth) of a channel that has more than a block, as a part of one.
+void find_part(const WindowClasses& classes, const WindowTile& tile, std::int64_t first, std::int64_t depth,
+               std::int64_t block, std::uint32_t number, WindowBlock& found) {
+  const bool is_alone = found.count == 1;
+  WindowClasses& some = found.some_classes[number];
+  some = classes;
+  std::int64_t before = 0;             // taps of the places that are left out
+  std::int64_t each = classes.taps();  // taps of one place of the dimension before
+  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+    const std::int64_t count = classes.axes[i].taps.count;
+    each /= count;
+    const std::int64_t low = first / each % count;
+    const std::int64_t high = (first + depth - 1) / each % count;
+    if ((i == 1 && !is_alone && !has_one_slice(classes, tile)) || (i == 2 && (!is_alone || count <= block))) {
+      break;
+    }
+    restrict_taps(some.axes[i], low, high - low + 1);
+    before += low * each;
+    if (low != high) {
+      break;
+    }
+  }
+  found.some_planes[number] = window_plane(some, tile);
+  found.parts[number] = {.channel = 0,
+                         .channels = 1,
+                         .classes = &some,
+                         .plane = &found.some_planes[number],
+                         .first = first - before,
+                         .depth = depth};
+}
+
+}  // namespace
+
+void find_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile, std::int64_t first,
+                std::int64_t depth, std::int64_t block, WindowBlock& found) noexcept {
+  const std::int64_t taps = classes.taps();
+  const std::int64_t channel = first / taps;
+  const std::int64_t last = (first + depth - 1) / taps;
+  if (taps <= block) {
+    found.count = 1;
+    found.parts[0] = {.channel = channel,
+                      .channels = last + 1 - channel,
+                      .classes = &classes,
+                      .plane = &whole,
+                      .first = first - channel * taps,
+                      .depth = depth};
+    return;
+  }
+  found.count = channel == last ? 1 : 2;
+  const std::int64_t at = first - channel * taps;
+  const std::int64_t of_first = std::min(depth, taps - at);
+  find_part(classes, tile, at, of_first, block, 0, found);
+  found.parts[0].channel = channel;
+  if (found.count == 2) {
+    find_part(classes, tile, 0, depth - of_first, block, 1, found);
+    found.parts[1].channel = last;
+  }
+}
+
+std::int64_t window_block_elements(const WindowClasses& classes, const WindowTile& tile, std::int64_t channels,
+                                   std::int64_t block) {
+  const std::int64_t taps = classes.taps();
+  if (taps <= block) {
+    return channels * window_plane(classes, tile).elements();
+  }
+  const auto count = [&](std::uint32_t i) { return classes.axes[i].taps.count; };
+  const auto elements = [&](std::uint32_t axis, std::int64_t each) {
+    WindowClasses some = classes;
+    restrict_taps(some.axes[axis], 0, most_places(count(axis), each, block));
+    return window_plane(some, tile).elements();
+  };
+  const std::int64_t by_slices = elements(0, count(1) * count(2));
+  const std::int64_t by_rows = elements(1, count(2));
+  std::int64_t most = count(0) > 1 ? by_slices : count(1) > 1 ? by_rows : elements(2, 1);
+  if (channels > 1) {
+    most = std::max(most, 2 * (has_one_slice(classes, tile) ? by_rows : by_slices));
+  }
+  return most;
+}
+
+MetTaps::MetTaps(const Windows& windows, const WindowClasses& classes, const WindowTile& tile) {
+  const auto rounded_down = [](std::int64_t value, std::int64_t by) {
+    return value >= 0 ? value / by : -((-value + by - 1) / by);
+  };
+  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+    const WindowClass& along = classes.axes[i];
+    const std::int64_t near = along.first + tile.first[i] * along.output_move;
+    const std::int64_t far = near + (tile.count[i] - 1) * along.output_move;
+    const std::int64_t end = windows.axes[i].input - 1;
+    const std::int64_t move = distance(along.tap_move);
+    // The first tap whose farthest position is not before the image, and the last whose nearest is not behind it.
+    const std::int64_t first = along.tap_move < 0 ? -rounded_down(end - near, move) : -rounded_down(far, move);
+    const std::int64_t last = along.tap_move < 0 ? rounded_down(far, move) : rounded_down(end - near, move);
+    of[i] = along.taps.count;
+    low[i] = std::clamp<std::int64_t>(first, 0, of[i]);
+    count[i] = std::max<std::int64_t>(0, std::min(last + 1, of[i]) - low[i]);
+  }
+}
+
+WindowClasses MetTaps::among(WindowClasses classes) const {
+  for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+    restrict_taps(classes.axes[i], low[i], count[i]);
+  }
+  return classes;
+}
+
+void copy_block(const Windows& windows, const WindowBlock& block, const std::byte* from, std::int64_t channel_step,
+                std::size_t element_bytes, const void* padding, std::byte* to) noexcept {
+  for (std::uint32_t i = 0; i < block.count; ++i) {
+    const WindowBlock::Part& part = block.parts[i];
+    copy_planes(windows, *part.plane, from + part.channel * channel_step, channel_step, part.channels, element_bytes,
+                padding, to);
+    to += part.elements() * static_cast<std::int64_t>(element_bytes);
+  }
+}
+
+void tap_offsets(const WindowBlock& block, std::int64_t* to) noexcept {
+  std::int64_t before = 0;
+  for (std::uint32_t i = 0; i < block.count; ++i) {
+    const WindowBlock::Part& part = block.parts[i];
+    tap_offsets(*part.classes, *part.plane, part.first, part.depth, to);
+    std::for_each(to, to + (before != 0 ? part.depth : 0), [before](std::int64_t& offset) { offset += before; });
+    before += part.elements();
+    to += part.depth;
+  }
+}
+
 void copy_planes(const Windows& windows, const WindowPlane& plane, const std::byte* from, std::int64_t channel_step,
                  std::int64_t channels, std::size_t element_bytes, const void* padding, std::byte* to) noexcept {
   switch (element_bytes) {

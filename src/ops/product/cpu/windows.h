@@ -6,6 +6,7 @@
 // for every stride: element t of the row is `offset of the tap + t` from the beginning.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -55,10 +56,84 @@ struct WindowPlane {
 
 [[nodiscard]] WindowPlane window_plane(const WindowClasses& classes, const WindowTile& tile);
 
+// The part of the image that a tile needs for some consecutive k. It has one part, or two if a channel that has more
+// taps than a block ends among these k; the steps of both planes from row to row and from slice to slice are the same.
+struct WindowBlock {
+  struct Part {
+    std::int64_t channel;  // the first
+    std::int64_t channels;
+    const WindowClasses* classes;  // with the taps that are needed
+    const WindowPlane* plane;
+    std::int64_t first;  // the number of the first k, counted from the first tap of `classes`
+    std::int64_t depth;
+
+    [[nodiscard]] std::int64_t elements() const { return channels * plane->elements(); }
+  };
+  Part parts[2];
+  std::uint32_t count;
+  WindowClasses some_classes[2];  // of parts that do not have all taps
+  WindowPlane some_planes[2];
+
+  [[nodiscard]] const WindowPlane& plane() const { return *parts[0].plane; }
+};
+
+// Finds a block, which refers to `classes` and to `whole`, the plane with all taps. block: the most that `depth` is. A
+// plane is whole if a block has all taps of a channel. Otherwise it has the taps between the first and the last that
+// are needed, in whole rows of taps unless a row has more than a block: so the step from row to row is the same in all
+// blocks wherever rows are short enough to join.
+void find_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile, std::int64_t first,
+                std::int64_t depth, std::int64_t block, WindowBlock& found) noexcept;
+// The most elements that such blocks have, if a block of all k meets at most this many channels.
+[[nodiscard]] std::int64_t window_block_elements(const WindowClasses& classes, const WindowTile& tile,
+                                                 std::int64_t channels, std::int64_t block);
+
+// The taps of a tile that meet the image for some of its outputs, among all of its class: ranges along each dimension.
+// k counts all taps of one channel after another, and `kept` these taps alone, in the same order.
+struct MetTaps {
+  std::int64_t low[kWindowAxes];
+  std::int64_t count[kWindowAxes];
+  std::int64_t of[kWindowAxes];
+
+  MetTaps() = default;
+  MetTaps(const Windows& windows, const WindowClasses& classes, const WindowTile& tile);
+
+  [[nodiscard]] std::int64_t taps() const { return count[0] * count[1] * count[2]; }
+  [[nodiscard]] std::int64_t all() const { return of[0] * of[1] * of[2]; }
+  [[nodiscard]] std::int64_t k_of(std::int64_t kept) const {
+    const std::int64_t tap = kept % taps();
+    const std::int64_t row = tap / count[2];
+    return ((kept / taps() * of[0] + low[0] + row / count[1]) * of[1] + low[1] + row % count[1]) * of[2] + low[2] +
+           tap % count[2];
+  }
+  // The number of kept taps before k.
+  [[nodiscard]] std::int64_t before(std::int64_t k) const {
+    const std::int64_t at[] = {k / (of[1] * of[2]) % of[0], k / of[2] % of[1], k % of[2]};
+    std::int64_t sum = k / all() * taps();
+    std::int64_t unit = taps();
+    for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
+      unit /= count[i];
+      const std::int64_t here = at[i] - low[i];
+      sum += std::clamp<std::int64_t>(here, 0, count[i]) * unit;
+      if (here < 0 || here >= count[i]) {
+        break;
+      }
+    }
+    return sum;
+  }
+  // The classes with these taps alone.
+  [[nodiscard]] WindowClasses among(WindowClasses classes) const;
+};
+
 // Copies `channels` planes, one after another, from the channel at `from`. padding: the element outside the image.
 // Elements have 1, 2 or 4 bytes.
 void copy_planes(const Windows& windows, const WindowPlane& plane, const std::byte* from, std::int64_t channel_step,
                  std::int64_t channels, std::size_t element_bytes, const void* padding, std::byte* to) noexcept;
+
+// Copies the parts of a block one after another. from: the image's first channel.
+void copy_block(const Windows& windows, const WindowBlock& block, const std::byte* from, std::int64_t channel_step,
+                std::size_t element_bytes, const void* padding, std::byte* to) noexcept;
+// The offsets of all k of a block in this copy.
+void tap_offsets(const WindowBlock& block, std::int64_t* to) noexcept;
 
 // The offsets of the taps k in [first, first + depth), where k counts the taps of one channel after another and the
 // first plane is that of the channel of tap `first`.

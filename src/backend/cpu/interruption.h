@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Whether a run is to end early. The thread that runs asks its caller between chunks, at intervals in which a person
+// notices no delay; it takes a few nanoseconds to find that none has passed.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+#include "backend/backend.h"
+#include "base/clock.h"
+
+namespace anydml {
+
+class Interruption {
+ public:
+  // interrupt: null if nobody interrupts.
+  explicit Interruption(const Interrupt* interrupt) : interrupt_(interrupt) {}
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  // For the thread that runs, between two pieces of its work.
+  [[nodiscard]] bool is_wanted() { return interrupt_ != nullptr && (is_wanted_ || asks()); }
+
+ private:
+  static constexpr std::uint64_t kInterval = 50'000'000;  // nanoseconds
+
+  [[gnu::noinline]] bool asks() {
+    timespec coarse{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &coarse);
+    const std::uint64_t now =
+        static_cast<std::uint64_t>(coarse.tv_sec) * kClockFrequency + static_cast<std::uint64_t>(coarse.tv_nsec);
+    if (last_ == 0) {
+      last_ = now;
+    } else if (now - last_ >= kInterval) {
+      last_ = now;
+      is_wanted_ = interrupt_->is_wanted(interrupt_->context) != 0;
+    }
+    return is_wanted_;
+  }
+
+  const Interrupt* interrupt_;
+  std::uint64_t last_ = 0;  // when it asked; 0: not yet
+  bool is_wanted_ = false;
+};
+
+}  // namespace anydml
