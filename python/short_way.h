@@ -333,6 +333,13 @@ inline bool requires_gradient(nb::handle tensor) {
   return answer.ptr() == Py_True;
 }
 
+inline bool is_bfloat_tensor(nb::handle array) {
+  const Library* library = library_of(array.ptr());
+  const nb::object type =
+      library != nullptr && library->is_torch ? nb::getattr(array, "dtype", nb::none()) : nb::none();
+  return nb::cast<std::string>(nb::str(type)) == "torch.bfloat16";
+}
+
 // Handles a call with an unknown form.
 inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   const nb::handle* const end = inputs + of.inputs;
@@ -348,9 +355,17 @@ inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::han
     return not_here();
   }
   DeviceCall call;
-  return call.locate(inputs, static_cast<std::size_t>(of.inputs), &out, 1)
-             ? call.run(of.op.c_str(), Attributes(), nb::none())[0]
-             : try_torch(of, call);
+  if (!call.locate(inputs, static_cast<std::size_t>(of.inputs), &out, 1)) {
+    return try_torch(of, call);
+  }
+  try {
+    return call.run(of.op.c_str(), Attributes(), nb::none())[0];
+  } catch (const nb::python_error&) {
+    if (std::any_of(inputs, end, is_bfloat_tensor)) {
+      return not_here();  // the long way computes it in float32
+    }
+    throw;
+  }
 }
 
 }  // namespace anydml::python

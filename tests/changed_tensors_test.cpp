@@ -122,23 +122,25 @@ class Operand {
     return true;
   }
 
-  // The elements, of which NaN is one class.
-  [[nodiscard]] bool equals(const std::vector<std::byte>& before) const {
+  // The first element that differs, or nothing. NaN is one class.
+  [[nodiscard]] std::string difference(const std::vector<std::byte>& before) const {
     const std::vector<std::byte> now = bytes();
     if (now == before || is_four_bits(type_) || type_ == DataType::unknown) {
-      return now == before;
+      return now == before ? "" : "bytes differ";
     }
-    bool equal = true;
+    std::string text;
     visit_type(type_, [&]<class T>() {
-      for (std::size_t at = 0; at + sizeof(T) <= now.size(); at += sizeof(T)) {
+      for (std::size_t at = 0; at + sizeof(T) <= now.size() && text.empty(); at += sizeof(T)) {
         T a;
         T b;
         std::memcpy(&a, now.data() + at, sizeof(T));
         std::memcpy(&b, before.data() + at, sizeof(T));
-        equal = equal && same(a, b);
+        if (!same(a, b)) {
+          text = "element " + std::to_string(at / sizeof(T)) + " in memory is " + show(a) + ", before " + show(b);
+        }
       }
     });
-    return equal;
+    return text;
   }
 
  private:
@@ -234,7 +236,8 @@ class Attempt {
     }
     ++counts.run;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      EXPECT_TRUE(outputs_[i].equals(results[i])) << label << ": output " << i << " differs with all inputs constant";
+      EXPECT_EQ(outputs_[i].difference(results[i]), "")
+          << label << ": output " << i << " differs with all inputs constant";
     }
   }
 

@@ -43,7 +43,7 @@ if(CUDAToolkit_FOUND)
   target_sources(joined_test PRIVATE
     ${PROJECT_SOURCE_DIR}/src/backend/cuda/program.cpp ${PROJECT_SOURCE_DIR}/src/backend/cuda/runtime_compile.cpp
     ${fused_source} ${reduce_cuda}/family.cpp ${reduce_cuda}/joined_source.cpp
-    ${product_cuda}/family.cpp ${product_cuda}/convolution.cpp ${product_cuda}/integer.cpp
+    ${product_cuda}/family.cpp ${product_cuda}/convolution.cpp ${product_cuda}/double.cpp ${product_cuda}/integer.cpp
     ${product_cuda}/integer_windows.cpp ${product_cuda}/run.cpp
     ${CMAKE_CURRENT_BINARY_DIR}/runtime_headers.cpp)
 endif()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/tensor.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -39,14 +40,18 @@ Status check_reach(Where where, const TensorDesc& tensor) {
 }
 
 // A stride along which there is no second element moves nothing, and may be any number. From here on it is one that
-// sums and products of offsets can hold.
-void drop_idle_strides(TensorDesc& tensor) {
-  const bool is_empty = element_count(tensor) == 0;
-  TensorDesc packed = tensor;
-  const bool has_packed = set_packed_strides(packed);
+// sums and products of offsets can hold. Its sign stays.
+void limit_idle_strides(TensorDesc& tensor) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  if (element_count(tensor) == 0) {
+    if (!set_packed_strides(tensor)) {
+      std::fill_n(tensor.strides, tensor.rank, 0);
+    }
+    return;
+  }
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    if (is_empty || tensor.sizes[i] == 1) {
-      tensor.strides[i] = has_packed ? packed.strides[i] : 0;
+    if (tensor.sizes[i] == 1) {
+      tensor.strides[i] = std::clamp(tensor.strides[i], -kMost, kMost);
     }
   }
 }
@@ -98,14 +103,11 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec) {
     for (std::uint32_t i = 0; i < tensor.rank; ++i) {
       tensor.strides[i] = spec.strides[i];
     }
-  } else if (!set_packed_strides(tensor)) {
-    // Only an empty tensor can come here: its other sizes may be anything. No element means no stride matters.
-    for (std::int64_t& stride : tensor.strides) {
-      stride = 0;
-    }
+  } else {
+    (void)set_packed_strides(tensor);  // fails only for an empty tensor, whose strides are set below
   }
   ANYDML_TRY(check_reach(where, tensor));
-  drop_idle_strides(tensor);
+  limit_idle_strides(tensor);
   return tensor;
 }
 

@@ -13,6 +13,7 @@
 #include "graph/compile.h"
 #include "ops/elementwise/cuda/interpreter.h"
 #include "ops/elementwise/cuda/prepared.h"
+#include "ops/product/cuda/double_launch.h"
 #include "ops/product/cuda/kernel_set.h"
 #include "ops/reduce/cuda/kernel_set.h"
 #include "support/graph_text.h"
@@ -100,6 +101,8 @@ cudaError_t start_direct_convolution(const ConvolutionLaunch&, u32, u32, cudaStr
 cudaError_t start_planes(const ConvolutionLaunch&, const PlaneForm&, const dim3&, cudaStream_t) { return cudaSuccess; }
 // It needs a library of CUDA, and joins nothing.
 std::unique_ptr<PreparedStep> prepare_half_product(const Step&, const Machine&, const char**) { return nullptr; }
+cudaError_t start_double_product(const DoubleLaunch&, u32, cudaStream_t) { return cudaSuccess; }
+cudaError_t start_double_convolution(const DoubleWindowLaunch&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_integer_product(const IntegerLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_integer_convolution(const IntegerWindowLaunch&, const TileGrid&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_integer_convolution_sums(const IntegerWindowLaunch&, cudaStream_t) { return cudaSuccess; }

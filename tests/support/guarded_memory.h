@@ -6,6 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -40,19 +44,27 @@ class GuardedMemory {
 // The case that is running, printed if it touches a guard page.
 inline char g_running_case[1024] = {};
 
+inline void print_running_case() {
+  static constexpr char kBefore[] = "\nstopped in: ";
+  static_cast<void>(!write(STDERR_FILENO, kBefore, sizeof(kBefore) - 1));
+  static_cast<void>(!write(STDERR_FILENO, g_running_case, strnlen(g_running_case, sizeof(g_running_case))));
+  static_cast<void>(!write(STDERR_FILENO, "\n", 1));
+}
+
 inline void name_case_on_crash() {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_set_death_callback(print_running_case);  // after its own report
+#else
   struct sigaction action = {};
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   action.sa_handler = [](int number) {
-    static constexpr char kBefore[] = "\nstopped by a signal in: ";
-    static_cast<void>(!write(STDERR_FILENO, kBefore, sizeof(kBefore) - 1));
-    static_cast<void>(!write(STDERR_FILENO, g_running_case, strnlen(g_running_case, sizeof(g_running_case))));
-    static_cast<void>(!write(STDERR_FILENO, "\n", 1));
+    print_running_case();
     raise(number);
   };
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     sigaction(number, &action, nullptr);
   }
+#endif
 }
 
 inline void note_case(const char* text) { std::snprintf(g_running_case, sizeof(g_running_case), "%s", text); }

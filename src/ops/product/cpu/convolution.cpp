@@ -39,9 +39,10 @@ f32 load(const std::byte* from) {
 // Whether the kernels read the copied part of the image itself.
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
 
-// Whether tiles may leave out taps.
-bool skips_taps(const ConvolutionStep& step, const ProductKernels* kernels) {
-  return kernels != nullptr && step.taps() >= kManyTaps && has_many_in_padding(step);
+// Whether tiles may leave out taps. Tiles are cut otherwise then, and a step that takes their elements over needs tiles
+// whose pixels follow one another.
+bool skips_taps(const ConvolutionStep& step, const ProductKernels* kernels, bool is_handed_on) {
+  return kernels != nullptr && !is_handed_on && step.taps() >= kManyTaps && has_many_in_padding(step);
 }
 
 // The memory that a thread needs beside the operands, in bytes from its beginning.
@@ -55,7 +56,8 @@ struct ConvolutionBuffers {
   std::int64_t strips;  // the factors of a block's taps, where others are left out
   std::int64_t all;
 
-  ConvolutionBuffers(const ConvolutionStep& step, const ProductKernels* kernels, const ConvolutionTiles& tiles) {
+  ConvolutionBuffers(const ConvolutionStep& step, const ProductKernels* kernels, const ConvolutionTiles& tiles,
+                     bool skips) {
     constexpr std::int64_t kAlignment = 64;
     const std::int64_t width = kernels != nullptr ? kernels->panel : 1;
     const auto aligned = [](std::int64_t elements) { return parts_of(elements * kBytes, kAlignment) * kAlignment; };
@@ -68,7 +70,6 @@ struct ConvolutionBuffers {
     strips = offsets;
     all = offsets;
     if (kernels != nullptr) {
-      const bool skips = skips_taps(step, kernels);
       copied += kProductBlock * static_cast<std::int64_t>(sizeof(std::int64_t));
       copied_elements = std::max(anydml::copied_elements(step, tiles, kProductBlock), skips ? kMostCopied : 0);
       panel = copied + aligned(copied_elements + 2 * width);
@@ -109,22 +110,22 @@ class ConvolutionRun final : public cpu::Prepared {
  public:
   ConvolutionRun(const ConvolutionStep& step, TapClasses classes, const ProductKernels* kernels, bool has_bias,
                  const ConvolutionTiles& tiles, std::int64_t tiles_of_piece, const cpu::Machine& machine,
-                 cpu::Neighbour after)
+                 cpu::Neighbour after, bool skips)
       : Prepared(static_cast<std::uint64_t>(parts_of(all_tiles(step, tiles, classes.count()), tiles_of_piece)),
                  classes.count() == all_window_classes(step.windows) ? 1 : 2,
-                 static_cast<std::size_t>(ConvolutionBuffers(step, kernels, tiles).all)),
+                 static_cast<std::size_t>(ConvolutionBuffers(step, kernels, tiles, skips).all)),
         step_(step),
         kernels_(kernels),
         lines_(product_lines(machine.target)),
         tiles_(tiles),
-        buffers_(step, kernels, tiles),
+        buffers_(step, kernels, tiles, skips),
         after_(std::move(after)),
         classes_(std::move(classes)),
         class_count_(classes_.count()),
         tiles_of_piece_(tiles_of_piece),
         target_(machine.target),
         has_bias_(has_bias),
-        skips_(skips_taps(step, kernels)) {}
+        skips_(skips) {}
 
   [[nodiscard]] std::uint64_t pieces_in(std::uint32_t phase) const noexcept override {
     return phases() == 2 && phase == 0 ? static_cast<std::uint64_t>(parts_of(all_lines(), lines_of_piece())) : pieces();
@@ -573,17 +574,18 @@ std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const Produ
   }
   TapClasses classes(step.windows);
   const std::int64_t count = classes.count();
+  const bool skips = skips_taps(step, kernels, after.stream != nullptr);
   const ConvolutionTiles tiles = cut(step,
                                      {.strip = kernels != nullptr ? kernels->strip : 1,
                                       .panel = kernels != nullptr ? kernels->panel : 1,
                                       .block = kernels != nullptr ? kProductBlock : 0,
                                       .by_lines = by_lines(step),
-                                      .skips = skips_taps(step, kernels),
+                                      .skips = skips,
                                       .least_work = kLeastWork},
                                      count, machine.threads);
   return std::make_unique<ConvolutionRun>(step, std::move(classes), kernels, flat.operands[kBias].slot != kAbsentSlot,
                                           tiles, tiles_of_piece(step, tiles, count, kLeastWork, machine.threads),
-                                          machine, std::move(after));
+                                          machine, std::move(after), skips);
 }
 
 }  // namespace anydml

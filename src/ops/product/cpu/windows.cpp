@@ -287,6 +287,12 @@ MetTaps::MetTaps(const Windows& windows, const WindowClasses& classes, const Win
     const std::int64_t far = near + (tile.count[i] - 1) * along.output_move;
     const std::int64_t end = windows.axes[i].input - 1;
     const std::int64_t move = distance(along.tap_move);
+    if (move == 0) {  // a dilation of 0: all taps are at one place
+      of[i] = along.taps.count;
+      low[i] = 0;
+      count[i] = of[i];
+      continue;
+    }
     // The first tap whose farthest position is not before the image, and the last whose nearest is not behind it.
     const std::int64_t first = along.tap_move < 0 ? -rounded_down(end - near, move) : -rounded_down(far, move);
     const std::int64_t last = along.tap_move < 0 ? rounded_down(far, move) : rounded_down(end - near, move);
