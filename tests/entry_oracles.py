@@ -63,7 +63,7 @@ def half_away(x):
 
 
 def clip_grad(x, gradient):
-    low, high = in_type(-2.5, x.dtype), in_type(100.25, x.dtype)
+    low, high = in_type(-2.0, x.dtype), in_type(100.0, x.dtype)
     return np.where((x <= low) | (x >= high), x.dtype.type(0), gradient)
 
 
@@ -103,11 +103,11 @@ def shrink(x):
 
 
 ALPHA_BETA = (("Alpha", 0.3), ("Beta", 0.45))
-BOUNDS = (("Min", -2.5), ("Max", 100.25))
+BOUNDS = (("Min", -2.0), ("Max", 100.0))
 
 
 def clipped(x):
-    low, high = in_type(-2.5, x.dtype), in_type(100.25, x.dtype)
+    low, high = in_type(-2.0, x.dtype), in_type(100.0, x.dtype)
     return np.maximum(np.minimum(x, high), low)
 
 
@@ -126,7 +126,7 @@ ENTRIES = {
     "ELEMENT_WISE_MIN": [((), less)],
     "ELEMENT_WISE_MEAN": [((), mean)],
     "ELEMENT_WISE_DIFFERENCE_SQUARE": [((), difference_square)],
-    "ELEMENT_WISE_THRESHOLD": [((("Min", -2.5),), lambda x: greater(x, np.full_like(x, in_type(-2.5, x.dtype)))),
+    "ELEMENT_WISE_THRESHOLD": [((("Min", -2.0),), lambda x: greater(x, np.full_like(x, in_type(-2.0, x.dtype)))),
                                ((("Min", 0.0),), lambda x: greater(x, np.zeros_like(x)))],
     "ELEMENT_WISE_RECIP": [((), computed(lambda x, wide: wide(1) / x))],
     "ELEMENT_WISE_SQRT": [((), computed(lambda x, _: np.sqrt(x)))],
