@@ -215,7 +215,9 @@ def test_symbols_of_graphs(name):
     made = anydml.graph(lambda *symbols: function(*symbols))(*inputs)
     assert made.tobytes() == quietly(lambda: function(*inputs)).tobytes()
     with pytest.raises(TypeError, match="not within a graph"):
-        anydml.graph(lambda *symbols: function(*symbols, dtype="f4"))(*inputs)
+        anydml.graph(lambda *symbols: function(*symbols, order="F"))(*inputs)
+    narrow = anydml.graph(lambda *symbols: function(*symbols, dtype="f2", casting="same_kind"))(*inputs)
+    assert narrow.dtype == np.float16
 
 
 @each
