@@ -63,7 +63,7 @@ _names_of_code = weakref.WeakKeyDictionary()
 
 
 def _names(code):
-    """Returns the names that code reads as attributes, those that it reads as global names, and those that it imports."""
+    """Returns the names of the attributes, of the globals and of the imports that code reads."""
     found = _names_of_code.get(code)
     if found is None:
         attributes, global_names, imported = set(), set(), set()

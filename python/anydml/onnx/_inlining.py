@@ -55,7 +55,7 @@ def _text(key):
 
 
 def _content(nodes, functions):
-    """The number of nodes that are no calls, the bytes of all of them, and how often each function is called."""
+    """Returns the number of nodes that do not call a function, the bytes of all nodes, and how often each function is called."""
     calls, others = Counter(), 0
     for node in nodes_of(nodes):
         key = node.domain, node.op_type, getattr(node, "overload", "")

@@ -7,7 +7,7 @@ values for every place would need memory in proportion to the number of steps ti
 
 
 class Lives:
-    """Of the values that are no constants. A place is the number of the step that comes next; after the last step, it is the
+    """Covers the values that are not constants. A place is the number of the step that comes next; after the last step, it is the
     number of steps."""
 
     def __init__(self, steps, outputs, constants):
