@@ -35,7 +35,7 @@ class DeviceMemory {
       }
     }
   }
-  [[nodiscard]] void* address() const { return memory_->address; }
+  [[nodiscard]] void* address() const { return memory_->address(); }
   [[nodiscard]] nb::tuple device() const { return nb::make_tuple(dlpack::kCuda, id_); }
 
   // The work that wrote the memory is done, so no stream has to wait.
@@ -46,7 +46,7 @@ class DeviceMemory {
       std::shared_ptr<Memory> memory;
     };
     auto* made = new Export{{}, sizes_, memory_};
-    made->managed.tensor = {memory_->address,
+    made->managed.tensor = {memory_->address(),
                             {dlpack::kCuda, id_},
                             static_cast<std::int32_t>(sizes_.size()),
                             is_of_truths_ ? dlpack::ElementType{dlpack::kBool, 8, 1} : dlpack::element_type(type_),
@@ -71,22 +71,25 @@ class DeviceMemory {
  private:
   struct Memory {
     Memory(const CoreDevice* of, std::uint64_t count) : device(of), bytes(count) {
-      const BackendStatus status = of->backend->allocate(of->handle, MemoryKind::temporary, bytes, &address);
+      const BackendStatus status = of->backend->allocate(of->handle, MemoryKind::temporary, bytes, &block);
       if (status.code != BackendCode::ok) {
         raise(status.code == BackendCode::out_of_memory ? PyExc_MemoryError : PyExc_RuntimeError, status.message);
       }
     }
     ~Memory() {
-      if (address != nullptr) {
-        device->backend->release(device->handle, MemoryKind::temporary, bytes, address);
+      if (block.handle != nullptr) {
+        device->backend->release(device->handle, MemoryKind::temporary, bytes, block.handle);
       }
     }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
 
+    // GPUs whose arrays other libraries share have the process's addresses.
+    [[nodiscard]] void* address() const { return reinterpret_cast<void*>(block.address); }
+
     const CoreDevice* device;
     std::uint64_t bytes;
-    void* address = nullptr;
+    MemoryBlock block = {};
   };
 
   std::int32_t id_;

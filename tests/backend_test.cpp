@@ -193,23 +193,23 @@ TEST(CpuBackend, DescribesItsDevice) {
 }
 
 TEST(CpuBackend, AllocatesAndCopies) {
-  void* memory = nullptr;
+  MemoryBlock memory = {};
   ASSERT_EQ(cpu_backend().allocate(device(), MemoryKind::temporary, 1000, &memory).code, BackendCode::ok);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % kTemporaryAlignment, 0U);
+  EXPECT_EQ(memory.address % kTemporaryAlignment, 0U);
   const char text[] = "bytes";
-  EXPECT_EQ(cpu_backend().copy(queue(), memory, text, sizeof(text)).code, BackendCode::ok);
-  EXPECT_STREQ(static_cast<const char*>(memory), text);
-  cpu_backend().release(device(), MemoryKind::temporary, 1000, memory);
+  EXPECT_EQ(cpu_backend().copy(queue(), {memory.handle, 0}, place_at(text), sizeof(text)).code, BackendCode::ok);
+  EXPECT_STREQ(reinterpret_cast<const char*>(memory.host), text);
+  cpu_backend().release(device(), MemoryKind::temporary, 1000, memory.handle);
 }
 
 TEST(CpuBackend, SaysWhenMemoryIsNotToBeHad) {
   if (kSanitized) {
     GTEST_SKIP() << "sanitizers stop at an allocation of this size";
   }
-  void* memory = nullptr;
+  MemoryBlock memory = {};
   EXPECT_EQ(cpu_backend().allocate(device(), MemoryKind::temporary, u64{1} << 60, &memory).code,
             BackendCode::out_of_memory);
-  EXPECT_EQ(memory, nullptr);
+  EXPECT_EQ(memory.handle, nullptr);
 }
 
 // A forked child has lost the workers and must still finish its jobs.

@@ -136,14 +136,15 @@ BackendStatus compile(const Plan& plan, BackendProgram** program) {
 
 void run_and_check(const BackendProgram* program, std::uint64_t count, int steps) {
   BackendQueue* queue = nullptr;
-  ASSERT_EQ(cpu_backend().create_queue(device(), nullptr, &queue).code, BackendCode::ok);
+  ASSERT_EQ(cpu_backend().create_queue(device(), &queue).code, BackendCode::ok);
   std::vector<std::uint64_t> buffers[2] = {std::vector<std::uint64_t>(count), std::vector<std::uint64_t>(count)};
   std::iota(buffers[0].begin(), buffers[0].end(), 1);
   std::vector<std::uint64_t> expected = buffers[0];
   for (int step = 0; step < steps; ++step) {
     std::partial_sum(expected.begin(), expected.end(), expected.begin());
   }
-  void* addresses[] = {buffers[0].data(), buffers[1].data(), nullptr};
+  const DeviceAddress addresses[] = {reinterpret_cast<std::uintptr_t>(buffers[0].data()),
+                                     reinterpret_cast<std::uintptr_t>(buffers[1].data()), 0};
   ASSERT_EQ(cpu_backend().run(queue, program, addresses, nullptr).code, BackendCode::ok);
   const bool moves = std::bit_width(count) % 2 != 0 && steps % 2 != 0;
   EXPECT_EQ(buffers[moves ? 1 : 0], expected) << count << " elements, " << steps << " steps";

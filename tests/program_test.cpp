@@ -307,7 +307,7 @@ TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
       const std::scoped_lock lock(process_mutex());
       ASSERT_EQ(cpu_backend().open(0, &settings, &kind.device).code, BackendCode::ok);
     }
-    ASSERT_EQ(cpu_backend().create_queue(kind.device, nullptr, &kind.queue).code, BackendCode::ok);
+    ASSERT_EQ(cpu_backend().create_queue(kind.device, &kind.queue).code, BackendCode::ok);
     Random random(kSeed);
     for (int round = 0; round < (kSanitized ? 40 : 600) && !HasFatalFailure(); ++round) {
       kind.most_instructions = round % 8 == 0 ? 60 : 8;

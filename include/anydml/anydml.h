@@ -219,6 +219,46 @@ ANYDML_API const anydml_device* anydml_find_device(const char* name);
 /* device null: the default. Null with an error if the device does not exist. */
 ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device* device);
 
+/* ---- Memory of a device ---------------------------------------------------------------------------------------- */
+
+/*
+ * Tensors may lie in the CPU's memory on every device: what the device does not reach is copied there and back. Memory
+ * of the device itself saves the copies, and its own libraries may allocate it (cudaMalloc). A memory object does the
+ * same for every device, also for those whose memory has no pointer that the process could use:
+ *
+ *   anydml_memory* memory;
+ *   anydml_memory_create(device, 4 * 1024, 0, &memory);
+ *   anydml_memory_write(memory, 0, values, 4 * 1024);
+ *   anydml_tensor x = {ANYDML_FLOAT32, 1, sizes, NULL, anydml_memory_pointer(memory)};
+ *
+ * The pointer names the memory in tensors, and arithmetic on it names the bytes after the first. Calls on the memory's
+ * device take it. Only the CPU device's memory may be read or written through it.
+ */
+typedef struct anydml_memory anydml_memory;
+
+/* The CPU reaches the memory too, at the address that anydml_memory_map gives. On a GPU such memory may be slower for
+   the device. */
+#define ANYDML_MEMORY_MAPPABLE 1u
+
+/* Memory that holds zeros. device null: the default. flags: 0 or ANYDML_MEMORY_MAPPABLE. *memory is null on error;
+   otherwise it belongs to the caller, who passes it to anydml_memory_release. */
+ANYDML_API int anydml_memory_create(const anydml_device* device, size_t bytes, uint64_t flags, anydml_memory** memory);
+/* Memory of the caller's that the device is to use without copies: the CPU's, where the device can reach it, or memory
+   of the device from elsewhere. It must live as long as the object. ANYDML_INVALID_ARGUMENT if the device cannot. */
+ANYDML_API int anydml_memory_wrap(const anydml_device* device, void* data, size_t bytes, anydml_memory** memory);
+/* Null is allowed. No call may use the memory any more. */
+ANYDML_API void anydml_memory_release(anydml_memory* memory);
+/* The pointer that names the first byte in tensors; null for null. */
+ANYDML_API void* anydml_memory_pointer(const anydml_memory* memory);
+/* 0 for null. */
+ANYDML_API size_t anydml_memory_bytes(const anydml_memory* memory);
+/* The address at which the CPU reads and writes the memory, valid as long as the object. An error if the CPU cannot
+   reach it. */
+ANYDML_API int anydml_memory_map(anydml_memory* memory, void** data);
+/* Copy bytes in and out, from an offset in the memory on; they return when that is done. */
+ANYDML_API int anydml_memory_write(anydml_memory* memory, size_t offset, const void* from, size_t bytes);
+ANYDML_API int anydml_memory_read(const anydml_memory* memory, size_t offset, void* to, size_t bytes);
+
 /* ---- Any operator that is built -------------------------------------------------------------------------------- */
 
 /* clang-format off */

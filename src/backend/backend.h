@@ -26,7 +26,9 @@ enum class BackendCode : std::uint32_t {
 
 struct BackendStatus {
   BackendCode code;
-  const char* message;  // lives as long as the process; null when ok
+  // Null when ok. It may speak of this very failure, as a driver's log does, and lives until this thread calls the
+  // backend again: a caller that keeps it copies it.
+  const char* message;
 };
 
 struct BackendDeviceInfo {
@@ -35,8 +37,11 @@ struct BackendDeviceInfo {
   std::uint64_t memory_bytes;
   std::uint32_t threads;         // CPU threads at work; 0 for other devices
   std::uint32_t unified_memory;  // 1: its memory is the CPU's own, and it can reach all of it
-  std::uint32_t asynchronous;    // 1: queues do their work later
-  std::uint32_t vendor;          // PCI's numbers for it; 0: none
+  // 1: its addresses are addresses of the process, so that a pointer names memory of the device too, and `access` says
+  // what a pointer is. 0: pointers are the CPU's alone, and the device uses only memory that it allocated or imported.
+  std::uint32_t shares_addresses;
+  std::uint32_t asynchronous;  // 1: queues do their work later
+  std::uint32_t vendor;        // PCI's numbers for it; 0: none
   std::uint32_t product;
   DeviceTraits traits;  // for code that makes plans for it
 };
@@ -55,7 +60,28 @@ enum class MemoryKind : std::uint32_t {
   readback_buffer,  // the device writes, the CPU reads
 };
 
-// How a device can use an address.
+// The address of a byte for a device's programs.
+using DeviceAddress = std::uint64_t;
+
+struct BackendMemory;  // opaque, the backend's own
+
+// Memory that a device allocated or imported: three names for the same bytes.
+struct MemoryBlock {
+  BackendMemory* handle;  // for copies, fills, timestamps and the release; null: there is no memory
+  DeviceAddress address;  // for programs
+  std::byte* host;        // for the CPU; null if it cannot reach the bytes, as it can those of upload and readback
+};
+
+// A byte for copies, fills and timestamps.
+struct MemoryPlace {
+  BackendMemory* block;  // null: the CPU's memory, or memory of a device that shares addresses
+  std::uint64_t offset;  // in the block; without one, the address
+};
+[[nodiscard]] inline MemoryPlace place_at(const void* address) {
+  return {nullptr, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address))};
+}
+
+// How a device that shares addresses can use one.
 enum class Access : std::uint32_t {
   direct,   // its programs can use it
   by_copy,  // the CPU's memory, or other memory that copies can reach
@@ -86,10 +112,9 @@ struct Interrupt {
 struct BackendDevice;   // opaque, the backend's own
 struct BackendProgram;  // a compiled plan; immutable, may run many times at once
 struct BackendQueue;
-struct BackendMark;  // a place in a queue's work
-
-// The stream of callers that name none.
-inline void* const kDefaultStream = reinterpret_cast<void*>(std::uintptr_t{1});
+struct BackendMark;  // a place in a queue's work: an event, or the value of a timeline semaphore
+// A queue of the device's own API that belongs to a caller: the backend says what it is (a cudaStream_t).
+struct BackendStream;
 
 struct BackendTable {
   std::uint64_t build;  // kBuildHash: a plugin built from other headers is rejected. Always the first member
@@ -102,14 +127,18 @@ struct BackendTable {
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);
 
   // Memory that the device's programs can use. A release repeats the allocation's arguments, once no work uses it.
-  BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address);
-  void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address);
+  BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block);
+  void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, BackendMemory* handle);
+  // The CPU's memory, from now on also the device's, until it is forgotten. Null: the device cannot do that, or needs
+  // not, because it shares addresses.
+  BackendStatus (*import_host)(BackendDevice* device, void* host, std::uint64_t bytes, MemoryBlock* block);
+  void (*forget_host)(BackendDevice* device, BackendMemory* handle);
   // Memory of kind temporary for the work that a queue receives between the two calls, which do not wait. Null, or
-  // success with a null address: the device has no such memory, and work that needs it has to be waited for.
-  BackendStatus (*allocate_in_order)(BackendQueue* queue, std::uint64_t bytes, void** address);
-  void (*release_in_order)(BackendQueue* queue, void* address);
-  std::uint64_t (*buffer_bytes)(const BackendDevice* device);  // currently in buffers
-  Access (*access)(BackendDevice* device, const void* address);
+  // success with a null handle: the device has no such memory, and work that needs it has to be waited for.
+  BackendStatus (*allocate_in_order)(BackendQueue* queue, std::uint64_t bytes, MemoryBlock* block);
+  void (*release_in_order)(BackendQueue* queue, BackendMemory* handle);
+  std::uint64_t (*buffer_bytes)(const BackendDevice* device);    // currently in buffers
+  Access (*access)(BackendDevice* device, const void* address);  // null: the device does not share addresses
 
   BackendStatus (*compile)(BackendDevice* device, const BackendPlan* plan, BackendProgram** program);
   // The memory that a run needs at the plan's temporary slot: the plan's own bytes, followed by the workspace of the
@@ -117,21 +146,24 @@ struct BackendTable {
   std::uint64_t (*temporary_bytes)(const BackendProgram* program);
   void (*destroy)(BackendProgram* program);
 
-  // stream: a queue of the device's own API (a cudaStream_t), which remains the caller's and receives work immediately;
-  // null for a new queue, where work may be held back until a mark comes.
-  BackendStatus (*create_queue)(BackendDevice* device, void* stream, BackendQueue** queue);
+  // A queue of our own. Work may be held back there until a mark comes.
+  BackendStatus (*create_queue)(BackendDevice* device, BackendQueue** queue);
+  // A queue whose work goes to a stream immediately. The stream remains the caller's; null is the one that the device's
+  // API uses for callers that name none. A null function: the device has no streams of callers.
+  BackendStatus (*create_queue_on)(BackendDevice* device, BackendStream* stream, BackendQueue** queue);
   void (*destroy_queue)(BackendQueue* queue);  // once its work is done
 
   // Work. Everything it uses must live until a mark after it is passed, except a pattern and the list of addresses.
-  BackendStatus (*copy)(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes);
+  BackendStatus (*copy)(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes);
   // Repeats a pattern of 4 or 16 bytes. `to` and bytes are multiples of 4.
-  BackendStatus (*fill)(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
+  BackendStatus (*fill)(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
                         std::uint32_t pattern_bytes);
   // addresses: one for each slot of the plan. interrupt: null if nobody interrupts the run.
-  BackendStatus (*run)(BackendQueue* queue, const BackendProgram* program, void* const* addresses,
+  BackendStatus (*run)(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                        const Interrupt* interrupt);
-  // The device's clock when the work before it is done, in nanoseconds; into memory of kind readback_buffer.
-  BackendStatus (*timestamp)(BackendQueue* queue, std::uint64_t* ticks);
+  // The time when the work before it is done, as 64 bits at a place in memory of kind readback_buffer: nanoseconds,
+  // whatever the device counts.
+  BackendStatus (*timestamp)(BackendQueue* queue, MemoryPlace to);
 
   // A mark after all work so far; null if that work is already done.
   BackendStatus (*mark)(BackendQueue* queue, BackendMark** mark);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The addresses of one run, and which operands are present. A small number of them needs no allocation.
+// The addresses of one run, and which operands are present. A small number of them needs no allocation. Callers name
+// memory by pointers, which are numbers here: on most devices they are the addresses that programs use.
 #pragma once
 
 #include <algorithm>
@@ -10,21 +11,28 @@
 
 namespace anydml {
 
+[[nodiscard]] inline std::uint64_t number_of(const void* pointer) {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
+}
+[[nodiscard]] inline std::byte* pointer_of(std::uint64_t number) {
+  return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(number));
+}
+
 // The inputs, the outputs, the temporary.
 class Addresses {
  public:
   explicit Addresses(std::size_t tensors) : many_(tensors >= kFew ? tensors + 1 : 0) {}
 
-  [[nodiscard]] void*& operator[](std::size_t i) { return data()[i]; }
-  [[nodiscard]] void* operator[](std::size_t i) const { return data()[i]; }
-  [[nodiscard]] void** data() { return many_.empty() ? few_.data() : many_.data(); }
-  [[nodiscard]] void* const* data() const { return many_.empty() ? few_.data() : many_.data(); }
+  [[nodiscard]] std::uint64_t& operator[](std::size_t i) { return data()[i]; }
+  [[nodiscard]] std::uint64_t operator[](std::size_t i) const { return data()[i]; }
+  [[nodiscard]] std::uint64_t* data() { return many_.empty() ? few_.data() : many_.data(); }
+  [[nodiscard]] const std::uint64_t* data() const { return many_.empty() ? few_.data() : many_.data(); }
 
  private:
   static constexpr std::size_t kFew = 8;
 
-  std::array<void*, kFew> few_{};
-  std::vector<void*> many_;
+  std::array<std::uint64_t, kFew> few_{};
+  std::vector<std::uint64_t> many_;
 };
 
 class OperandSet {

@@ -32,10 +32,10 @@ namespace {
 // An operator has as many tensors as were passed, except for optional ones at the end that were left out.
 void set_addresses(const Surface& surface, const Call& call, Addresses& addresses) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    addresses[i] = call.inputs[i].data;
+    addresses[i] = number_of(call.inputs[i].data);
   }
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-    addresses[surface.input_count + i] = call.outputs[i].data;
+    addresses[surface.input_count + i] = number_of(call.outputs[i].data);
   }
 }
 
@@ -174,13 +174,13 @@ Status with_addresses(const char* function, const anydml_compiled* compiled, con
   ANYDML_TRY(check_count(given.outputs, given.output_count, surface.tensors.subspan(surface.input_count), "output"));
   Addresses addresses(surface.tensors.size());
   for (std::size_t i = 0; i < given.input_count; ++i) {
-    addresses[i] = const_cast<void*>(given.inputs[i]);  // plans write to the outputs and the temporary alone
+    addresses[i] = number_of(given.inputs[i]);
   }
   for (std::size_t i = 0; i < given.output_count; ++i) {
-    addresses[surface.input_count + i] = given.outputs[i];
+    addresses[surface.input_count + i] = number_of(given.outputs[i]);
   }
   for (const anydml_compiled::Constant& constant : compiled->constants) {
-    addresses[constant.input] = constant.address;
+    addresses[constant.input] = number_of(constant.pointer);
   }
   return use(addresses);
 }
@@ -401,7 +401,9 @@ int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream,
   return boundary([&] {
     return anydml::with_addresses(
         "anydml_compiled_run_on_stream", compiled, {inputs, input_count, outputs, output_count},
-        [&](const anydml::Addresses& addresses) { return anydml::run_on_stream(*compiled, stream, addresses); });
+        [&](const anydml::Addresses& addresses) {
+          return anydml::run_on_stream(*compiled, static_cast<anydml::BackendStream*>(stream), addresses);
+        });
   });
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "anydml/anydml.h"
-#include "base/reserve.h"
+#include "capi/device_memory.h"
 #include "capi/devices.h"
 #include "ops/op_desc.h"
 #include "programs/programs.h"
@@ -37,24 +37,20 @@ struct CompiledGraph {
   std::vector<OpTensor> tensors;
   std::size_t nodes = 0;
   std::size_t steps = 0;
-  void* persistent = nullptr;  // the folded values, in the device's memory
-  void* constants = nullptr;
-  std::vector<void*> shared;                // the addresses of memory that other graphs use too, and
-  std::vector<std::shared_ptr<void>> held;  // the owners that keep this memory alive
+  std::shared_ptr<DeviceMemory> persistent;  // the folded values
+  std::shared_ptr<DeviceMemory> constants;
+  std::vector<DeviceAddress> shared;                // of memory that other graphs use too, and
+  std::vector<std::shared_ptr<DeviceMemory>> held;  // the owners that keep this memory alive
 };
 
 }  // namespace anydml
 
 struct anydml_compiled {
-  // Memory of the device that lives as long as the compiled object.
-  struct Kept {
-    std::uint64_t bytes;
-    void* memory;
-  };
   // An input of an operator whose data was passed when it was compiled.
   struct Constant {
     std::size_t input;
-    void* address;  // of the element at index 0
+    std::shared_ptr<anydml::DeviceMemory> memory;
+    std::byte* pointer;  // of the element at index 0
   };
 
   anydml::Surface surface;  // of one of these two
@@ -65,25 +61,10 @@ struct anydml_compiled {
   std::uint64_t temporary_bytes = 0;  // needed by a run of the program
   // Only the last step writes an output: an output may then overwrite an input in place, if the operator allows it.
   bool writes_last = false;
-  void* persistent = nullptr;  // of an operator: the values computed from its constants
-  std::vector<Kept> kept;
+  std::shared_ptr<anydml::DeviceMemory> persistent;  // of an operator: the values computed from its constants
   std::vector<Constant> constants;
 
   explicit anydml_compiled(const anydml::Device& on) : device(&on) {}
   anydml_compiled(const anydml_compiled&) = delete;
   anydml_compiled& operator=(const anydml_compiled&) = delete;
-  ~anydml_compiled() {
-    for (const Kept& one : kept) {
-      device->backend->release(device->handle, anydml::MemoryKind::temporary, one.bytes, one.memory);
-    }
-  }
-
-  anydml::Status keep(std::uint64_t bytes, void** memory) {
-    anydml::reserve_more(kept, 1);
-    ANYDML_TRY(
-        anydml::from_backend(surface.label, *device->backend,
-                             device->backend->allocate(device->handle, anydml::MemoryKind::temporary, bytes, memory)));
-    kept.push_back({.bytes = bytes, .memory = *memory});
-    return {};
-  }
 };

@@ -86,7 +86,7 @@ Result<const Device*> open_device(const BackendTable& table, std::uint32_t index
                          .threads = device->info.threads};
   device->core = {.backend = device->backend, .handle = device->handle, .info = &device->info};
   if (device->info.asynchronous == 0) {
-    ANYDML_TRY(from_backend("opening", table, table.create_queue(device->handle, nullptr, &device->shared_queue)));
+    ANYDML_TRY(from_backend("opening", table, table.create_queue(device->handle, &device->shared_queue)));
   }
   log_line(LogLevel::info, format_text("device {}: {}", device->info.name, device->info.description));
   return device.release();
@@ -266,7 +266,7 @@ Result<BackendQueue*> Device::take_queue() const {
     reserve_total(queues, ++queue_count);  // so that to give one back cannot fail
   }
   BackendQueue* queue = nullptr;
-  ANYDML_TRY(from_backend("opening a queue", *backend, backend->create_queue(handle, nullptr, &queue)));
+  ANYDML_TRY(from_backend("opening a queue", *backend, backend->create_queue(handle, &queue)));
   return queue;
 }
 

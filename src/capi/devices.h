@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "backend/core.h"
 #include "base/result.h"
+#include "capi/device_memory.h"
 
 namespace anydml {
 
@@ -24,6 +25,8 @@ struct Device {
   // works synchronously.
   Result<BackendQueue*> take_queue() const;
   void give_queue_back(BackendQueue* queue) const noexcept;
+
+  mutable NamedMemory named;  // of a device that does not share addresses
 
   BackendQueue* shared_queue = nullptr;  // of a device that is not asynchronous
   mutable std::mutex queues_mutex;

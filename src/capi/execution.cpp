@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "capi/device_memory.h"
 #include "capi/run.h"
 #include "ops/copy.h"
 #include "plan/overlap.h"
@@ -15,8 +16,6 @@
 namespace anydml {
 namespace {
 
-std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
 // Every element's address must exist; an empty tensor has none.
 Status check_addresses(const Surface& surface, const Addresses& addresses) {
   for (std::size_t i = 0; i < surface.tensors.size() && !surface.empty; ++i) {
@@ -24,10 +23,10 @@ Status check_addresses(const Surface& surface, const Addresses& addresses) {
     if (tensor.reach.first == tensor.reach.end) {  // absent, or without an element
       continue;
     }
-    if (addresses[i] == nullptr) {
+    if (addresses[i] == 0) {
       return invalid(surface, tensor, "data is null; expected the address of the element at index 0");
     }
-    const std::uintptr_t address = number_of(addresses[i]);
+    const std::uintptr_t address = addresses[i];
     if (address + static_cast<std::uintptr_t>(tensor.reach.first) > address ||
         address + static_cast<std::uintptr_t>(tensor.reach.end) < address) {
       return invalid(surface, tensor,
@@ -42,10 +41,10 @@ Status check_addresses(const Surface& surface, const Addresses& addresses) {
 // The first later output that shares memory with this one; the number of tensors if there is none.
 std::size_t find_sharing_output(const Surface& surface, const Addresses& addresses, std::size_t output) {
   const OpTensor& one = surface.tensors[output];
-  const std::uintptr_t one_address = number_of(addresses[output]);
+  const std::uintptr_t one_address = addresses[output];
   for (std::size_t i = output + 1; i < surface.tensors.size(); ++i) {
     const OpTensor& other = surface.tensors[i];
-    const std::uintptr_t other_address = number_of(addresses[i]);
+    const std::uintptr_t other_address = addresses[i];
     if (one.present && other.present && ranges_meet(one_address, one.reach, other_address, other.reach) &&
         find_sharing(one.tensor, one_address, other.tensor, other_address) != Sharing::disjoint) {
       return i;
@@ -65,7 +64,7 @@ std::size_t find_sharing_output(const Surface& surface, const Addresses& address
   outputs.reserve(surface.tensors.size() - surface.input_count);
   for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
     const OpTensor& output = surface.tensors[i];
-    outputs.push_back({output.present ? &output.tensor : nullptr, number_of(addresses[i])});
+    outputs.push_back({output.present ? &output.tensor : nullptr, addresses[i]});
   }
   const std::vector<bool> candidates = find_sharing_candidates(outputs);
   for (std::size_t i = surface.input_count; i < surface.tensors.size(); ++i) {
@@ -97,8 +96,8 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
   ranges.reserve(surface.tensors.size());
   for (std::size_t i = 0; i < surface.tensors.size(); ++i) {
     const Reach reach = surface.tensors[i].reach;
-    ranges.push_back({.first = number_of(addresses[i]) + static_cast<std::uintptr_t>(reach.first),
-                      .end = number_of(addresses[i]) + static_cast<std::uintptr_t>(reach.end),
+    ranges.push_back({.first = addresses[i] + static_cast<std::uintptr_t>(reach.first),
+                      .end = addresses[i] + static_cast<std::uintptr_t>(reach.end),
                       .written = i >= surface.input_count});
   }
   const std::vector<bool> conflicts = find_conflicts(ranges);
@@ -116,13 +115,14 @@ void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, 
   }
   for (std::size_t i = 0; i < surface.input_count; ++i) {
     for (std::size_t o = surface.input_count; o < surface.tensors.size(); ++o) {
-      if (ranges_meet(number_of(addresses[i]), surface.tensors[i].reach, number_of(addresses[o]),
-                      surface.tensors[o].reach)) {
+      if (ranges_meet(addresses[i], surface.tensors[i].reach, addresses[o], surface.tensors[o].reach)) {
         operands.add(i);
       }
     }
   }
 }
+
+std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
 // Operands in the CPU's memory, which the device does not reach.
 Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& operands) {
@@ -136,7 +136,18 @@ Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses
     if (tensor.reach.first == tensor.reach.end) {
       continue;
     }
-    switch (device.backend->access(device.handle, static_cast<const std::byte*>(addresses[i]) + tensor.reach.first)) {
+    if (device.info.shares_addresses == 0) {
+      const auto found = device.named.find(pointer_of(addresses[i]) + tensor.reach.first);
+      if (!found) {
+        operands.add(i);
+      } else if (found->after < bytes_of(tensor.reach)) {
+        return invalid(surface, tensor,
+                       format_text("needs {} bytes, and its memory on device {} has {} from there on",
+                                   bytes_of(tensor.reach), device.info.name, found->after));
+      }
+      continue;
+    }
+    switch (device.backend->access(device.handle, pointer_of(addresses[i]) + tensor.reach.first)) {
       case Access::direct:
         break;
       case Access::by_copy:
@@ -169,8 +180,8 @@ void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& add
     for (std::size_t o = desc.input_count; o < desc.tensors.size(); ++o) {
       const OpTensor& input = desc.tensors[i];
       const OpTensor& output = desc.tensors[o];
-      const std::uintptr_t from = number_of(addresses[i]);
-      const std::uintptr_t to = number_of(addresses[o]);
+      const std::uintptr_t from = addresses[i];
+      const std::uintptr_t to = addresses[o];
       if (input.present && output.present && ranges_meet(from, input.reach, to, output.reach)) {
         const Sharing sharing = find_sharing(input.tensor, from, output.tensor, to);
         const bool allowed = sharing == Sharing::disjoint ||
@@ -191,8 +202,6 @@ void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, O
     add_inputs_in_the_way(compiled, addresses, copied);
   }
 }
-
-std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
 // Each element of a tensor once: an element repeated by a stride of 0 counts once.
 TensorDesc without_repeats(TensorDesc tensor) {
@@ -237,8 +246,8 @@ class ElementCopy {
     program_ = DeviceProgram(*device_->backend, compiled);
     return from_backend(label, *device_->backend, status);
   }
-  Status run(Run& run, const void* from, void* to) const {
-    void* const addresses[] = {const_cast<void*>(from), to};
+  Status run(Run& run, DeviceAddress from, DeviceAddress to) const {
+    const DeviceAddress addresses[] = {from, to};
     return run.run(program_.get(), addresses);
   }
 
@@ -256,7 +265,7 @@ Status copy_elements(std::string_view label, const TensorDesc& from_tensor, cons
   ANYDML_TRY(copy.compile(label, from_tensor, to_tensor));
   Run run(*cpu.value(), label);
   ANYDML_TRY(run.begin());
-  ANYDML_TRY(copy.run(run, from, to));
+  ANYDML_TRY(copy.run(run, number_of(from), number_of(to)));
   return run.finish();
 }
 
@@ -281,6 +290,28 @@ Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& comp
     return std::unique_ptr<anydml_compiled>();
   }
   return compile(*compiled.device, std::move(desc));
+}
+
+// The address that the device's programs use for the element at index 0, if they reach the tensor.
+std::optional<DeviceAddress> address_on(const Device& device, const std::byte* pointer, Reach reach) {
+  if (device.info.shares_addresses == 0) {
+    const auto found = device.named.find(pointer + reach.first);
+    return found ? std::optional(found->address - static_cast<std::uint64_t>(reach.first)) : std::nullopt;
+  }
+  const bool is_reached =
+      device.info.unified_memory != 0 || device.backend->access(device.handle, pointer + reach.first) == Access::direct;
+  return is_reached ? std::optional(number_of(pointer)) : std::nullopt;
+}
+
+// The addresses that programs use in place of the pointers, except for operands that are copied.
+[[gnu::cold]] Addresses on_device(const anydml_compiled& compiled, const OperandSet& copied, Addresses addresses) {
+  for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
+    const Reach reach = compiled.surface.tensors[i].reach;
+    if (!copied.has(i) && reach.first != reach.end) {
+      addresses[i] = address_on(*compiled.device, pointer_of(addresses[i]), reach).value_or(0);
+    }
+  }
+  return addresses;
 }
 
 // Operands that are copied, with their locations in one block of memory after the program's own.
@@ -313,33 +344,33 @@ class Copies {
   }
 
   // The inputs, and where the operands are from then on.
-  Status bring(Run& run, const Addresses& addresses, std::byte* memory, Addresses& inside) {
+  Status bring(Run& run, const Addresses& addresses, const Temporary& memory, Addresses& inside) {
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
       if (!copied_.has(i)) {
         continue;
       }
       const Reach reach = inside_.tensors[i].reach;
-      inside[i] = memory + offsets_[i] - reach.first;
+      inside[i] = memory.address() + offsets_[i] - static_cast<std::uint64_t>(reach.first);
       if (i < inside_.input_count) {
-        ANYDML_TRY(bring_input(run, i, static_cast<const std::byte*>(addresses[i]), memory + offsets_[i]));
+        ANYDML_TRY(bring_input(run, i, pointer_of(addresses[i]), memory));
       }
     }
     return {};
   }
 
   // The outputs: those with gaps to memory of our own first.
-  Status take_back(Run& run, const Addresses& addresses, const std::byte* memory) {
+  Status take_back(Run& run, const Addresses& addresses, const Temporary& memory) {
     for (std::size_t i = inside_.input_count; i < offsets_.size(); ++i) {
       if (!copied_.has(i)) {
         continue;
       }
       const Reach reach = inside_.tensors[i].reach;
-      void* to = static_cast<std::byte*>(addresses[i]) + reach.first;
+      std::byte* to = pointer_of(addresses[i]) + reach.first;
       if (!is_dense(outside_.tensors[i].tensor)) {
         staged_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
         to = staged_[i].get();
       }
-      ANYDML_TRY(run.copy(to, memory + offsets_[i], bytes_of(reach)));
+      ANYDML_TRY(run.copy(place_at(to), memory.place(offsets_[i]), bytes_of(reach)));
     }
     return {};
   }
@@ -350,7 +381,7 @@ class Copies {
       if (staged_[i] != nullptr) {
         ANYDML_TRY(copy_elements(outside_.label, inside_.tensors[i].tensor,
                                  staged_[i].get() - inside_.tensors[i].reach.first, outside_.tensors[i].tensor,
-                                 addresses[i]));
+                                 pointer_of(addresses[i])));
       }
     }
     return {};
@@ -359,21 +390,21 @@ class Copies {
  private:
   // Whether the input lies in its copy as it does outside, and bytes can be copied. Otherwise the copy is packed: the
   // elements are gathered by the device where it reaches them, and by the CPU where it does not.
-  Status bring_input(Run& run, std::size_t i, const std::byte* from, std::byte* to) {
+  Status bring_input(Run& run, std::size_t i, const std::byte* from, const Temporary& memory) {
     const OpTensor& outside = outside_.tensors[i];
     const OpTensor& inside = inside_.tensors[i];
+    const MemoryPlace to = memory.place(offsets_[i]);
     if (same_layout(outside.tensor, inside.tensor)) {
-      return run.copy(to, from + inside.reach.first, bytes_of(inside.reach));
+      return run.copy(to, place_of(device_, from + inside.reach.first), bytes_of(inside.reach));
     }
-    if (device_.info.unified_memory != 0 ||
-        device_.backend->access(device_.handle, from + outside.reach.first) == Access::direct) {
+    if (const auto reached = address_on(device_, from, outside.reach)) {
       auto& copy = gathered_.emplace_back(std::make_unique<ElementCopy>(device_));
       ANYDML_TRY(copy->compile(outside_.label, outside.tensor, inside.tensor));
-      return copy->run(run, from, to);
+      return copy->run(run, *reached, memory.address() + offsets_[i] - static_cast<std::uint64_t>(inside.reach.first));
     }
     staged_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(inside.reach));
     ANYDML_TRY(copy_elements(outside_.label, outside.tensor, from, inside.tensor, staged_[i].get()));
-    return run.copy(to, staged_[i].get(), bytes_of(inside.reach));
+    return run.copy(to, place_at(staged_[i].get()), bytes_of(inside.reach));
   }
 
   const Device& device_;
@@ -397,10 +428,12 @@ class FinishBefore {
   Run& run_;
 };
 
-// Runs, and waits for it where it needs memory that only waiting frees.
-Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& copied, const Addresses& addresses) {
+// Runs, and waits for it where it needs memory that only waiting frees. addresses: as callers name the operands;
+// reached: as programs do, except for those that are copied.
+Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& copied, const Addresses& addresses,
+                const Addresses& reached) {
   if (!copied.any() && compiled.temporary_bytes == 0) {
-    return run.run(compiled, addresses);
+    return run.run(compiled, reached);
   }
   const Device& device = *compiled.device;
   std::unique_ptr<anydml_compiled> made;
@@ -422,8 +455,8 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
     // Memory that is in the order of the queue's work needs no waiting.
     auto memory = run.memory_in_order(bytes);
     ANYDML_TRY(memory);
-    if (memory.value().address() != nullptr) {
-      Addresses inside = addresses;
+    if (memory.value()) {
+      Addresses inside = reached;
       inside[compiled.surface.tensors.size()] = memory.value().address();
       return run.run(program, inside);
     }
@@ -431,18 +464,23 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
   Temporary temporary(device);
   ANYDML_TRY(from_backend(compiled.surface.label, *device.backend, temporary.allocate(bytes)));
   const FinishBefore finish_before(run);
-  auto* const memory = static_cast<std::byte*>(temporary.address());
-  Addresses inside = addresses;
-  inside[compiled.surface.tensors.size()] = memory;
+  Addresses inside = reached;
+  inside[compiled.surface.tensors.size()] = temporary.address();
   if (copies) {
-    ANYDML_TRY(copies->bring(run, addresses, memory, inside));
+    ANYDML_TRY(copies->bring(run, addresses, temporary, inside));
   }
   ANYDML_TRY(run.run(program, inside));
   if (copies) {
-    ANYDML_TRY(copies->take_back(run, addresses, memory));
+    ANYDML_TRY(copies->take_back(run, addresses, temporary));
   }
   ANYDML_TRY(run.finish());
   return copies ? copies->spread(addresses) : Status();
+}
+
+Status run_at(Run& run, const anydml_compiled& compiled, const OperandSet& copied, const Addresses& addresses) {
+  return compiled.device->info.shares_addresses != 0
+             ? run_with(run, compiled, copied, addresses, addresses)
+             : run_with(run, compiled, copied, addresses, on_device(compiled, copied, addresses));
 }
 
 // Whether some operand is memory of the device's own, whose order its default stream knows.
@@ -470,8 +508,11 @@ Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
   const std::size_t count = compiled.surface.tensors.size() + 1;
   Addresses slots(count + 1 + (compiled.graph ? compiled.graph->shared.size() : 0));
   std::copy_n(addresses.data(), count, slots.data());
-  slots[count] = compiled.graph ? compiled.graph->persistent : compiled.persistent;
-  slots[count + 1] = compiled.graph ? compiled.graph->constants : nullptr;
+  const auto address_of = [](const std::shared_ptr<DeviceMemory>& memory) {
+    return memory != nullptr ? memory->address() : 0;
+  };
+  slots[count] = address_of(compiled.graph ? compiled.graph->persistent : compiled.persistent);
+  slots[count + 1] = compiled.graph ? address_of(compiled.graph->constants) : 0;
   if (compiled.graph) {
     std::ranges::copy(compiled.graph->shared, slots.data() + count + 2);
   }
@@ -485,14 +526,16 @@ Status keep_constant(anydml_compiled& compiled, const ConstantInput& constant) {
   if (constant.data == nullptr && element_count(tensor.tensor) != 0) {
     return invalid(compiled.surface, tensor, "data is null; expected the data of a constant");
   }
-  void* memory = nullptr;
+  const Device& device = *compiled.device;
   const std::uint64_t bytes = bytes_of(tensor.reach);
-  ANYDML_TRY(compiled.keep(bytes, &memory));
-  compiled.constants.push_back(
-      {.input = constant.input, .address = static_cast<std::byte*>(memory) - tensor.reach.first});
-  Run run(*compiled.device, compiled.surface.label);
+  auto memory = DeviceMemory::allocate(device, compiled.surface.label, bytes, DeviceMemory::Named::yes);
+  ANYDML_TRY(memory);
+  std::byte* const pointer = memory.value()->pointer() - tensor.reach.first;
+  const auto& kept = compiled.constants.emplace_back(constant.input, std::move(memory.value()), pointer);
+  Run run(device, compiled.surface.label);
   ANYDML_TRY(run.begin());
-  ANYDML_TRY(run.copy(memory, static_cast<const std::byte*>(constant.data) + tensor.reach.first, bytes));
+  ANYDML_TRY(run.copy(kept.memory->place(0),
+                      place_of(device, static_cast<const std::byte*>(constant.data) + tensor.reach.first), bytes));
   return run.finish();
 }
 
@@ -504,22 +547,25 @@ Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) 
   if (plans.persistent_bytes == 0) {
     return {};
   }
-  ANYDML_TRY(compiled.keep(plans.persistent_bytes, &compiled.persistent));
+  auto persistent = DeviceMemory::allocate(device, label, plans.persistent_bytes, DeviceMemory::Named::no);
+  ANYDML_TRY(persistent);
+  compiled.persistent = std::move(persistent.value());
   Temporary temporary(device);
   if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
     ANYDML_TRY(from_backend(label, *device.backend, temporary.allocate(bytes)));
   }
-  std::vector<void*> slots(plans.slots());  // an input's slot is the beginning of its bytes here
+  std::vector<DeviceAddress> slots(plans.slots());  // an input's slot is the beginning of its bytes here
+  std::vector<const DeviceMemory*> inputs(compiled.surface.input_count);
   for (const anydml_compiled::Constant& constant : compiled.constants) {
-    slots[constant.input] =
-        static_cast<std::byte*>(constant.address) + compiled.desc->tensors[constant.input].reach.first;
+    inputs[constant.input] = constant.memory.get();
+    slots[constant.input] = constant.memory->address();
   }
   slots[plans.temporary_slot()] = temporary.address();
-  slots[plans.persistent_slot()] = compiled.persistent;
+  slots[plans.persistent_slot()] = compiled.persistent->address();
   Run run(device, label);
   ANYDML_TRY(run.begin());
   for (const GraphPlans::KeptInput& kept : plans.kept) {
-    ANYDML_TRY(run.copy(static_cast<std::byte*>(compiled.persistent) + kept.offset, slots[kept.input], kept.bytes));
+    ANYDML_TRY(run.copy(compiled.persistent->place(kept.offset), inputs[kept.input]->place(0), kept.bytes));
   }
   if (programs.initialise) {
     ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));
@@ -561,15 +607,20 @@ Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses)
   auto copied = find_unreached(compiled, addresses);
   ANYDML_TRY(copied);
   // The device's own memory is ordered by its streams: this call comes after the caller's work on the default stream.
-  const bool in_order = compiled.device->info.unified_memory == 0 && has_own_memory(compiled, copied.value());
+  const bool in_order =
+      compiled.device->backend->create_queue_on != nullptr && has_own_memory(compiled, copied.value());
   add_overlaps(compiled, addresses, copied.value());
   Run run(*compiled.device, compiled.surface.label);
-  ANYDML_TRY(in_order ? run.begin_on(kDefaultStream) : run.begin());
-  ANYDML_TRY(run_with(run, compiled, copied.value(), addresses));
+  ANYDML_TRY(in_order ? run.begin_on(nullptr) : run.begin());
+  ANYDML_TRY(run_at(run, compiled, copied.value(), addresses));
   return run.finish();
 }
 
-Status run_on_stream(const anydml_compiled& compiled, void* stream, const Addresses& addresses) {
+Status run_on_stream(const anydml_compiled& compiled, BackendStream* stream, const Addresses& addresses) {
+  if (compiled.device->backend->create_queue_on == nullptr) {
+    return Error{ErrorKind::device,
+                 format_text("{}: device {} has no streams", compiled.surface.label, compiled.device->info.name)};
+  }
   auto copied = find_unreached(compiled, addresses);
   ANYDML_TRY(copied);
   if (copied.value().any()) {
@@ -580,8 +631,8 @@ Status run_on_stream(const anydml_compiled& compiled, void* stream, const Addres
   }
   add_overlaps(compiled, addresses, copied.value());
   Run run(*compiled.device, compiled.surface.label);
-  ANYDML_TRY(run.begin_on(stream != nullptr ? stream : kDefaultStream));
-  ANYDML_TRY(run_with(run, compiled, copied.value(), addresses));
+  ANYDML_TRY(run.begin_on(stream));
+  ANYDML_TRY(run_at(run, compiled, copied.value(), addresses));
   run.leave();
   return {};
 }

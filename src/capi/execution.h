@@ -30,6 +30,6 @@ Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses)
 
 // Gives the work to a stream of the device's own kind and returns, unless the run needs temporary memory: for a copy of
 // an input, or between the steps of the plan.
-Status run_on_stream(const anydml_compiled& compiled, void* stream, const Addresses& addresses);
+Status run_on_stream(const anydml_compiled& compiled, BackendStream* stream, const Addresses& addresses);
 
 }  // namespace anydml

@@ -94,16 +94,17 @@ Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, 
   for (std::size_t i = 0; i < plans.shared.size(); ++i) {
     const GraphPlans::Shared& one = plans.shared[i];
     if (one.constant && reaches_all) {
-      graph.shared[i] = const_cast<std::byte*>(constants_[*one.constant].data);  // which plans only read
+      graph.shared[i] = number_of(constants_[*one.constant].data);
     } else if (!one.constant && !one.is_new) {
       graph.held[i] = found_.at(one.key);
     } else if (one.constant && one.is_read_later && sharing_.is_there(one.key)) {
       graph.held[i] = found_.at(one.key);
     } else if (!one.constant || one.is_read_later) {
       // Each has memory of its own, which goes with the last graph that uses it, whatever else that graph has made.
-      const auto memory = DeviceMemory::allocate(device_, kGraphLabel, std::max<std::uint64_t>(one.bytes, 1));
+      const auto memory =
+          DeviceMemory::allocate(device_, kGraphLabel, std::max<std::uint64_t>(one.bytes, 1), DeviceMemory::Named::no);
       ANYDML_TRY(memory);
-      graph.held[i] = std::shared_ptr<void>(memory.value(), memory.value()->address());
+      graph.held[i] = memory.value();
       new_.push_back(i);
     } else if (one.is_read_first) {
       offsets[i] = passing.take(one.bytes);
@@ -114,10 +115,11 @@ Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, 
     ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, uploads.allocate(passing.bytes())));
   }
   for (const std::size_t i : passing_) {
-    graph.shared[i] = static_cast<std::byte*>(uploads.address()) + offsets[i];
+    graph.shared[i] = uploads.address() + offsets[i];
+    passing_offsets_.push_back(offsets[i]);
   }
   for (std::size_t i = 0; i < plans.shared.size(); ++i) {
-    graph.shared[i] = graph.held[i] != nullptr ? graph.held[i].get() : graph.shared[i];
+    graph.shared[i] = graph.held[i] != nullptr ? graph.held[i]->address() : graph.shared[i];
   }
   return {};
 }
@@ -128,12 +130,16 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   if (plans.constant_bytes == 0 && plans.shared.empty()) {
     return {};
   }
-  if (plans.run_constant_bytes != 0) {
-    ANYDML_TRY(compiled.keep(plans.run_constant_bytes, &graph.constants));
-  }
-  if (plans.persistent_bytes != 0) {
-    ANYDML_TRY(compiled.keep(plans.persistent_bytes, &graph.persistent));
-  }
+  const auto keep = [&](std::uint64_t bytes, std::shared_ptr<DeviceMemory>& memory) -> Status {
+    if (bytes != 0) {
+      auto made = DeviceMemory::allocate(device_, kGraphLabel, bytes, DeviceMemory::Named::no);
+      ANYDML_TRY(made);
+      memory = std::move(made.value());
+    }
+    return {};
+  };
+  ANYDML_TRY(keep(plans.run_constant_bytes, graph.constants));
+  ANYDML_TRY(keep(plans.persistent_bytes, graph.persistent));
   Temporary uploads(device_);
   ANYDML_TRY(place_shared(plans, graph, uploads));
   Temporary whole(device_);
@@ -147,27 +153,32 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   }
   Run run(device_, kGraphLabel);
   ANYDML_TRY(run.begin());
-  const auto copy = [&](void* memory, std::uint64_t end) -> Status {
+  const auto copy = [&](const auto& memory, std::uint64_t end) -> Status {
     for (std::size_t i = 0; i < constants_.size(); ++i) {
       if (constants_[i].data != nullptr && !constants_[i].is_shared && used_constants_[i] && plans.constants[i] < end) {
-        ANYDML_TRY(run.copy(static_cast<std::byte*>(memory) + plans.constants[i], constants_[i].data,
+        ANYDML_TRY(run.copy(memory.place(plans.constants[i]), place_of(device_, constants_[i].data),
                             graph_.constants[i].bytes));
       }
     }
     return {};
   };
-  ANYDML_TRY(copy(graph.constants, plans.run_constant_bytes));
-  ANYDML_TRY(copy(whole.address(), initialised));
-  for (const std::vector<std::size_t>* uploaded : {&new_, &passing_}) {
-    for (const std::size_t i : *uploaded) {
-      if (const GraphPlans::Shared& one = plans.shared[i]; one.constant) {
-        ANYDML_TRY(run.copy(graph.shared[i], constants_[*one.constant].data, one.bytes));
-      }
-    }
+  if (graph.constants != nullptr) {
+    ANYDML_TRY(copy(*graph.constants, plans.run_constant_bytes));
+  }
+  ANYDML_TRY(copy(whole, initialised));
+  const auto upload = [&](std::size_t i, MemoryPlace to) -> Status {
+    const GraphPlans::Shared& one = plans.shared[i];
+    return one.constant ? run.copy(to, place_of(device_, constants_[*one.constant].data), one.bytes) : Status();
+  };
+  for (const std::size_t i : new_) {
+    ANYDML_TRY(upload(i, graph.held[i]->place(0)));
+  }
+  for (std::size_t i = 0; i < passing_.size(); ++i) {
+    ANYDML_TRY(upload(passing_[i], uploads.place(passing_offsets_[i])));
   }
   if (programs.initialise) {
-    std::vector<void*> slots(plans.slots());
-    slots[plans.persistent_slot()] = graph.persistent;
+    std::vector<DeviceAddress> slots(plans.slots());
+    slots[plans.persistent_slot()] = graph.persistent != nullptr ? graph.persistent->address() : 0;
     slots[plans.constants_slot()] = whole.address();
     slots[plans.temporary_slot()] = temporary.address();
     std::ranges::copy(graph.shared, slots.begin() + plans.shared_slot(0));
@@ -176,10 +187,10 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   ANYDML_TRY(run.finish());
   for (const std::size_t i : new_) {
     graph.held[i] = shared_->add(device_, plans.shared[i].key, std::move(graph.held[i]));
-    graph.shared[i] = graph.held[i].get();
+    graph.shared[i] = graph.held[i]->address();
   }
   for (const std::size_t i : passing_) {
-    graph.shared[i] = nullptr;
+    graph.shared[i] = 0;
   }
   return {};
 }

@@ -16,8 +16,8 @@ class Temporary {
  public:
   explicit Temporary(const Device& device) : device_(device) {}
   ~Temporary() {
-    if (address_ != nullptr) {
-      device_.backend->release(device_.handle, MemoryKind::temporary, bytes_, address_);
+    if (block_.handle != nullptr) {
+      device_.backend->release(device_.handle, MemoryKind::temporary, bytes_, block_.handle);
     }
   }
   Temporary(const Temporary&) = delete;
@@ -25,14 +25,15 @@ class Temporary {
 
   BackendStatus allocate(std::uint64_t bytes) {
     bytes_ = bytes;
-    return device_.backend->allocate(device_.handle, MemoryKind::temporary, bytes, &address_);
+    return device_.backend->allocate(device_.handle, MemoryKind::temporary, bytes, &block_);
   }
-  [[nodiscard]] void* address() const { return address_; }
+  [[nodiscard]] DeviceAddress address() const { return block_.address; }
+  [[nodiscard]] MemoryPlace place(std::uint64_t offset) const { return {block_.handle, offset}; }
 
  private:
   const Device& device_;
   std::uint64_t bytes_ = 0;
-  void* address_ = nullptr;
+  MemoryBlock block_ = {};
 };
 
 // The work of one call on a queue. Everything that it uses must live until finish() has returned.
@@ -57,50 +58,51 @@ class Run {
     queue_ = taken.value();
     return {};
   }
-  Status begin_on(void* stream) {
+  Status begin_on(BackendStream* stream) {
     wrapped_ = true;
-    return check(device_.backend->create_queue(device_.handle, stream, &queue_));
+    return check(device_.backend->create_queue_on(device_.handle, stream, &queue_));
   }
 
-  Status copy(void* to, const void* from, std::uint64_t bytes) {
+  Status copy(MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
     unfinished_ = true;
     return check(device_.backend->copy(queue_, to, from, bytes));
   }
   // addresses: one for each slot of the program.
-  Status run(const BackendProgram* program, void* const* addresses) {
+  Status run(const BackendProgram* program, const DeviceAddress* addresses) {
     unfinished_ = true;
     return check(device_.backend->run(queue_, program, addresses, interrupt_of_thread()));
   }
   Status run(const anydml_compiled& compiled, const Addresses& addresses);
-  // Memory for the work, from now until this object is destroyed; it has no address if the device cannot allocate in
-  // the order of its work.
+  // Memory for the work, from now until this object is destroyed; there is none if the device cannot allocate in the
+  // order of its work.
   class InOrder {
    public:
-    InOrder(const Device& device, BackendQueue* queue, void* address)
-        : device_(&device), queue_(queue), address_(address) {}
+    InOrder(const Device& device, BackendQueue* queue, const MemoryBlock& block)
+        : device_(&device), queue_(queue), block_(block) {}
     ~InOrder() {
-      if (address_ != nullptr) {
-        device_->backend->release_in_order(queue_, address_);
+      if (block_.handle != nullptr) {
+        device_->backend->release_in_order(queue_, block_.handle);
       }
     }
     InOrder(InOrder&& other) noexcept
-        : device_(other.device_), queue_(other.queue_), address_(std::exchange(other.address_, nullptr)) {}
+        : device_(other.device_), queue_(other.queue_), block_(std::exchange(other.block_, {})) {}
     InOrder(const InOrder&) = delete;
     InOrder& operator=(const InOrder&) = delete;
     InOrder& operator=(InOrder&&) = delete;
-    [[nodiscard]] void* address() const { return address_; }
+    [[nodiscard]] explicit operator bool() const { return block_.handle != nullptr; }
+    [[nodiscard]] DeviceAddress address() const { return block_.address; }
 
    private:
     const Device* device_;
     BackendQueue* queue_;
-    void* address_;
+    MemoryBlock block_;
   };
   Result<InOrder> memory_in_order(std::uint64_t bytes) {
-    void* address = nullptr;
+    MemoryBlock block = {};
     if (device_.backend->allocate_in_order != nullptr) {
-      ANYDML_TRY(check(device_.backend->allocate_in_order(queue_, bytes, &address)));
+      ANYDML_TRY(check(device_.backend->allocate_in_order(queue_, bytes, &block)));
     }
-    return InOrder(device_, queue_, address);
+    return InOrder(device_, queue_, block);
   }
   // Returns when the work is done.
   Status finish() {

@@ -3,34 +3,19 @@
 
 #include <utility>
 
-#include "backend/core.h"
-
 namespace anydml {
 
-Result<std::shared_ptr<DeviceMemory>> DeviceMemory::allocate(const Device& device, std::string_view label,
-                                                             std::uint64_t bytes) {
-  std::shared_ptr<DeviceMemory> made(new DeviceMemory(device, bytes));
-  ANYDML_TRY(from_backend(label, *device.backend,
-                          device.backend->allocate(device.handle, MemoryKind::temporary, bytes, &made->address_)));
-  return made;
-}
-
-DeviceMemory::~DeviceMemory() {
-  if (address_ != nullptr) {
-    device_.backend->release(device_.handle, MemoryKind::temporary, bytes_, address_);
-  }
-}
-
-std::shared_ptr<void> SharedConstants::find(const Device& device, const std::string& key) const {
+std::shared_ptr<DeviceMemory> SharedConstants::find(const Device& device, const std::string& key) const {
   const std::scoped_lock lock(mutex_);
   const auto found = values_.find({&device, key});
   return found != values_.end() ? found->second.lock() : nullptr;
 }
 
-std::shared_ptr<void> SharedConstants::add(const Device& device, const std::string& key, std::shared_ptr<void> memory) {
+std::shared_ptr<DeviceMemory> SharedConstants::add(const Device& device, const std::string& key,
+                                                   std::shared_ptr<DeviceMemory> memory) {
   const std::scoped_lock lock(mutex_);
   forget_released();
-  std::weak_ptr<void>& held = values_[{&device, key}];
+  std::weak_ptr<DeviceMemory>& held = values_[{&device, key}];
   if (auto before = held.lock()) {
     return before;
   }

@@ -12,32 +12,13 @@
 
 namespace anydml {
 
-// Memory of a device, which lives as long as it is held.
-class DeviceMemory {
- public:
-  static Result<std::shared_ptr<DeviceMemory>> allocate(const Device& device, std::string_view label,
-                                                        std::uint64_t bytes);
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
-  ~DeviceMemory();
-
-  [[nodiscard]] std::byte* address() const { return static_cast<std::byte*>(address_); }
-
- private:
-  DeviceMemory(const Device& device, std::uint64_t bytes) : device_(device), bytes_(bytes) {}
-
-  const Device& device_;
-  std::uint64_t bytes_;
-  void* address_ = nullptr;
-};
-
 // The values in memory, by key. Compiled objects hold the memory; this table only finds it. Any thread may call it.
 class SharedConstants {
  public:
   // Null: no live graph holds the value.
-  [[nodiscard]] std::shared_ptr<void> find(const Device& device, const std::string& key) const;
+  [[nodiscard]] std::shared_ptr<DeviceMemory> find(const Device& device, const std::string& key) const;
   // Makes a value visible to other graphs. Returns the memory to use: another graph's, if two computed it at once.
-  std::shared_ptr<void> add(const Device& device, const std::string& key, std::shared_ptr<void> memory);
+  std::shared_ptr<DeviceMemory> add(const Device& device, const std::string& key, std::shared_ptr<DeviceMemory> memory);
 
  private:
   void forget_released();
@@ -52,7 +33,7 @@ class SharedConstants {
   };
 
   mutable std::mutex mutex_;
-  std::unordered_map<Name, std::weak_ptr<void>, Hash> values_;
+  std::unordered_map<Name, std::weak_ptr<DeviceMemory>, Hash> values_;
   std::size_t next_look_ = 64;  // the number of values at which released ones are removed
 };
 

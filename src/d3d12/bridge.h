@@ -7,14 +7,13 @@
 #include <cstdint>
 
 #include "anydml_build/hash.h"
+#include "backend/backend.h"
 #include "d3d12/headers.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
 namespace anydml {
-
-struct BackendQueue;
 
 // A descriptor in a descriptor heap. All zeros: nothing was ever written there.
 enum class DescriptorKind : std::uint32_t {
@@ -44,11 +43,17 @@ struct BufferFacts {
   const void* device;  // the device it belongs to
 };
 
-// A descriptor that was read at submission, with the memory it names. address is null if the buffer is gone.
+// Bytes of a buffer: for programs, and for copies.
+struct BoundMemory {
+  DeviceAddress address;
+  MemoryPlace place;
+};
+
+// A descriptor that was read at submission, with the memory it names. The address is 0 if the buffer is gone.
 struct ResolvedDescriptor {
   Descriptor descriptor;
   BufferFacts facts;
-  void* address;  // of the descriptor's offset
+  DeviceAddress address;  // of the descriptor's offset
   // Another binding table wrote over the descriptor in the heap. This is the recorded one; none if none was recorded.
   bool overwritten;
 };
@@ -59,7 +64,7 @@ struct IBridgeDispatch : IUnknown {
   // owner knows why.
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
   // Gives the work to the queue, in the queue's order.
-  virtual void run(BackendQueue* queue, void* const* addresses) noexcept = 0;
+  virtual void run(BackendQueue* queue, const BoundMemory* bound) noexcept = 0;
 };
 
 enum class MessageSeverity { error, warning, info };

@@ -19,12 +19,12 @@ bool is_of_another_table(const Descriptor& descriptor, std::uint32_t table) {
 
 }  // namespace
 
-std::byte* Submission::hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes) {
+BoundMemory Submission::hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes) {
   bytes_ += bytes;
   if (place.memory->is_new_to(number_)) {
     memory_.push_back(place.memory);
   }
-  return place.address() + offset;
+  return place.at(offset);
 }
 
 bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing) {
@@ -38,8 +38,8 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
                                       : Missing{"the source of a copy", copy.from};
               return false;
             }
-            work_.emplace_back(
-                Copy{hold(*to, copy.to_offset, copy.bytes), hold(*from, copy.from_offset, copy.bytes), copy.bytes});
+            work_.emplace_back(Copy{hold(*to, copy.to_offset, copy.bytes).place,
+                                    hold(*from, copy.from_offset, copy.bytes).place, copy.bytes});
             return true;
           },
           [&](const ClearCommand& clear) {
@@ -48,7 +48,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
               missing = {"the buffer of a clear", clear.view.buffer};
               return false;
             }
-            work_.emplace_back(Clear{hold(*to, clear.view.offset, clear.view.bytes), clear.view.bytes, &clear});
+            work_.emplace_back(Clear{hold(*to, clear.view.offset, clear.view.bytes).place, clear.view.bytes, &clear});
             return true;
           },
           [&](const TimestampCommand& timestamp) {
@@ -62,8 +62,8 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
               return false;
             }
             const std::uint64_t bytes = std::uint64_t{resolve.count} * sizeof(std::uint64_t);
-            work_.emplace_back(Copy{hold(*to, resolve.to_offset, bytes),
-                                    reinterpret_cast<const std::byte*>(resolve.queries->ticks(resolve.first)), bytes});
+            work_.emplace_back(
+                Copy{hold(*to, resolve.to_offset, bytes).place, resolve.queries->ticks(resolve.first), bytes});
             return true;
           },
           [](const DispatchCommand&) { return true; },
@@ -82,11 +82,12 @@ bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, 
     return command.dispatch->submit(nullptr, command.count);
   }
   descriptors_.clear();
-  const std::size_t first_address = addresses_.size();
+  const std::size_t first_bound = bound_.size();
   {
     const DeviceCore::BufferLookup buffers(core);
     for (std::uint32_t i = 0; i < command.count; ++i) {
       ResolvedDescriptor& resolved = descriptors_.emplace_back();
+      BoundMemory& bound = bound_.emplace_back();
       resolved.descriptor = heap->descriptors[command.first + i];
       if (is_of_another_table(resolved.descriptor, command.table)) {
         resolved.overwritten = true;
@@ -96,15 +97,15 @@ bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, 
       }
       if (const BufferPlace* place = buffers.find(resolved.descriptor.buffer); place != nullptr) {
         resolved.facts = {resolved.descriptor.buffer, place->bytes, place->heap, place->flags, &core};
-        resolved.address = hold(*place, resolved.descriptor.offset, resolved.descriptor.bytes);
+        bound = hold(*place, resolved.descriptor.offset, resolved.descriptor.bytes);
+        resolved.address = bound.address;
       }
-      addresses_.push_back(resolved.address);
     }
   }
   if (!command.dispatch->submit(descriptors_.data(), command.count)) {
     return false;
   }
-  work_.emplace_back(Dispatch{command.dispatch.get(), first_address});
+  work_.emplace_back(Dispatch{command.dispatch.get(), first_bound});
   return true;
 }
 
@@ -136,7 +137,7 @@ void Submission::clear() noexcept {
   recordings_.clear();
   memory_.clear();
   work_.clear();
-  addresses_.clear();
+  bound_.clear();
 }
 
 void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
@@ -154,9 +155,9 @@ void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
                          return backend.fill(queue, clear.to, clear.bytes, clear.command->pattern,
                                              raw ? sizeof(clear.command->pattern) : sizeof(UINT));
                        },
-                       [&](const Timestamp& timestamp) { return backend.timestamp(queue, timestamp.ticks); },
+                       [&](const Timestamp& timestamp) { return backend.timestamp(queue, timestamp.to); },
                        [&](const Dispatch& dispatch) {  // it removes its own device if it fails
-                         dispatch.dispatch->run(queue, addresses_.data() + dispatch.first_address);
+                         dispatch.dispatch->run(queue, bound_.data() + dispatch.first_bound);
                          return kOk;
                        },
                    },

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The commands that a list records, and their form after submission: buffers by number, then by address.
+// The commands that a list records, and their form after submission: buffers by number, then by their memory.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -22,8 +23,14 @@ class QueryStorage {
       : count_(count), memory_(device, MemoryKind::readback_buffer, std::uint64_t{count} * sizeof(std::uint64_t)) {}
 
   [[nodiscard]] std::uint32_t count() const { return count_; }
-  [[nodiscard]] std::uint64_t* ticks(std::uint32_t index) const {
-    return reinterpret_cast<std::uint64_t*>(memory_.address()) + index;
+  [[nodiscard]] MemoryPlace ticks(std::uint32_t index) const {
+    return {memory_.block().handle, index * sizeof(std::uint64_t)};
+  }
+  // Once the work that writes it is done.
+  [[nodiscard]] std::uint64_t read(std::uint32_t index) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, memory_.block().host + index * sizeof(value), sizeof(value));
+    return value;
   }
 
  private:
@@ -77,7 +84,7 @@ struct Recording {
   mutable std::atomic<std::uint32_t> in_flight{0};
 };
 
-// Commands with their addresses, ready to run, and everything that must live until they have run. A reused object keeps
+// Commands with their memory, ready to run, and everything that must live until they have run. A reused object keeps
 // its memory and then allocates nothing, however much is submitted.
 class Submission {
  public:
@@ -102,28 +109,28 @@ class Submission {
 
  private:
   struct Copy {
-    std::byte* to;
-    const std::byte* from;
+    MemoryPlace to;
+    MemoryPlace from;
     std::uint64_t bytes;
   };
   struct Clear {
-    std::byte* to;
+    MemoryPlace to;
     std::uint64_t bytes;
     const ClearCommand* command;
   };
   struct Timestamp {
-    std::uint64_t* ticks;
+    MemoryPlace to;
   };
   struct Dispatch {
     IBridgeDispatch* dispatch;
-    std::size_t first_address;
+    std::size_t first_bound;
   };
   using Work = std::variant<Copy, Clear, Timestamp, Dispatch>;
 
   bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing);
   bool resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                         std::shared_ptr<DescriptorStorage>& heap);
-  std::byte* hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes);
+  BoundMemory hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes);
 
   static constexpr std::uint64_t kSmallBytes = 65'536;
   static constexpr std::uint64_t kBytesOfAStart = 1024;  // bytes a command could touch in the time it takes to start
@@ -133,7 +140,7 @@ class Submission {
   std::vector<std::shared_ptr<const Recording>> recordings_;
   std::vector<std::shared_ptr<Memory>> memory_;
   std::vector<Work> work_;
-  std::vector<void*> addresses_;
+  std::vector<BoundMemory> bound_;               // of all dispatches
   std::vector<ResolvedDescriptor> descriptors_;  // of the dispatch being resolved
 };
 

@@ -18,7 +18,7 @@ Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
   constexpr int kTries = 3;
   BackendStatus status{};
   for (int i = 0; i < kTries; ++i) {
-    status = device.backend->allocate(device.handle, kind, bytes, &address_);
+    status = device.backend->allocate(device.handle, kind, bytes, &block_);
     if (status.code != BackendCode::out_of_memory || device.info->asynchronous == 0 ||
         bytes > device.info->memory_bytes) {
       break;
@@ -33,7 +33,7 @@ Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
   }
 }
 
-Memory::~Memory() { device_.backend->release(device_.handle, kind_, bytes_, address_); }
+Memory::~Memory() { device_.backend->release(device_.handle, kind_, bytes_, block_.handle); }
 
 DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device)
     : adapter_index_(adapter_index), core_(core), device_(device) {}

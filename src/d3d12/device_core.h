@@ -37,7 +37,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  [[nodiscard]] std::byte* address() const { return static_cast<std::byte*>(address_); }
+  [[nodiscard]] const MemoryBlock& block() const { return block_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   // Whether this is the holder's first use since another's: it then keeps a pointer. Called under a BufferLookup.
@@ -47,7 +47,7 @@ class Memory {
   const CoreDevice& device_;
   const MemoryKind kind_;
   const std::uint64_t bytes_;
-  void* address_ = nullptr;
+  MemoryBlock block_ = {};
   std::uint64_t last_holder_ = 0;
 };
 
@@ -59,7 +59,10 @@ struct BufferPlace {
   D3D12_HEAP_TYPE heap = D3D12_HEAP_TYPE_DEFAULT;
   D3D12_RESOURCE_FLAGS flags = D3D12_RESOURCE_FLAG_NONE;
 
-  [[nodiscard]] std::byte* address() const { return memory->address() + offset; }
+  [[nodiscard]] BoundMemory at(std::uint64_t further) const {
+    const MemoryBlock& block = memory->block();
+    return {.address = block.address + offset + further, .place = {block.handle, offset + further}};
+  }
 };
 
 // The memory of a descriptor heap. CPU handles are its addresses; GPU handles have one more bit set, so that one kind

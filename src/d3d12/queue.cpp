@@ -19,7 +19,7 @@ QueueCore::QueueCore(std::shared_ptr<DeviceCore> device)
       backend_(*device_->device().backend),
       asynchronous_(device_->device().info->asynchronous != 0) {
   spares_.reserve(kMostSpares);
-  const BackendStatus status = backend_.create_queue(device_->device().handle, nullptr, &queue_);
+  const BackendStatus status = backend_.create_queue(device_->device().handle, &queue_);
   if (status.code == BackendCode::out_of_memory) {
     throw std::bad_alloc();
   }
@@ -213,8 +213,8 @@ void QueueCore::finish_first(std::unique_lock<std::mutex>& lock) {
   keep_spare(given);
 }
 
-bool QueueCore::read_clock(std::uint64_t* ticks) noexcept {
-  if (const BackendStatus status = backend_.timestamp(queue_, ticks); status.code != BackendCode::ok) {
+bool QueueCore::read_clock(MemoryPlace to) noexcept {
+  if (const BackendStatus status = backend_.timestamp(queue_, to); status.code != BackendCode::ok) {
     device_->remove(kDeviceHung, status.message);
     return false;
   }
@@ -466,7 +466,7 @@ HRESULT STDMETHODCALLTYPE CommandQueue::GetClockCalibration(UINT64* gpu, UINT64*
     if (!aside->read_clock(query.ticks(0))) {
       return kDeviceRemoved;
     }
-    *gpu = *query.ticks(0);
+    *gpu = query.read(0);
     *cpu = before + (monotonic_nanoseconds() - before) / 2;
     return S_OK;
   });

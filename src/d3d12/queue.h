@@ -54,8 +54,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // Makes the queue's own thread check: the event it waits for may have happened, or no one else will do the work.
   void wake() noexcept;
 
-  // The device's clock now, for a queue that was not started. False: the device failed.
-  [[nodiscard]] bool read_clock(std::uint64_t* ticks) noexcept;
+  // Writes the device's time now, for a queue that was not started. False: the device failed.
+  [[nodiscard]] bool read_clock(MemoryPlace to) noexcept;
 
   // Runs work on this thread until enough() is true, unless another thread is running it or the queue must wait.
   template <class Enough>

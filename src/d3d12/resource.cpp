@@ -37,7 +37,8 @@ Resource::Resource(Device& device, const D3D12_RESOURCE_DESC& desc, const D3D12_
       desc_(desc),
       properties_(properties),
       heap_flags_(heap_flags),
-      address_(memory->address() + offset),
+      address_(memory->block().address + offset),
+      host_(memory->block().host != nullptr ? memory->block().host + offset : nullptr),
       number_(core().add_buffer({.memory = std::move(memory),
                                  .offset = offset,
                                  .bytes = desc.Width,
@@ -58,7 +59,7 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
     if (subresource != 0) {
       return wrong(format_text("Subresource is {}; expected 0, the only one of a buffer", subresource));
     }
-    if (!is_mappable(properties_)) {
+    if (!is_mappable(properties_) || host_ == nullptr) {
       return wrong("the heap is not one the CPU reaches; expected UPLOAD, READBACK, or CUSTOM with CPU pages");
     }
     if (read != nullptr && read->Begin < read->End && read->End > desc_.Width) {
@@ -66,7 +67,7 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
     }
     maps_.fetch_add(1, std::memory_order_relaxed);
     if (data != nullptr) {
-      *data = address_;
+      *data = host_;
     }
     return S_OK;
   });
@@ -85,9 +86,7 @@ void STDMETHODCALLTYPE Resource::Unmap(UINT, const D3D12_RANGE*) noexcept {
   }
 }
 
-D3D12_GPU_VIRTUAL_ADDRESS STDMETHODCALLTYPE Resource::GetGPUVirtualAddress() noexcept {
-  return reinterpret_cast<std::uintptr_t>(address_);
-}
+D3D12_GPU_VIRTUAL_ADDRESS STDMETHODCALLTYPE Resource::GetGPUVirtualAddress() noexcept { return address_; }
 
 HRESULT STDMETHODCALLTYPE Resource::WriteToSubresource(UINT, const D3D12_BOX*, const void*, UINT, UINT) noexcept {
   return core().fail(E_NOTIMPL, "ID3D12Resource::WriteToSubresource is for textures, which are not built here");

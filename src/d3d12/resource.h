@@ -60,7 +60,9 @@ class Resource final
   const D3D12_RESOURCE_DESC desc_;
   const D3D12_HEAP_PROPERTIES properties_;
   const D3D12_HEAP_FLAGS heap_flags_;
-  std::byte* const address_;  // of memory that the registered location keeps alive
+  // Of memory that the registered location keeps alive.
+  const DeviceAddress address_;
+  std::byte* const host_;  // null: the CPU cannot reach it
   std::atomic<std::uint32_t> maps_{0};
   const std::uint64_t number_;
 };

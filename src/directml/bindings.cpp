@@ -8,7 +8,7 @@
 namespace anydml {
 namespace {
 
-void* const kThere = reinterpret_cast<void*>(1);  // any address but null, until the submission knows it
+constexpr DeviceAddress kThere = 1;  // any address but 0, until the submission knows it
 
 const char* heap_name(D3D12_HEAP_TYPE heap) {
   return heap == D3D12_HEAP_TYPE_UPLOAD ? "an UPLOAD" : heap == D3D12_HEAP_TYPE_READBACK ? "a READBACK" : "another";
@@ -124,7 +124,7 @@ std::string check_present(const DmlCore& core, const Requirement& requirement, c
   if (binding.descriptor.kind != DescriptorKind::binding) {
     return wrong(requirement, "its descriptor was overwritten by a view; expected the binding table's own");
   }
-  if (binding.address == nullptr) {
+  if (binding.address == 0) {
     return wrong(requirement, format_text("the {} bound to it was released before the list was executed",
                                           core.buffer_text(binding.descriptor.buffer)));
   }

@@ -46,8 +46,8 @@ Execution::Execution(std::shared_ptr<DmlCore> core, GraphDef& def, bool late_bin
 
 Execution::~Execution() {
   const CoreDevice& device = core().device();
-  if (constants_ != nullptr) {
-    device.backend->release(device.handle, MemoryKind::temporary, plans_.constant_bytes, constants_);
+  if (constants_.handle != nullptr) {
+    device.backend->release(device.handle, MemoryKind::temporary, plans_.constant_bytes, constants_.handle);
   }
 }
 
@@ -63,10 +63,10 @@ Status Execution::keep_constants(std::span<const std::span<const std::byte>> con
   ANYDML_TRY(
       from_backend(device.backend->allocate(device.handle, MemoryKind::temporary, plans_.constant_bytes, &constants_)));
   BackendQueue* queue = nullptr;
-  ANYDML_TRY(from_backend(device.backend->create_queue(device.handle, nullptr, &queue)));
+  ANYDML_TRY(from_backend(device.backend->create_queue(device.handle, &queue)));
   BackendStatus status{BackendCode::ok, nullptr};
   for (std::size_t i = 0; i < constants.size() && status.code == BackendCode::ok; ++i) {
-    status = device.backend->copy(queue, static_cast<std::byte*>(constants_) + plans_.constants[i], constants[i].data(),
+    status = device.backend->copy(queue, {constants_.handle, plans_.constants[i]}, place_at(constants[i].data()),
                                   constants[i].size());
   }
   // The data is the application's again when the call returns.
@@ -112,35 +112,37 @@ Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, Grap
 }
 
 template <class Use>
-BackendStatus Execution::with_addresses(void* const* inputs, void* persistent, void* const* outputs, void* temporary,
-                                        const Use& use) const noexcept {
+BackendStatus Execution::with_addresses(const BoundMemory* inputs, DeviceAddress persistent, const BoundMemory* outputs,
+                                        DeviceAddress temporary, const Use& use) const noexcept {
   // As many tensors as networks have take no memory.
   constexpr std::size_t kFew = 512;
-  void* few[kFew];
-  std::unique_ptr<void*[]> many;
+  DeviceAddress few[kFew];
+  std::unique_ptr<DeviceAddress[]> many;
   if (plans_.slots() > kFew) {
-    many.reset(new (std::nothrow) void*[plans_.slots()]);
+    many.reset(new (std::nothrow) DeviceAddress[plans_.slots()]);
     if (many == nullptr) {
       return {BackendCode::out_of_memory, "no memory for the addresses of tensors"};
     }
   }
-  void** addresses = many != nullptr ? many.get() : few;
-  std::copy_n(inputs, plans_.inputs, addresses);
+  DeviceAddress* const addresses = many != nullptr ? many.get() : few;
+  for (std::uint32_t i = 0; i < plans_.inputs; ++i) {
+    addresses[i] = inputs[i].address;
+  }
   addresses[plans_.persistent_slot()] = persistent;
-  addresses[plans_.constants_slot()] = constants_;
+  addresses[plans_.constants_slot()] = constants_.address;
   for (std::uint32_t i = 0; i < plans_.outputs; ++i) {
-    addresses[plans_.output_slot(i)] = outputs != nullptr ? outputs[i] : nullptr;
+    addresses[plans_.output_slot(i)] = outputs != nullptr ? outputs[i].address : 0;
   }
   addresses[plans_.temporary_slot()] = temporary;
   return use(addresses);
 }
 
-BackendStatus Execution::initialise(BackendQueue* queue, void* const* inputs, void* persistent,
-                                    void* temporary) const noexcept {
+BackendStatus Execution::initialise(BackendQueue* queue, const BoundMemory* inputs, const BoundMemory& persistent,
+                                    DeviceAddress temporary) const noexcept {
   const CoreDevice& device = core().device();
   for (const GraphPlans::KeptInput& kept : plans_.kept) {
-    const BackendStatus status =
-        device.backend->copy(queue, static_cast<std::byte*>(persistent) + kept.offset, inputs[kept.input], kept.bytes);
+    const MemoryPlace to = {persistent.place.block, persistent.place.offset + kept.offset};
+    const BackendStatus status = device.backend->copy(queue, to, inputs[kept.input].place, kept.bytes);
     if (status.code != BackendCode::ok) {
       return status;
     }
@@ -148,7 +150,7 @@ BackendStatus Execution::initialise(BackendQueue* queue, void* const* inputs, vo
   if (!initialise_) {
     return {BackendCode::ok, nullptr};
   }
-  return with_addresses(inputs, persistent, nullptr, temporary, [&](void* const* addresses) {
+  return with_addresses(inputs, persistent.address, nullptr, temporary, [&](const DeviceAddress* addresses) {
     return device.backend->run(queue, initialise_.get(), addresses, nullptr);
   });
 }
@@ -368,8 +370,8 @@ std::string Execution::check_submission(const ResolvedDescriptor* bindings) {
     return what;
   }
   if (has_persistent()) {
-    const void* place = persistent_place_.load(std::memory_order_acquire);
-    if (place != nullptr && place != bindings[surface_.tensor_count()].address) {
+    const DeviceAddress place = persistent_place_.load(std::memory_order_acquire);
+    if (place != 0 && place != bindings[surface_.tensor_count()].address) {
       return wrong(persistent_requirement(*this), "is not the one that the operator was initialized with");
     }
   }
@@ -397,7 +399,7 @@ bool Execution::run_uninitialised() noexcept {
   return !has_persistent();
 }
 
-void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
+void Execution::run(BackendQueue* queue, const BoundMemory* bound) noexcept {
   if (core().removed()) {
     return;
   }
@@ -410,10 +412,10 @@ void Execution::run(BackendQueue* queue, void* const* addresses) noexcept {
                                    : format_text("dispatch {} of {} nodes in {} steps on {}: {}", label(), nodes_,
                                                  plans_.steps, device.info->name, kernels);
   });
-  const BackendStatus status =
-      with_addresses(addresses, has_persistent() ? addresses[persistent_slot()] : nullptr,
-                     addresses + surface_.input_count, has_temporary() ? addresses[temporary_slot()] : nullptr,
-                     [&](void* const* slots) { return device.backend->run(queue, program_.get(), slots, nullptr); });
+  const BackendStatus status = with_addresses(
+      bound, has_persistent() ? bound[persistent_slot()].address : 0, bound + surface_.input_count,
+      has_temporary() ? bound[temporary_slot()].address : 0,
+      [&](const DeviceAddress* slots) { return device.backend->run(queue, program_.get(), slots, nullptr); });
   if (status.code != BackendCode::ok) {
     core().remove(hresult_of(kind_of(status.code)), status.message);
   }

@@ -231,7 +231,7 @@ std::string Initialisation::check_submission(const ResolvedDescriptor* bindings)
   return what;
 }
 
-void Initialisation::run(BackendQueue* queue, void* const* addresses) noexcept {
+void Initialisation::run(BackendQueue* queue, const BoundMemory* bound) noexcept {
   if (core().removed()) {
     return;
   }
@@ -239,18 +239,18 @@ void Initialisation::run(BackendQueue* queue, void* const* addresses) noexcept {
   for (const auto& target : targets_) {
     most = std::max<std::size_t>(most, target->surface().input_count);
   }
-  const std::unique_ptr<void*[]> inputs(new (std::nothrow) void*[most + 1]());
+  const std::unique_ptr<BoundMemory[]> inputs(new (std::nothrow) BoundMemory[most + 1]());
   if (inputs == nullptr) {
     return core().remove(E_OUTOFMEMORY, "ExecuteCommandLists: no memory for the addresses of an initializer's inputs");
   }
-  void* const temporary = has_temporary() ? addresses[slots_.size()] : nullptr;
+  const DeviceAddress temporary = has_temporary() ? bound[slots_.size()].address : 0;
   std::size_t slot = 0;
   for (std::size_t t = 0; t < targets_.size(); ++t) {
     const Execution& target = *targets_[t].get();
-    std::fill_n(inputs.get(), most, nullptr);
-    void* persistent = nullptr;
+    std::fill_n(inputs.get(), most, BoundMemory{});
+    BoundMemory persistent = {};
     for (; slot < slots_.size() && slots_[slot].target == t; ++slot) {
-      (slots_[slot].input == kPersistent ? persistent : inputs[slots_[slot].input]) = addresses[slot];
+      (slots_[slot].input == kPersistent ? persistent : inputs[slots_[slot].input]) = bound[slot];
     }
     if (!target.has_persistent()) {
       continue;

@@ -19,7 +19,7 @@
 
 namespace anydml {
 
-// The descriptors of a binding table as they were bound; an address that is not null means that the binding is present.
+// The descriptors of a binding table as they were bound; an address that is not 0 means that the binding is present.
 using Bindings = std::vector<ResolvedDescriptor>;
 
 // Bindings are checked one by one when they are made, together when the work is recorded, and again when it is
@@ -86,19 +86,19 @@ class Execution final : public Work {
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
   [[nodiscard]] bool binds_late() const override { return late_bindings_; }
-  void run(BackendQueue* queue, void* const* addresses) noexcept override;
+  void run(BackendQueue* queue, const BoundMemory* bound) noexcept override;
 
   [[nodiscard]] const Surface& surface() const { return surface_; }
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
   // Fills the persistent resource from the owned inputs, whose addresses stand at their positions among the inputs, and
   // with the values that depend only on them.
-  [[nodiscard]] BackendStatus initialise(BackendQueue* queue, void* const* inputs, void* persistent,
-                                         void* temporary) const noexcept;
+  [[nodiscard]] BackendStatus initialise(BackendQueue* queue, const BoundMemory* inputs, const BoundMemory& persistent,
+                                         DeviceAddress temporary) const noexcept;
   // Needed by initialise.
   [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return initialise_.temporary_bytes(); }
 
   // Called by its initialisation: records where its persistent resource is, and that it is filled. False if it was.
-  void set_persistent_place(const void* address) noexcept {
+  void set_persistent_place(DeviceAddress address) noexcept {
     persistent_place_.store(address, std::memory_order_release);
   }
   [[nodiscard]] bool set_initialised() noexcept { return !initialised_.exchange(true, std::memory_order_acq_rel); }
@@ -110,8 +110,9 @@ class Execution final : public Work {
   [[nodiscard]] Status from_backend(const BackendStatus& status) const;
   // Calls use(addresses) with one address for each slot of the plans.
   template <class Use>
-  [[nodiscard]] BackendStatus with_addresses(void* const* inputs, void* persistent, void* const* outputs,
-                                             void* temporary, const Use& use) const noexcept;
+  [[nodiscard]] BackendStatus with_addresses(const BoundMemory* inputs, DeviceAddress persistent,
+                                             const BoundMemory* outputs, DeviceAddress temporary,
+                                             const Use& use) const noexcept;
   std::string check_submission(const ResolvedDescriptor* bindings) override;
   // Whether it may run although it was never initialised; it warns, or removes the device.
   bool run_uninitialised() noexcept;
@@ -139,10 +140,10 @@ class Execution final : public Work {
   GraphPlans plans_;
   DeviceProgram initialise_;  // empty: only copies are needed
   DeviceProgram program_;
-  void* constants_ = nullptr;  // in the device's memory
+  MemoryBlock constants_ = {};
   std::atomic<bool> initialised_{false};
   std::atomic<bool> warned_{false};
-  std::atomic<const void*> persistent_place_{nullptr};
+  std::atomic<DeviceAddress> persistent_place_{0};
 };
 
 // The initialisation of compiled operators. Its descriptors: for each of them the owned inputs, then the persistent
@@ -155,7 +156,7 @@ class Initialisation final : public Work {
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
-  void run(BackendQueue* queue, void* const* addresses) noexcept override;
+  void run(BackendQueue* queue, const BoundMemory* bound) noexcept override;
 
  private:
   ~Initialisation() override = default;

@@ -27,6 +27,8 @@ cudaError_t launch_timestamp(std::uint64_t*, cudaStream_t) noexcept { return cud
 
 namespace {
 
+DeviceAddress number_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
 struct Launched {
   std::byte* base;
   std::byte* workspace;
@@ -67,7 +69,7 @@ TEST(Queue, StepsGetTheirOperandsAndTheWorkspaceBehindTheTemporary) {
   add_step(program, {.slot = kNoSlot, .type = DataType::FLOAT32, .offset = 0}, 8);
   std::byte input[16];
   std::byte temporary[2048];
-  void* const addresses[] = {input, temporary};
+  const DeviceAddress addresses[] = {number_of(input), number_of(temporary)};
   g_launched.clear();
   EXPECT_EQ(run(&queue, &program, addresses, nullptr).code, BackendCode::ok);
   EXPECT_EQ(g_launched, (std::vector<Launched>{
@@ -75,6 +77,10 @@ TEST(Queue, StepsGetTheirOperandsAndTheWorkspaceBehindTheTemporary) {
 }
 
 TEST(Queue, ProgramsThatCannotBeRecordedRunStepByStep) {
+  int gpus = 0;
+  if (cudaGetDeviceCount(&gpus) == cudaSuccess && gpus != 0) {
+    GTEST_SKIP() << "a GPU is here, and it can record every program";
+  }
   BackendDevice device;
   BackendQueue queue;
   queue.device = &device;
@@ -86,7 +92,7 @@ TEST(Queue, ProgramsThatCannotBeRecordedRunStepByStep) {
   }
   std::byte memory[16];
   for (int i = 0; i < 3; ++i) {
-    void* const addresses[] = {memory};
+    const DeviceAddress addresses[] = {number_of(memory)};
     g_launched.clear();
     EXPECT_EQ(run(&queue, &program, addresses, nullptr).code, BackendCode::ok);
     EXPECT_EQ(g_launched, (std::vector<Launched>(4, {memory, nullptr})));
@@ -98,7 +104,7 @@ TEST(Recordings, AreMadeTheSecondTimeAndKeptForTheLastAddresses) {
   Recordings recordings;
   std::byte memory[8];
   const auto advise = [&](int first) {
-    void* const addresses[] = {memory + first, memory};
+    const DeviceAddress addresses[] = {number_of(memory + first), number_of(memory)};
     return recordings.advise(addresses, 2);
   };
   EXPECT_EQ(advise(0), run);
@@ -122,7 +128,7 @@ TEST(Queue, NothingRunsAfterALaunchThatFailed) {
   BackendProgram program;
   add_step(program, {.slot = 0, .type = DataType::FLOAT32, .offset = 0}, 0, cudaErrorLaunchFailure);
   add_step(program, {.slot = 0, .type = DataType::FLOAT32, .offset = 0}, 0);
-  void* const addresses[] = {nullptr};
+  const DeviceAddress addresses[] = {0};
   g_launched.clear();
   EXPECT_EQ(run(&queue, &program, addresses, nullptr).code, BackendCode::failed);
   EXPECT_EQ(g_launched.size(), 1U);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A plugin for tests: a device that works later, and in memory of its own. It computes by the CPU backend, on a thread
-// for each queue, so that what a GPU asks of the rest can be tried, and its races looked for, where there is none.
+// A plugin for tests: a device that works later, and in memory that only it reaches. It computes by the CPU backend, on
+// a thread for each queue, so that the demands of a GPU on the rest of the library can be tried, and its races looked
+// for, where there is none.
+//
+// Its addresses are ranges of the process that nobody can read; the bytes lie elsewhere, and the CPU gets a pointer to
+// them only for buffers that it may map. Whoever reads or writes at a device's address therefore ends the program, and
+// a copy or a run that gets a pointer in place of the device's memory, or the other way round, fails.
 //
 // ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU.
 // ANYDML_LATER_ABSENT=1: the plugin says that it has no device.
 // ANYDML_LATER_WORKSPACE=N: every program asks for N bytes of workspace. A run that finds it misaligned, or overwritten
 // by the plan's own steps, fails. ANYDML_LATER_APART=1: the device says that it joins steps, and then refuses every
 // plan that joins some.
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +28,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <span>
 #include <thread>
 #include <vector>
@@ -37,19 +44,32 @@ namespace anydml {
 namespace {
 
 // The names in backend.h are the CPU backend's here: what is this plugin's own is cast to them and back.
+// A block of memory: its address on the device, and its bytes.
+struct LaterMemory {
+  std::uintptr_t address = 0;  // in a range that is reserved
+  std::uint64_t bytes = 0;
+  std::byte* contents = nullptr;
+  void* reserved = nullptr;
+  std::uint64_t reserved_bytes = 0;
+};
+
 struct LaterDevice {
   BackendDevice* cpu = nullptr;
   BackendQueue* cpu_queue = nullptr;
   std::mutex mutex;
-  std::map<const std::byte*, std::uint64_t> memory;  // by first address: how many bytes
+  std::map<std::uintptr_t, LaterMemory*> memory;  // by its address on the device
   std::atomic<std::uint64_t> promised_bytes{0};
-  std::atomic<bool> failed{false};
-  std::atomic<long> runs_left{0};  // until the one that fails; 0: none does
+  std::atomic<const char*> failed{nullptr};  // why
+  std::atomic<long> runs_left{0};            // until the one that fails; 0: none does
   std::uint64_t workspace_bytes = 0;
 };
 
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
-constexpr BackendStatus kFailed{BackendCode::failed, "the device of the tests failed, as it was told to"};
+constexpr const char* kToldToFail = "the device of the tests failed, as it was told to";
+constexpr const char* kWorkspaceUsed = "a step of the plan used the workspace of the kernels";
+constexpr const char* kNotOnDevice = "a program got an address that is not the device's";
+constexpr const char* kNotAPointer = "a copy got an address of the device in place of a handle or a pointer";
+BackendStatus failed(const LaterDevice& device) { return {BackendCode::failed, device.failed}; }
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 30;
 
 // Passed once, by the queue's thread; whoever waits holds a share of it.
@@ -88,8 +108,8 @@ struct LaterQueue {
   LaterQueue& operator=(const LaterQueue&) = delete;
 
   BackendStatus give(std::function<void()> job) {
-    if (device->failed) {
-      return kFailed;
+    if (device->failed != nullptr) {
+      return failed(*device);
     }
     const std::scoped_lock lock(mutex);
     jobs.push_back(std::move(job));
@@ -130,11 +150,30 @@ LaterDevice& own(const BackendDevice* device) {
 LaterQueue& own(BackendQueue* queue) { return *reinterpret_cast<LaterQueue*>(queue); }
 LaterMark& own(BackendMark* mark) { return *reinterpret_cast<LaterMark*>(mark); }
 
-bool is_own(LaterDevice& device, const void* address) {
-  const auto* byte = static_cast<const std::byte*>(address);
+LaterMemory& own(BackendMemory* memory) { return *reinterpret_cast<LaterMemory*>(memory); }
+
+// The bytes at an address of the device; null: it is not one. A tensor without elements may lie at the end.
+std::byte* find_contents(LaterDevice& device, DeviceAddress address) {
   const std::scoped_lock lock(device.mutex);
-  const auto after = device.memory.upper_bound(byte);
-  return after != device.memory.begin() && byte < std::prev(after)->first + std::prev(after)->second;
+  const auto after = device.memory.upper_bound(address);
+  if (after == device.memory.begin()) {
+    return nullptr;
+  }
+  const LaterMemory& memory = *std::prev(after)->second;
+  const std::uint64_t offset = address - memory.address;
+  return offset <= memory.bytes ? memory.contents + offset : nullptr;
+}
+
+// The bytes that a copy means. Null, and the device has failed, if that is an address of the device.
+std::byte* resolve(LaterDevice& device, MemoryPlace place) {
+  if (place.block != nullptr) {
+    return own(place.block).contents + place.offset;
+  }
+  if (find_contents(device, place.offset) != nullptr) {
+    device.failed = kNotAPointer;
+    return nullptr;
+  }
+  return reinterpret_cast<std::byte*>(place.offset);
 }
 
 BackendStatus open(std::uint32_t, const BackendSettings* settings, BackendDevice** device) {
@@ -145,7 +184,7 @@ BackendStatus open(std::uint32_t, const BackendSettings* settings, BackendDevice
       return status;
     }
   }
-  static_cast<void>(cpu_backend().create_queue(opened->cpu, nullptr, &opened->cpu_queue));
+  static_cast<void>(cpu_backend().create_queue(opened->cpu, &opened->cpu_queue));
   if (const char* fails = std::getenv("ANYDML_LATER_FAILS"); fails != nullptr) {
     opened->runs_left = std::atol(fails);
   }
@@ -170,34 +209,67 @@ void describe(const BackendDevice*, BackendDeviceInfo* info) {
   info->product = 7;
 }
 
-BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address) {
-  *address = nullptr;
+bool is_mapped(MemoryKind kind) { return kind == MemoryKind::upload_buffer || kind == MemoryKind::readback_buffer; }
+
+// Gives the bytes an address that nobody can read.
+BackendStatus add_memory(LaterDevice& device, std::byte* contents, std::uint64_t bytes, bool has_host,
+                         MemoryBlock* block) {
+  auto made = std::make_unique<LaterMemory>();
+  made->bytes = bytes;
+  made->contents = contents;
+  made->reserved_bytes = bytes + 2 * kBufferAlignment;
+  made->reserved = mmap(nullptr, made->reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (made->reserved == MAP_FAILED) {
+    return {BackendCode::out_of_memory, "the device of the tests has no addresses left"};
+  }
+  made->address =
+      (reinterpret_cast<std::uintptr_t>(made->reserved) + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  const std::scoped_lock lock(device.mutex);
+  device.memory[made->address] = made.get();
+  *block = {.handle = reinterpret_cast<BackendMemory*>(made.get()),
+            .address = made->address,
+            .host = has_host ? contents : nullptr};
+  static_cast<void>(made.release());
+  return kOk;
+}
+
+std::byte* remove_memory(LaterDevice& device, BackendMemory* handle) {
+  const std::unique_ptr<LaterMemory> memory(&own(handle));
+  {
+    const std::scoped_lock lock(device.mutex);
+    device.memory.erase(memory->address);
+  }
+  munmap(memory->reserved, memory->reserved_bytes);
+  return memory->contents;
+}
+
+BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block) {
+  *block = {};
   const std::uint64_t before = own(device).promised_bytes.fetch_add(bytes);
   if (bytes > kMemoryBytes || before + bytes > kMemoryBytes) {
     own(device).promised_bytes.fetch_sub(bytes);
     return {BackendCode::out_of_memory, "the device of the tests has no memory for this"};
   }
-  const BackendStatus status = cpu_backend().allocate(own(device).cpu, kind, bytes, address);
+  MemoryBlock inner = {};
+  BackendStatus status = cpu_backend().allocate(own(device).cpu, kind, bytes, &inner);
   if (status.code == BackendCode::ok) {
-    const std::scoped_lock lock(own(device).mutex);
-    own(device).memory[static_cast<const std::byte*>(*address)] = bytes != 0 ? bytes : 1;
+    status = add_memory(own(device), inner.host, bytes, is_mapped(kind), block);
   }
   return status;
 }
 
-void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address) {
-  {
-    const std::scoped_lock lock(own(device).mutex);
-    own(device).memory.erase(static_cast<const std::byte*>(address));
-  }
+void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, BackendMemory* handle) {
   own(device).promised_bytes.fetch_sub(bytes);
-  cpu_backend().release(own(device).cpu, kind, bytes, address);
+  // The CPU's handle of memory is its address.
+  cpu_backend().release(own(device).cpu, kind, bytes,
+                        reinterpret_cast<BackendMemory*>(remove_memory(own(device), handle)));
 }
 
 // The CPU's program, how many addresses a run of it has, and where the workspace lies behind the plan's temporary.
 struct LaterProgram {
   BackendProgram* program = nullptr;
   std::size_t slots = 0;
+  std::set<std::size_t> used_slots;  // of operands, and the temporary if there is one
   std::size_t temporary_slot = 0;
   std::uint64_t temporary_bytes = 0;
   std::uint64_t workspace_offset = 0;
@@ -205,20 +277,22 @@ struct LaterProgram {
 
   static constexpr std::byte kMark{0xa5};
 
-  void mark_workspace(const std::vector<void*>& addresses) const {
+  using Addresses = std::vector<DeviceAddress>;
+
+  void mark_workspace(const Addresses& addresses) const {
     if (workspace_bytes != 0) {
       std::memset(workspace(addresses), static_cast<int>(kMark), workspace_bytes);
     }
   }
-  [[nodiscard]] bool is_marked(const std::vector<void*>& addresses) const {
+  [[nodiscard]] bool is_marked(const Addresses& addresses) const {
     return workspace_bytes == 0 || (reinterpret_cast<std::uintptr_t>(workspace(addresses)) % kTemporaryAlignment == 0 &&
                                     std::ranges::all_of(std::span(workspace(addresses), workspace_bytes),
                                                         [](std::byte one) { return one == kMark; }));
   }
 
  private:
-  [[nodiscard]] std::byte* workspace(const std::vector<void*>& addresses) const {
-    return static_cast<std::byte*>(addresses[temporary_slot]) + workspace_offset;
+  [[nodiscard]] std::byte* workspace(const Addresses& addresses) const {
+    return reinterpret_cast<std::byte*>(addresses[temporary_slot]) + workspace_offset;
   }
 };
 
@@ -233,6 +307,9 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
   for_each_step(std::span(plan->words, plan->word_count), [&](const Step& step) {
     for (const Operand& operand : step.operands) {
       joined = joined || operand.slot == kNoSlot;
+      if (has_address(operand.slot)) {
+        made->used_slots.insert(operand.slot);
+      }
       made->slots = std::max<std::size_t>(made->slots, has_address(operand.slot) ? operand.slot + std::size_t{1} : 0);
     }
     return true;
@@ -245,6 +322,9 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
       (plan->temporary_bytes + kTemporaryAlignment - 1) / kTemporaryAlignment * kTemporaryAlignment;
   made->temporary_bytes =
       made->workspace_bytes != 0 ? made->workspace_offset + made->workspace_bytes : plan->temporary_bytes;
+  if (made->temporary_bytes != 0) {
+    made->used_slots.insert(made->temporary_slot);
+  }
   const BackendStatus status = cpu_backend().compile(own(device).cpu, plan, &made->program);
   if (status.code == BackendCode::ok) {
     *program = reinterpret_cast<BackendProgram*>(made.release());
@@ -252,39 +332,63 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
   return status;
 }
 
-BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** queue) {
-  if (stream != nullptr && stream != kDefaultStream) {
-    return {BackendCode::failed, "the device of the tests has no streams"};
-  }
+BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
   *queue = reinterpret_cast<BackendQueue*>(new LaterQueue(own(device)));
   return kOk;
 }
 
-BackendStatus copy(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes) {
-  return own(queue).give([=] { std::memmove(to, from, bytes); });
+BackendStatus copy(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
+  return own(queue).give([=] {
+    std::byte* const target = resolve(*own(queue).device, to);
+    const std::byte* const source = resolve(*own(queue).device, from);
+    if (target != nullptr && source != nullptr) {
+      std::memmove(target, source, bytes);
+    }
+  });
 }
 
-BackendStatus fill(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
+BackendStatus fill(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) {
   const std::vector<std::uint32_t> kept(pattern, pattern + pattern_bytes / 4);
-  return own(queue).give(
-      [=] { cpu_backend().fill(own(queue).device->cpu_queue, to, bytes, kept.data(), pattern_bytes); });
-}
-
-BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses,
-                  const Interrupt* /*interrupt*/) {
-  const std::vector<void*> kept(addresses, addresses + own(program).slots);
   return own(queue).give([=] {
     LaterDevice& device = *own(queue).device;
-    if (device.runs_left != 0 && --device.runs_left == 0) {
-      device.failed = true;
+    if (std::byte* const target = resolve(device, to); target != nullptr) {
+      cpu_backend().fill(device.cpu_queue, place_at(target), bytes, kept.data(), pattern_bytes);
     }
-    if (!device.failed) {
+  });
+}
+
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
+                  const Interrupt* /*interrupt*/) {
+  LaterDevice& device = *own(queue).device;
+  LaterProgram::Addresses kept(addresses, addresses + own(program).slots);
+  for (const std::size_t slot : own(program).used_slots) {
+    std::byte* const contents = find_contents(device, kept[slot]);
+    if (contents == nullptr && kept[slot] != 0) {
+      device.failed = kNotOnDevice;
+      return failed(device);
+    }
+    kept[slot] = reinterpret_cast<std::uintptr_t>(contents);
+  }
+  return own(queue).give([=, &device] {
+    if (device.runs_left != 0 && --device.runs_left == 0) {
+      device.failed = kToldToFail;
+    }
+    if (device.failed == nullptr) {
       own(program).mark_workspace(kept);
       cpu_backend().run(device.cpu_queue, own(program).program, kept.data(), nullptr);
       if (!own(program).is_marked(kept)) {
-        device.failed = true;
+        device.failed = kWorkspaceUsed;
       }
+    }
+  });
+}
+
+BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) {
+  return own(queue).give([=] {
+    const std::uint64_t now = monotonic_nanoseconds();
+    if (std::byte* const target = resolve(*own(queue).device, to); target != nullptr) {
+      std::memcpy(target, &now, sizeof(now));
     }
   });
 }
@@ -301,7 +405,7 @@ BackendStatus mark(BackendQueue* queue, BackendMark** mark) {
 
 BackendStatus wait(BackendMark* mark) {
   own(mark).passage->wait();
-  return own(mark).device->failed ? kFailed : kOk;
+  return own(mark).device->failed != nullptr ? failed(*own(mark).device) : kOk;
 }
 
 BackendStatus follow(BackendQueue* queue, BackendMark* mark) {
@@ -317,11 +421,15 @@ constexpr BackendTable kTable = {
     .describe = describe,
     .allocate = allocate,
     .release = release,
+    .import_host =
+        [](BackendDevice* device, void* host, std::uint64_t bytes, MemoryBlock* block) {
+          return add_memory(own(device), static_cast<std::byte*>(host), bytes, true, block);
+        },
+    .forget_host = [](BackendDevice* device, BackendMemory* handle) { remove_memory(own(device), handle); },
     .allocate_in_order = nullptr,
     .release_in_order = nullptr,
     .buffer_bytes = [](const BackendDevice* device) { return cpu_backend().buffer_bytes(own(device).cpu); },
-    .access = [](BackendDevice* device,
-                 const void* address) { return is_own(own(device), address) ? Access::direct : Access::by_copy; },
+    .access = nullptr,
     .compile = compile,
     .temporary_bytes = [](const BackendProgram* program) { return own(program).temporary_bytes; },
     .destroy =
@@ -330,12 +438,12 @@ constexpr BackendTable kTable = {
           delete &own(program);
         },
     .create_queue = create_queue,
+    .create_queue_on = nullptr,
     .destroy_queue = [](BackendQueue* queue) { delete &own(queue); },
     .copy = copy,
     .fill = fill,
     .run = run,
-    .timestamp = [](BackendQueue* queue,
-                    std::uint64_t* ticks) { return own(queue).give([ticks] { *ticks = monotonic_nanoseconds(); }); },
+    .timestamp = timestamp,
     .mark = mark,
     .destroy_mark = [](BackendMark* mark) { delete &own(mark); },
     .is_passed =

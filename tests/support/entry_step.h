@@ -60,7 +60,7 @@ inline BackendDevice* cpu_of_tests() {
 inline BackendQueue* queue_of_tests() {
   static BackendQueue* const made = [] {
     BackendQueue* handle = nullptr;
-    EXPECT_EQ(cpu_backend().create_queue(cpu_of_tests(), nullptr, &handle).code, BackendCode::ok);
+    EXPECT_EQ(cpu_backend().create_queue(cpu_of_tests(), &handle).code, BackendCode::ok);
     return handle;
   }();
   return made;
@@ -71,7 +71,11 @@ inline void run(const Plan& plan, void* const* addresses, BackendDevice* device 
   BackendProgram* program = nullptr;
   const BackendPlan flat = backend_plan(plan);
   ASSERT_EQ(cpu_backend().compile(device, &flat, &program).code, BackendCode::ok);
-  EXPECT_EQ(cpu_backend().run(queue, program, addresses, nullptr).code, BackendCode::ok);
+  std::vector<DeviceAddress> slots(plan.temporary_slot() + std::size_t{1});
+  for (std::size_t i = 0; i + 1 < slots.size(); ++i) {
+    slots[i] = reinterpret_cast<std::uintptr_t>(addresses[i]);
+  }
+  EXPECT_EQ(cpu_backend().run(queue, program, slots.data(), nullptr).code, BackendCode::ok);
   cpu_backend().destroy(program);
 }
 

@@ -48,7 +48,7 @@ struct Device {
   explicit Device(const BackendTable& table) : backend(&table) {
     const BackendSettings settings{.threads = number_from("ANYDML_THREADS", 3), .cpu_target = ""};
     EXPECT_EQ(table.open(0, &settings, &handle).code, BackendCode::ok);
-    EXPECT_EQ(table.create_queue(handle, nullptr, &queue).code, BackendCode::ok);
+    EXPECT_EQ(table.create_queue(handle, &queue).code, BackendCode::ok);
     table.describe(handle, &info);
   }
 };
@@ -88,14 +88,15 @@ class DeviceBytes {
  public:
   DeviceBytes(const Device& device, u64 bytes, MemoryKind kind = MemoryKind::readback_buffer)
       : device_(device), bytes_((bytes + 4) / 4 * 4), kind_(device.info.unified_memory != 0 ? kind : kPinned) {
-    EXPECT_EQ(device.backend->allocate(device.handle, kind_, bytes_, &address_).code, BackendCode::ok);
-    std::memset(address_, static_cast<int>(kUnwritten), bytes_);
+    EXPECT_EQ(device.backend->allocate(device.handle, kind_, bytes_, &block_).code, BackendCode::ok);
+    std::memset(block_.host, static_cast<int>(kUnwritten), bytes_);
   }
-  ~DeviceBytes() { device_.backend->release(device_.handle, kind_, bytes_, address_); }
+  ~DeviceBytes() { device_.backend->release(device_.handle, kind_, bytes_, block_.handle); }
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;
 
-  [[nodiscard]] std::byte* address() const { return static_cast<std::byte*>(address_); }
+  [[nodiscard]] DeviceAddress address() const { return block_.address; }
+  [[nodiscard]] std::byte* host() const { return block_.host; }
 
  private:
   static constexpr MemoryKind kPinned = MemoryKind::readback_buffer;
@@ -103,11 +104,11 @@ class DeviceBytes {
   const Device& device_;
   u64 bytes_;
   MemoryKind kind_;
-  void* address_ = nullptr;
+  MemoryBlock block_ = {};
 };
 
 inline void run_program(const Device& device, const DeviceProgram& program, u32 temporary_slot,
-                        std::vector<void*>& addresses) {
+                        std::vector<DeviceAddress>& addresses) {
   const DeviceBytes temporary(device, program.temporary_bytes(), MemoryKind::temporary);
   addresses[temporary_slot] = temporary.address();
   ASSERT_EQ(device.backend->run(device.queue, program.get(), addresses.data(), nullptr).code, BackendCode::ok);
@@ -139,16 +140,17 @@ inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Gra
   // A device with memory of its own gets everything there. The CPU gets the bytes themselves, so that a sanitizer sees
   // an access beside them.
   std::vector<std::unique_ptr<DeviceBytes>> staged;
+  struct Staged {
+    DeviceAddress address;
+    std::byte* host;
+  };
   const auto stage = [&](std::byte* bytes, u64 count) {
-    if (device.info.unified_memory != 0) {
-      return bytes;
+    if (device.info.unified_memory != 0 || count == 0) {
+      return Staged{reinterpret_cast<std::uintptr_t>(bytes), bytes};
     }
-    if (count == 0) {
-      return bytes;
-    }
-    std::byte* const there = staged.emplace_back(std::make_unique<DeviceBytes>(device, count))->address();
-    std::memcpy(there, bytes, count);
-    return there;
+    const DeviceBytes& there = *staged.emplace_back(std::make_unique<DeviceBytes>(device, count));
+    std::memcpy(there.host(), bytes, count);
+    return Staged{there.address(), there.host()};
   };
   Bytes persistent(plans.persistent_bytes + 1, kUnwritten);
   Bytes constant_memory(plans.constant_bytes + 1, kUnwritten);
@@ -158,28 +160,32 @@ inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Gra
   for (const GraphPlans::KeptInput& kept : plans.kept) {
     std::memcpy(&persistent[kept.offset], inputs[kept.input], kept.bytes);
   }
-  std::vector<void*> addresses(plans.slots());
+  std::vector<DeviceAddress> addresses(plans.slots());
+  std::vector<std::byte*> results;
   for (u32 i = 0; i < inputs.size(); ++i) {
-    addresses[i] = stage(inputs[i], graph.inputs[i].extent.bytes);
+    addresses[i] = stage(inputs[i], graph.inputs[i].extent.bytes).address;
   }
   for (u32 i = 0; i < outputs.size(); ++i) {
-    addresses[plans.output_slot(i)] = stage(outputs[i].data(), outputs[i].size());
+    const Staged there = stage(outputs[i].data(), outputs[i].size());
+    addresses[plans.output_slot(i)] = there.address;
+    results.push_back(there.host);
   }
-  addresses[plans.persistent_slot()] = stage(persistent.data(), persistent.size());
-  addresses[plans.constants_slot()] = stage(constant_memory.data(), constant_memory.size());
+  const Staged kept_constants = stage(constant_memory.data(), constant_memory.size());
+  addresses[plans.persistent_slot()] = stage(persistent.data(), persistent.size()).address;
+  addresses[plans.constants_slot()] = kept_constants.address;
   if (compiled.value().initialise) {
     run_program(device, compiled.value().initialise, plans.temporary_slot(), addresses);
   }
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    addresses[i] = graph.inputs[i].owned ? nullptr : addresses[i];
+    addresses[i] = graph.inputs[i].owned ? 0 : addresses[i];
   }
   // A run does without the constants that only the first plan reads.
-  std::fill_n(static_cast<std::byte*>(addresses[plans.constants_slot()]) + plans.run_constant_bytes,
-              plans.constant_bytes - plans.run_constant_bytes, kUnwritten);
+  std::fill_n(kept_constants.host + plans.run_constant_bytes, plans.constant_bytes - plans.run_constant_bytes,
+              kUnwritten);
   run_program(device, compiled.value().run, plans.temporary_slot(), addresses);
   for (u32 i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].empty()) {  // an absent one has no address
-      std::memmove(outputs[i].data(), addresses[plans.output_slot(i)], outputs[i].size());
+      std::memmove(outputs[i].data(), results[i], outputs[i].size());
     }
   }
   return outputs;

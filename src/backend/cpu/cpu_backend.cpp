@@ -138,6 +138,7 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
   info->memory_bytes = device->memory_bytes;
   info->threads = device->pool->threads();
   info->unified_memory = 1;
+  info->shares_addresses = 1;
   info->traits = {.threads = device->pool->threads(),
                   .joins_from = 1,
                   .near_bytes = second_level_cache_bytes(),
@@ -145,7 +146,18 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
                   .families = (std::uint64_t{1} << cpu::families().size()) - 1};
 }
 
-BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, void** address) {
+// The three names of memory are one address here.
+MemoryBlock block_at(void* address) {
+  return {.handle = static_cast<BackendMemory*>(address),
+          .address = reinterpret_cast<std::uintptr_t>(address),
+          .host = static_cast<std::byte*>(address)};
+}
+// A handle is the address of its first byte, and no handle is 0.
+std::byte* address_of(MemoryPlace place) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(place.block) + place.offset);
+}
+
+BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, MemoryBlock* block) {
   // The kernel does not count untouched pages as used, so memory that was promised is counted here too. The state of
   // the machine is read only for requests that could matter to it.
   constexpr std::uint64_t kLarge = std::uint64_t{16} << 20;
@@ -159,59 +171,58 @@ BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, void**
     device->promised_bytes.fetch_sub(whole);
     return kOutOfMemory;
   }
+  void* address = nullptr;
   try {
-    *address = device->buffers.allocate(bytes);
+    address = device->buffers.allocate(bytes);
   } catch (...) {
   }
-  if (*address == nullptr) {
+  if (address == nullptr) {
     device->promised_bytes.fetch_sub(whole);
     return kOutOfMemory;
   }
+  *block = block_at(address);
   return kOk;
 }
 
-BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address) {
+BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block) {
   return guarded([&]() -> BackendStatus {
-    *address = nullptr;
+    *block = {};
     if (kind != MemoryKind::temporary) {
-      return allocate_buffer(device, bytes, address);
+      return allocate_buffer(device, bytes, block);
     }
-    *address = ::operator new (bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow);
-    return *address == nullptr ? kOutOfMemory : kOk;
+    *block = block_at(::operator new (bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow));
+    return block->handle == nullptr ? kOutOfMemory : kOk;
   });
 }
 
-void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address) {
+void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, BackendMemory* handle) {
   if (kind == MemoryKind::temporary) {
-    ::operator delete (address, std::align_val_t{kTemporaryAlignment});
+    ::operator delete (static_cast<void*>(handle), std::align_val_t{kTemporaryAlignment});
     return;
   }
-  device->buffers.release(address, bytes);
+  device->buffers.release(handle, bytes);
   device->promised_bytes.fetch_sub(whole_units(bytes));
 }
 
 // Its work is done when it is given: a queue holds nothing but whose it is.
 BackendDevice* device_of(BackendQueue* queue) { return reinterpret_cast<BackendDevice*>(queue); }
 
-BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** queue) {
-  if (stream != nullptr) {
-    return {BackendCode::failed, "the CPU device has no streams"};
-  }
+BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
   *queue = reinterpret_cast<BackendQueue*>(device);
   return kOk;
 }
 
-BackendStatus copy(BackendQueue*, void* to, const void* from, std::uint64_t bytes) {
+BackendStatus copy(BackendQueue*, MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
   if (bytes != 0) {  // otherwise the addresses may be null
-    std::memmove(to, from, bytes);
+    std::memmove(address_of(to), address_of(from), bytes);
   }
   return kOk;
 }
 
-BackendStatus fill(BackendQueue*, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
+BackendStatus fill(BackendQueue*, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) {
   // The pattern once, then copies of the part already written, doubling.
-  auto* const first = static_cast<std::byte*>(to);
+  std::byte* const first = address_of(to);
   std::uint64_t done = std::min<std::uint64_t>(bytes, pattern_bytes);
   std::memcpy(first, pattern, done);
   while (done < bytes) {
@@ -222,8 +233,9 @@ BackendStatus fill(BackendQueue*, void* to, std::uint64_t bytes, const std::uint
   return kOk;
 }
 
-BackendStatus timestamp(BackendQueue*, std::uint64_t* ticks) {
-  *ticks = monotonic_nanoseconds();
+BackendStatus timestamp(BackendQueue*, MemoryPlace to) {
+  const std::uint64_t now = monotonic_nanoseconds();
+  std::memcpy(address_of(to), &now, sizeof(now));
   return kOk;
 }
 
@@ -356,7 +368,7 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
 }
 
 [[gnu::always_inline]] inline BackendStatus run_steps(ThreadPool& pool, const BackendProgram& program,
-                                                      void* const* addresses, std::byte* callers_scratch,
+                                                      const DeviceAddress* addresses, std::byte* callers_scratch,
                                                       const Interrupt* interrupt) {
   Interruption interruption(interrupt);
   ThreadPool::Sequence jobs(pool, program.between, interrupt != nullptr ? &interruption : nullptr);
@@ -369,7 +381,7 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
     std::size_t next = 0;
     for (const Operand& operand : step.operands) {
       run.operands[next++] =
-          has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
+          has_address(operand.slot) ? reinterpret_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
     }
     const bool is_done =
         run.prepared->phases() == 1 ? jobs.run(run.prepared->pieces(), run_piece, &run) : run_phases(jobs, run);
@@ -381,7 +393,7 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
 }
 
 [[gnu::noinline]] BackendStatus run_with_scratch(ThreadPool& pool, const BackendProgram& program,
-                                                 void* const* addresses, const Interrupt* interrupt) {
+                                                 const DeviceAddress* addresses, const Interrupt* interrupt) {
   const Scratch::OfCaller scratch(program.scratch.get());
   if (scratch.memory() == nullptr) {
     return kOutOfMemory;
@@ -389,7 +401,7 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
   return run_steps(pool, program, addresses, scratch.memory(), interrupt);
 }
 
-BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses,
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                   const Interrupt* interrupt) {
   const DefaultFloatEnvironment modes;
   ThreadPool& pool = *device_of(queue)->pool;
@@ -419,6 +431,8 @@ constexpr BackendTable kTable = {
     .describe = describe,
     .allocate = allocate,
     .release = release,
+    .import_host = nullptr,
+    .forget_host = nullptr,
     .allocate_in_order = nullptr,
     .release_in_order = nullptr,
     .buffer_bytes = [](const BackendDevice* device) { return device->promised_bytes.load(); },
@@ -427,6 +441,7 @@ constexpr BackendTable kTable = {
     .temporary_bytes = [](const BackendProgram* program) { return program->temporary_bytes; },
     .destroy = destroy,
     .create_queue = create_queue,
+    .create_queue_on = nullptr,
     .destroy_queue = [](BackendQueue*) {},
     .copy = copy,
     .fill = fill,

@@ -146,6 +146,7 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   std::snprintf(info.description, sizeof(info.description), "%.96s", properties.name);
   info.memory_bytes = properties.totalGlobalMem;
   info.asynchronous = 1;
+  info.shares_addresses = 1;
   opened->machine = machine_of(properties, opened->index);
   info.traits.threads = opened->machine.multiprocessors;
   info.traits.near_bytes = opened->machine.shared_bytes_of_block;

@@ -46,13 +46,23 @@ inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUD
 // Also clears the thread's last error, which other code would mistake for its own.
 [[nodiscard]] BackendStatus status_of(cudaError_t error) noexcept;
 
+// A handle is the address of its first byte, and no handle is 0.
+[[nodiscard]] inline MemoryBlock block_at(void* address, bool is_host) {
+  return {.handle = static_cast<BackendMemory*>(address),
+          .address = reinterpret_cast<std::uintptr_t>(address),
+          .host = is_host ? static_cast<std::byte*>(address) : nullptr};
+}
+[[nodiscard]] inline std::byte* address_of(MemoryPlace place) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(place.block) + place.offset);
+}
+
 [[nodiscard]] std::uint32_t device_count();
 // Null, or why CUDA cannot be used here.
 [[nodiscard]] const char* why_no_device();
 BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept;
 
-BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address);
-void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address);
+BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block);
+void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, BackendMemory* handle);
 Access access(BackendDevice* device, const void* address);
 
 }  // namespace cuda

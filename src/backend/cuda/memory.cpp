@@ -151,8 +151,8 @@ void free_on_device(BackendDevice& device, void* base) {
 
 const PageHooks kPinnedPages{.prepare = pin, .forget = unpin};
 
-BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void** address) {
-  *address = nullptr;
+BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block) {
+  *block = {};
   constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 47;
   if (bytes > kAddressSpace || (!is_host(kind) && bytes > device->info.memory_bytes)) {
     return kOutOfMemory;
@@ -165,11 +165,13 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
   void* base = nullptr;
   if (kind == MemoryKind::temporary) {
     const cudaError_t error = allocate_on_device(*device, bytes != 0 ? bytes : 1, false, &base);
-    *address = base;
+    *block = block_at(base, false);
     return status_of(error);
   }
   if (is_host(kind)) {
-    return allocate_on_host(*device, bytes, address);
+    const BackendStatus status = allocate_on_host(*device, bytes, &base);
+    *block = block_at(base, true);
+    return status;
   }
   // CUDA aligns to less than D3D12 asks for.
   const std::uint64_t whole = whole_units(bytes);
@@ -187,20 +189,20 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
     return kOutOfMemory;
   }
   device->buffer_bytes.fetch_add(whole, std::memory_order_relaxed);
-  *address = aligned;
+  *block = block_at(aligned, false);
   return kOk;
 }
 
-void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* address) {
+void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, BackendMemory* handle) {
   const OnDevice scope(*device);
   if (is_host(kind)) {
-    device->host_buffers.release(address, bytes);
+    device->host_buffers.release(handle, bytes);
     return;
   }
-  void* base = address;
+  void* base = handle;
   if (kind != MemoryKind::temporary) {
     const std::scoped_lock lock(device->memory_mutex);
-    const auto known = device->allocations.find(address);
+    const auto known = device->allocations.find(handle);
     if (known == device->allocations.end()) {
       return;
     }
@@ -211,8 +213,8 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, void* 
   free_on_device(*device, base);
 }
 
-BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, void** address) {
-  *address = nullptr;
+BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, MemoryBlock* block) {
+  *block = {};
   BackendDevice& device = *queue->device;
   if (bytes > device.info.memory_bytes) {
     return kOutOfMemory;
@@ -222,19 +224,20 @@ BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, void**
   if (error != cudaSuccess || device.pool == nullptr) {
     return status_of(error);
   }
-  error = cudaMallocFromPoolAsync(address, bytes != 0 ? bytes : 1, device.pool, queue->stream);
+  void* address = nullptr;
+  error = cudaMallocFromPoolAsync(&address, bytes != 0 ? bytes : 1, device.pool, queue->stream);
   if (error == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    *address = nullptr;  // allocate() gives the pool's spare memory back first
-    return kOk;
+    return kOk;  // without a handle: allocate() gives the pool's spare memory back first
   }
+  *block = block_at(error == cudaSuccess ? address : nullptr, false);
   return status_of(error);
 }
 
-void release_in_order(BackendQueue* queue, void* address) {
+void release_in_order(BackendQueue* queue, BackendMemory* handle) {
   const OnDevice scope(*queue->device);
   static_cast<void>(queue->small.launch(queue->stream));  // work that was gathered may use it
-  static_cast<void>(cudaFreeAsync(address, queue->stream));
+  static_cast<void>(cudaFreeAsync(handle, queue->stream));
   static_cast<void>(cudaGetLastError());
 }
 

@@ -22,7 +22,7 @@ BackendStatus in_order(BackendQueue& queue, const Body& body) {
 }
 
 // Small tasks that are gathered at the end stay in the queue, for those of the next program.
-cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, void* const* addresses,
+cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, const DeviceAddress* addresses,
                          cudaStream_t stream) noexcept {
   for (const BackendProgram::PlacedStep& step : program.steps) {
     const PreparedStep& prepared = *step.prepared;
@@ -30,7 +30,7 @@ cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, voi
     std::size_t next = 0;
     for (const Operand& operand : step.operands) {
       bases[next++] =
-          has_address(operand.slot) ? static_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
+          has_address(operand.slot) ? reinterpret_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
     }
     SmallTask task;
     if (queue.owned && prepared.make_small_task(bases, task)) {
@@ -46,7 +46,7 @@ cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, voi
     }
     std::byte* const workspace =
         prepared.workspace_bytes() != 0
-            ? static_cast<std::byte*>(addresses[program.temporary_slot]) + program.workspace_offset
+            ? reinterpret_cast<std::byte*>(addresses[program.temporary_slot]) + program.workspace_offset
             : nullptr;
     cudaError_t error = queue.small.launch(stream);
     if (error == cudaSuccess) {
@@ -59,7 +59,7 @@ cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, voi
   return cudaSuccess;
 }
 
-void record(BackendQueue& queue, const BackendProgram& program, void* const* addresses) noexcept {
+void record(BackendQueue& queue, const BackendProgram& program, const DeviceAddress* addresses) noexcept {
   program.recordings->keep(cuda::record([&](cudaStream_t stream) {
     const cudaError_t error = launch_steps(queue, program, addresses, stream);
     const cudaError_t last = queue.small.launch(stream);
@@ -100,22 +100,29 @@ cudaError_t take_event(BackendDevice& device, cudaEvent_t* event) {
 
 }  // namespace
 
-BackendStatus create_queue(BackendDevice* device, void* stream, BackendQueue** queue) noexcept {
+BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) noexcept {
   std::unique_ptr<BackendQueue> made(new (std::nothrow) BackendQueue);
   if (made == nullptr) {
     return kOutOfMemory;
   }
   made->device = device;
-  made->stream = static_cast<cudaStream_t>(stream);
-  if (stream == nullptr) {
-    const OnDevice scope(*device);
-    const cudaError_t error =
-        scope.error() != cudaSuccess ? scope.error() : cudaStreamCreateWithFlags(&made->stream, cudaStreamNonBlocking);
-    if (error != cudaSuccess) {
-      return status_of(error);
-    }
-    made->owned = true;
+  made->owned = true;
+  const OnDevice scope(*device);
+  const cudaError_t error =
+      scope.error() != cudaSuccess ? scope.error() : cudaStreamCreateWithFlags(&made->stream, cudaStreamNonBlocking);
+  if (error == cudaSuccess) {
+    *queue = made.release();
   }
+  return status_of(error);
+}
+
+BackendStatus create_queue_on(BackendDevice* device, BackendStream* stream, BackendQueue** queue) noexcept {
+  std::unique_ptr<BackendQueue> made(new (std::nothrow) BackendQueue);
+  if (made == nullptr) {
+    return kOutOfMemory;
+  }
+  made->device = device;
+  made->stream = stream != nullptr ? reinterpret_cast<cudaStream_t>(stream) : cudaStreamLegacy;
   *queue = made.release();
   return kOk;
 }
@@ -129,7 +136,9 @@ void destroy_queue(BackendQueue* queue) noexcept {
   delete queue;
 }
 
-BackendStatus copy(BackendQueue* queue, void* to, const void* from, std::uint64_t bytes) noexcept {
+BackendStatus copy(BackendQueue* queue, MemoryPlace to_place, MemoryPlace from_place, std::uint64_t bytes) noexcept {
+  std::byte* const to = address_of(to_place);
+  const std::byte* const from = address_of(from_place);
   return in_order(*queue, [&] {
     // From host memory to host memory CUDA's own copy waits for all work before it, on this thread. A kernel does not.
     return is_pinned(to) && is_pinned(from) ? launch_copy(to, from, bytes, queue->stream)
@@ -137,17 +146,18 @@ BackendStatus copy(BackendQueue* queue, void* to, const void* from, std::uint64_
   });
 }
 
-BackendStatus fill(BackendQueue* queue, void* to, std::uint64_t bytes, const std::uint32_t* pattern,
+BackendStatus fill(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) noexcept {
-  return in_order(*queue, [&] { return launch_fill(to, bytes, pattern, pattern_bytes, queue->stream); });
+  return in_order(*queue, [&] { return launch_fill(address_of(to), bytes, pattern, pattern_bytes, queue->stream); });
 }
 
-BackendStatus timestamp(BackendQueue* queue, std::uint64_t* ticks) noexcept {
+BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) noexcept {
+  auto* const ticks = reinterpret_cast<std::uint64_t*>(address_of(to));
   return in_order(*queue, [&] { return launch_timestamp(ticks, queue->stream); });
 }
 
 // The work is done later, so nothing is interrupted.
-BackendStatus run(BackendQueue* queue, const BackendProgram* program, void* const* addresses,
+BackendStatus run(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                   const Interrupt* /*interrupt*/) noexcept {
   const OnDevice scope(*queue->device);
   if (program->recordings != nullptr && scope.error() == cudaSuccess && !is_recorded(queue->stream)) {

@@ -17,7 +17,7 @@ void destroy(cudaGraphExec_t graph) noexcept {
 
 Recordings::~Recordings() { keep(nullptr); }
 
-Recordings::Advice Recordings::advise(void* const* addresses, std::size_t count) noexcept {
+Recordings::Advice Recordings::advise(const std::uint64_t* addresses, std::size_t count) noexcept {
   if (is_hopeless_) {
     return Advice::run;
   }

@@ -27,7 +27,7 @@ class Recordings {
 
   // Tells a caller how to run the program at these addresses: on the second run it should record. It allocates memory
   // only for new addresses.
-  [[nodiscard]] Advice advise(void* const* addresses, std::size_t count) noexcept;
+  [[nodiscard]] Advice advise(const std::uint64_t* addresses, std::size_t count) noexcept;
   // Keeps the recording for the addresses of the last advice. If `graph` is null, the program cannot be recorded, and
   // no recording is kept for any addresses.
   void keep(cudaGraphExec_t graph) noexcept;
@@ -38,7 +38,7 @@ class Recordings {
 
  private:
   struct Entry {
-    std::vector<void*> addresses;
+    std::vector<std::uint64_t> addresses;
     cudaGraphExec_t graph = nullptr;
     std::uint64_t used = 0;  // when the entry was last used
   };

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "capi/device_memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/checked.h"
+#include "capi/devices.h"
+#include "text/format.h"
+
+namespace anydml {
+
+Result<std::shared_ptr<DeviceMemory>> DeviceMemory::allocate(const Device& device, std::string_view label,
+                                                             std::uint64_t bytes, Named named, MemoryKind kind) {
+  std::shared_ptr<DeviceMemory> made(new DeviceMemory(device, bytes, kind));
+  ANYDML_TRY(from_backend(label, *device.backend, device.backend->allocate(device.handle, kind, bytes, &made->block_)));
+  made->origin_ = Origin::allocated;
+  if (named == Named::yes) {
+    ANYDML_TRY(made->name(label));
+  }
+  return made;
+}
+
+Result<std::shared_ptr<DeviceMemory>> DeviceMemory::wrap(const Device& device, std::string_view label, void* host,
+                                                         std::uint64_t bytes) {
+  std::shared_ptr<DeviceMemory> made(new DeviceMemory(device, bytes, MemoryKind::device_buffer));
+  if (device.info.shares_addresses != 0) {
+    if (device.info.unified_memory == 0 && device.backend->access(device.handle, host) != Access::direct) {
+      return Error{
+          ErrorKind::invalid_argument,
+          format_text("{}: device {} does not reach the memory; expected memory of its own, or memory that its "
+                      "driver shares with the CPU",
+                      label, device.info.name)};
+    }
+    made->origin_ = Origin::given;
+    made->block_ = {.handle = nullptr,
+                    .address = reinterpret_cast<std::uintptr_t>(host),
+                    .host = device.info.unified_memory != 0 ? static_cast<std::byte*>(host) : nullptr};
+    made->pointer_ = static_cast<std::byte*>(host);
+    return made;
+  }
+  if (device.backend->import_host == nullptr) {
+    return Error{ErrorKind::invalid_argument,
+                 format_text("{}: device {} cannot use the CPU's memory in place; expected anydml_memory_create, and "
+                             "anydml_memory_write",
+                             label, device.info.name)};
+  }
+  ANYDML_TRY(
+      from_backend(label, *device.backend, device.backend->import_host(device.handle, host, bytes, &made->block_)));
+  made->origin_ = Origin::imported;
+  ANYDML_TRY(made->name(label));
+  return made;
+}
+
+// Reserves addresses and makes them known, unless the device's own address serves.
+Status DeviceMemory::name(std::string_view label) {
+  if (device_.info.shares_addresses != 0) {
+    pointer_ = reinterpret_cast<std::byte*>(block_.address);
+    return {};
+  }
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const auto whole = checked_align_bytes(std::max<std::uint64_t>(bytes_, 1), page);
+  void* const reserved =
+      whole ? mmap(nullptr, *whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+  if (reserved == MAP_FAILED) {
+    return Error{ErrorKind::out_of_memory, format_text("{}: the process has no range of {} addresses", label, bytes_)};
+  }
+  pointer_ = static_cast<std::byte*>(reserved);
+  reserved_bytes_ = *whole;
+  const std::scoped_lock lock(device_.named.mutex_);
+  device_.named.memory_.emplace(reinterpret_cast<std::uintptr_t>(pointer_), this);
+  return {};
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (reserved_bytes_ != 0) {
+    {
+      const std::scoped_lock lock(device_.named.mutex_);
+      device_.named.memory_.erase(reinterpret_cast<std::uintptr_t>(pointer_));
+    }
+    munmap(pointer_, reserved_bytes_);
+  }
+  if (origin_ == Origin::allocated) {
+    device_.backend->release(device_.handle, kind_, bytes_, block_.handle);
+  } else if (origin_ == Origin::imported) {
+    device_.backend->forget_host(device_.handle, block_.handle);
+  }
+}
+
+std::optional<NamedMemory::Found> NamedMemory::find(const void* pointer) const {
+  const auto number = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::shared_lock lock(mutex_);
+  const auto after = memory_.upper_bound(number);
+  if (after == memory_.begin()) {
+    return std::nullopt;
+  }
+  const auto& [first, memory] = *std::prev(after);
+  const std::uint64_t offset = number - first;
+  if (offset > memory->bytes() || (offset == memory->bytes() && offset != 0)) {
+    return std::nullopt;
+  }
+  return Found{.place = memory->place(offset),
+               .address = memory->address() + offset,
+               .before = offset,
+               .after = memory->bytes() - offset};
+}
+
+MemoryPlace place_of(const Device& device, const void* pointer) {
+  if (device.info.shares_addresses == 0) {
+    if (const auto found = device.named.find(pointer)) {
+      return found->place;
+    }
+  }
+  return place_at(pointer);
+}
+
+}  // namespace anydml

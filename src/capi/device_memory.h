@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Memory of a device that lives as long as it is held, and the pointers that name it. Tensors name their memory by
+// pointers. On a device that shares the process's addresses, the pointer is the address. On any other device memory
+// that callers may name gets a range of addresses of its own, which nothing else has and which nobody can read: it
+// stands for the bytes in calls, and an access by mistake ends the program instead of reading something else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string_view>
+
+#include "backend/core.h"
+#include "base/result.h"
+
+namespace anydml {
+
+struct Device;
+
+class DeviceMemory {
+ public:
+  enum class Named : std::uint8_t { no, yes };
+  // kind: what the memory is for. Buffers hold zeros.
+  static Result<std::shared_ptr<DeviceMemory>> allocate(const Device& device, std::string_view label,
+                                                        std::uint64_t bytes, Named named,
+                                                        MemoryKind kind = MemoryKind::temporary);
+  // The CPU's memory, or memory that the device reaches at its address; it stays the caller's.
+  static Result<std::shared_ptr<DeviceMemory>> wrap(const Device& device, std::string_view label, void* host,
+                                                    std::uint64_t bytes);
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  ~DeviceMemory();
+
+  [[nodiscard]] const Device& device() const { return device_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] const MemoryBlock& block() const { return block_; }
+  [[nodiscard]] DeviceAddress address() const { return block_.address; }
+  [[nodiscard]] MemoryPlace place(std::uint64_t offset) const {
+    return block_.handle != nullptr ? MemoryPlace{block_.handle, offset}
+                                    : MemoryPlace{nullptr, block_.address + offset};
+  }
+  // By which tensors name the first byte; null if it was not asked for.
+  [[nodiscard]] std::byte* pointer() const { return pointer_; }
+
+ private:
+  enum class Origin : std::uint8_t { none, allocated, imported, given };
+
+  DeviceMemory(const Device& device, std::uint64_t bytes, MemoryKind kind)
+      : device_(device), bytes_(bytes), kind_(kind) {}
+  Status name(std::string_view label);
+
+  const Device& device_;
+  const std::uint64_t bytes_;
+  const MemoryKind kind_;
+  Origin origin_ = Origin::none;
+  MemoryBlock block_ = {};
+  std::byte* pointer_ = nullptr;
+  std::uint64_t reserved_bytes_ = 0;  // at the pointer
+};
+
+// The pointers that name memory of a device that does not share addresses. Any thread may call it.
+class NamedMemory {
+ public:
+  struct Found {
+    MemoryPlace place;
+    DeviceAddress address;
+    std::uint64_t before;  // bytes of the same memory before it, and
+    std::uint64_t after;   // from it on
+  };
+  [[nodiscard]] std::optional<Found> find(const void* pointer) const;
+
+ private:
+  friend class DeviceMemory;
+
+  mutable std::shared_mutex mutex_;
+  std::map<std::uintptr_t, const DeviceMemory*> memory_;  // by the first byte's pointer
+};
+
+// The place for copies that a caller's pointer means: memory of the device's, or the CPU's.
+[[nodiscard]] MemoryPlace place_of(const Device& device, const void* pointer);
+
+}  // namespace anydml

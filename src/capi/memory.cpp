@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Memory objects of the C API.
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "anydml/anydml.h"
+#include "capi/arguments.h"
+#include "capi/boundary.h"
+#include "capi/device_memory.h"
+#include "capi/run.h"
+#include "text/format.h"
+
+struct anydml_memory {
+  std::shared_ptr<anydml::DeviceMemory> memory;
+};
+
+namespace anydml {
+namespace {
+
+// Checks the arguments that all functions share, and hands the memory out if make(device) succeeds.
+template <class Make>
+int create_memory(const char* function, const anydml_device* device, anydml_memory** memory, const Make& make) {
+  return boundary([&]() -> Status {
+    if (memory == nullptr) {
+      return bad_call(function, "memory is null; expected a pointer to store the result");
+    }
+    *memory = nullptr;
+    const auto chosen = choose_device(device);
+    ANYDML_TRY(chosen);
+    auto made = make(*chosen.value());
+    ANYDML_TRY(made);
+    *memory = new anydml_memory{std::move(made.value())};
+    return {};
+  });
+}
+
+// Copies between the memory and the CPU's. to_memory: the direction.
+Status copy_bytes(const char* function, const anydml_memory* memory, std::uint64_t offset, void* data,
+                  std::uint64_t bytes, bool to_memory) {
+  if (memory == nullptr) {
+    return bad_call(function, "memory is null; expected an object from anydml_memory_create");
+  }
+  const DeviceMemory& held = *memory->memory;
+  if (offset > held.bytes() || bytes > held.bytes() - offset) {
+    return bad_call(function, format_text("{} byte{} from byte {} on {} asked for; the memory has {}", bytes,
+                                          bytes == 1 ? "" : "s", offset, bytes == 1 ? "is" : "are", held.bytes()));
+  }
+  if (bytes == 0) {
+    return {};
+  }
+  if (data == nullptr) {
+    return bad_call(function, format_text("{} is null; expected the address of {} byte{}", to_memory ? "from" : "to",
+                                          bytes, bytes == 1 ? "" : "s"));
+  }
+  Run run(held.device(), function);
+  // After the work of callers that name no stream, where the device's API has streams.
+  ANYDML_TRY(held.device().backend->create_queue_on != nullptr ? run.begin_on(nullptr) : run.begin());
+  ANYDML_TRY(to_memory ? run.copy(held.place(offset), place_at(data), bytes)
+                       : run.copy(place_at(data), held.place(offset), bytes));
+  return run.finish();
+}
+
+}  // namespace
+}  // namespace anydml
+
+using anydml::bad_call;
+using anydml::boundary;
+using anydml::DeviceMemory;
+using anydml::format_text;
+using anydml::MemoryKind;
+using anydml::Status;
+
+int anydml_memory_create(const anydml_device* device, size_t bytes, uint64_t flags, anydml_memory** memory) {
+  constexpr const char* kName = "anydml_memory_create";
+  return anydml::create_memory(
+      kName, device, memory, [&](const anydml::Device& on) -> anydml::Result<std::shared_ptr<DeviceMemory>> {
+        if ((flags & ~std::uint64_t{ANYDML_MEMORY_MAPPABLE}) != 0) {
+          return bad_call(kName, format_text("flags is {}; expected 0 or ANYDML_MEMORY_MAPPABLE (1)", flags));
+        }
+        const bool mappable = (flags & ANYDML_MEMORY_MAPPABLE) != 0;
+        return DeviceMemory::allocate(on, kName, bytes, DeviceMemory::Named::yes,
+                                      mappable ? MemoryKind::readback_buffer : MemoryKind::device_buffer);
+      });
+}
+
+int anydml_memory_wrap(const anydml_device* device, void* data, size_t bytes, anydml_memory** memory) {
+  constexpr const char* kName = "anydml_memory_wrap";
+  return anydml::create_memory(kName, device, memory,
+                               [&](const anydml::Device& on) -> anydml::Result<std::shared_ptr<DeviceMemory>> {
+                                 if (data == nullptr) {
+                                   return bad_call(kName, "data is null; expected the address of the memory");
+                                 }
+                                 return DeviceMemory::wrap(on, kName, data, bytes);
+                               });
+}
+
+void anydml_memory_release(anydml_memory* memory) {
+  const anydml::CancellationDeferred deferred;
+  delete memory;
+}
+
+void* anydml_memory_pointer(const anydml_memory* memory) {
+  return memory != nullptr ? memory->memory->pointer() : nullptr;
+}
+
+size_t anydml_memory_bytes(const anydml_memory* memory) { return memory != nullptr ? memory->memory->bytes() : 0; }
+
+int anydml_memory_map(anydml_memory* memory, void** data) {
+  return boundary([&]() -> Status {
+    constexpr const char* kName = "anydml_memory_map";
+    if (memory == nullptr || data == nullptr) {
+      return bad_call(kName, memory == nullptr ? "memory is null; expected an object from anydml_memory_create"
+                                               : "data is null; expected a pointer to store the address");
+    }
+    *data = memory->memory->block().host;
+    if (*data == nullptr) {
+      return bad_call(kName,
+                      format_text("the CPU does not reach this memory of device {}; expected memory created with "
+                                  "ANYDML_MEMORY_MAPPABLE, or anydml_memory_read and anydml_memory_write",
+                                  memory->memory->device().info.name));
+    }
+    return {};
+  });
+}
+
+int anydml_memory_write(anydml_memory* memory, size_t offset, const void* from, size_t bytes) {
+  return boundary(
+      [&] { return anydml::copy_bytes("anydml_memory_write", memory, offset, const_cast<void*>(from), bytes, true); });
+}
+
+int anydml_memory_read(const anydml_memory* memory, size_t offset, void* to, size_t bytes) {
+  return boundary([&] { return anydml::copy_bytes("anydml_memory_read", memory, offset, to, bytes, false); });
+}
