@@ -65,19 +65,24 @@ struct LongProduct {
 };
 
 TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
+  if (std::string(anydml_device_get_info(nullptr)->name) != "cpu") {
+    GTEST_SKIP() << "calls on other devices do not ask";
+  }
   LongProduct product;
   ASSERT_EQ(product.compile(), ANYDML_OK) << anydml_last_error();
   int asked = 0;
   ASSERT_EQ(anydml_set_interrupt([](void* context) { return ++*static_cast<int*>(context); }, &asked), ANYDML_OK);
+  // A fast machine may need less than the 50 ms after which a call asks first.
+  constexpr int kMostRuns = 200;
   int runs = 0;
-  while (product.run() == ANYDML_OK) {
+  while (product.run() == ANYDML_OK && ++runs < kMostRuns) {
     std::fill(product.out.begin(), product.out.end(), -1.0F);
-    ASSERT_TRUE(asked == 0);
-    if (++runs == 20) {
-      anydml_set_interrupt(nullptr, nullptr);
-      anydml_compiled_release(product.compiled);
-      GTEST_SKIP() << "no call asked in 20 runs; a call asks first after 50 ms";
-    }
+    ASSERT_EQ(asked, 0);
+  }
+  if (runs == kMostRuns) {
+    anydml_set_interrupt(nullptr, nullptr);
+    anydml_compiled_release(product.compiled);
+    GTEST_SKIP() << "each of " << kMostRuns << " calls took less than the 50 ms after which a call asks first";
   }
   EXPECT_EQ(asked, 1);
   EXPECT_STREQ(anydml_last_error(),
