@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/shape.h"
 #include "capi/run.h"
 #include "ops/copy.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

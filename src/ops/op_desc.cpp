@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/shape.h"
 #include "plan/overlap.h"
 #include "schema/words.h"
 #include "text/format.h"

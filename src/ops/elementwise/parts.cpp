@@ -11,8 +11,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/shape.h"
 #include "ops/arguments.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {
