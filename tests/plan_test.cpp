@@ -14,7 +14,7 @@
 #include "base/shape.h"
 #include "graph/compile.h"
 #include "ops/elementwise/step.h"
-#include "ops/op_desc.h"
+#include "ops/operators.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
 #include "plan/tiling.h"

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/shape.h"
 #include "capi/run.h"
-#include "ops/copy.h"
+#include "ops/elementwise/copy.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
 #include "text/format.h"

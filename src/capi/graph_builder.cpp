@@ -10,6 +10,7 @@
 #include "base/shape.h"
 #include "capi/arguments.h"
 #include "capi/graph_memory.h"
+#include "ops/operators.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
 #include "text/format.h"
