@@ -124,12 +124,14 @@ function(anydml_layer name)
                                        INTERFACE ${LAYER_LINKS})
 endfunction()
 
-# anydml_family(NAME SOURCES ... CPU ... [USES layers]): a folder of src/ops. SOURCES say what its
+# anydml_family(NAME SOURCES ... CPU ... [BUILDS_ON families] [USES layers]): a folder of src/ops. SOURCES say what its
 # operators are, CPU are its kernels there, which see the interface of the CPU backend and nothing else of it. Families
-# share the scalar definitions and see nothing of each other.
+# share the scalar definitions and see nothing of each other, except for those that a family builds on.
 function(anydml_family name)
-  cmake_parse_arguments(PARSE_ARGV 1 FAMILY "" "" "SOURCES;CPU;USES")
+  cmake_parse_arguments(PARSE_ARGV 1 FAMILY "" "" "SOURCES;CPU;BUILDS_ON;USES")
   anydml_layer(${name} FOLDER ops/${name} SOURCES ${FAMILY_SOURCES} DEPENDS ops scalar
-    USES text ${FAMILY_USES})
-  anydml_layer(${name}_cpu FOLDER ops/${name}/cpu SOURCES ${FAMILY_CPU} DEPENDS ${name} cpu_family)
+    USES text ${FAMILY_BUILDS_ON} ${FAMILY_USES})
+  list(TRANSFORM FAMILY_BUILDS_ON APPEND _cpu)
+  anydml_layer(${name}_cpu FOLDER ops/${name}/cpu SOURCES ${FAMILY_CPU} DEPENDS ${name} cpu_family
+    USES ${FAMILY_BUILDS_ON})
 endfunction()
