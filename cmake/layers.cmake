@@ -3,8 +3,11 @@
 # nothing but a link to that layer, so an include that goes the wrong way fails to compile. The layers are also written
 # down as a table (layers.json in the build folder), which tests/layers_test.py compares with the sources.
 
-# Layers are static libraries, which CMake would otherwise let depend on each other in a circle.
-set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
+# Layers are static libraries, which CMake would otherwise let depend on each other in a circle. A project that includes
+# this one decides for itself.
+if(PROJECT_IS_TOP_LEVEL)
+  set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
+endif()
 
 # The libraries gain from -O3: kernels, and calls over few elements, by a tenth. Programs and tests do not, and would
 # compile for a third longer.
