@@ -39,11 +39,25 @@ function(anydml_cuda_see target name)
 endfunction()
 
 # The interface between the CUDA backend and a family, and what kernels of every family are built from.
+set(anydml_cuda_interface base facts plan
+  backend/cuda/family.h backend/cuda/runtime.h backend/cuda/machine.h backend/cuda/fast_divisor.h
+  backend/cuda/cublaslt.h backend/cuda/on_device.h
+  backend/cuda/kernels/bits.h backend/cuda/kernels/device.cuh backend/cuda/kernels/indices.cuh)
+# What the backend itself sees, which is no family.
+set(anydml_cuda_backend base plan backend/backend.h backend/cuda)
+
 function(anydml_cuda_see_interface target)
-  anydml_cuda_see(${target} interface base facts schema plan
-    backend/cuda/family.h backend/cuda/runtime.h backend/cuda/machine.h backend/cuda/fast_divisor.h
-    backend/cuda/cublaslt.h backend/cuda/on_device.h
-    backend/cuda/kernels/bits.h backend/cuda/kernels/device.cuh backend/cuda/kernels/indices.cuh)
+  anydml_cuda_see(${target} interface ${anydml_cuda_interface})
+endfunction()
+
+# The same for the table of layers (layers.cmake), which is written whether the plugin is built or not.
+function(anydml_note_cuda_layers)
+  anydml_note_layer(cuda FOLDER backend/cuda SEES ${anydml_cuda_backend})
+  anydml_note_layer(operators_cuda FOLDER ops FILES families.def SOURCES cuda_families.cpp SEES ${anydml_cuda_interface})
+  anydml_cuda_family_names(families)
+  foreach(family ${families})
+    anydml_note_layer(${family}_cuda FOLDER ops/${family}/cuda SEES ${anydml_cuda_interface} ops/scalar ops/${family})
+  endforeach()
 endfunction()
 
 # anydml_cuda_family(NAME INTO): the kernels of a family, which see the interface, the scalar definitions and their own

@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: MIT
 # A layer is a folder of src/. It sees the headers of the layers it names and no others: each layer's include folder holds
-# nothing but a link to that layer, so an include that goes the wrong way fails to compile.
+# nothing but a link to that layer, so an include that goes the wrong way fails to compile. The layers are also written
+# down as a table (layers.json in the build folder), which tests/layers_test.py compares with the sources.
+
+# Layers are static libraries, which CMake would otherwise let depend on each other in a circle. A project that includes
+# this one decides for itself.
+if(PROJECT_IS_TOP_LEVEL)
+  set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
+endif()
 
 # The libraries gain from -O3: kernels, and calls over few elements, by a tenth. Programs and tests do not, and would
 # compile for a third longer.
@@ -38,21 +45,55 @@ if(ANYDML_SANITIZE)
   target_link_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE})
 endif()
 
-# anydml_layer(NAME [FOLDER folder] [FILES headers] SOURCES ... DEPENDS other layers)
+# anydml_note_layer(NAME FOLDER folder [FILES headers] [SOURCES ...] [DEPENDS ...] [USES ...] [LINKS ...] [SEES paths ...]
+#                   [TARGET target])
+# adds a line to the table of layers; a name may have several. SEES: files and folders of src/ that it may include
+# besides, for layers whose build names paths and not layers. TARGET: its library.
+function(anydml_note_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 LAYER "" "FOLDER;TARGET" "FILES;SOURCES;DEPENDS;USES;LINKS;SEES")
+  set(archive)
+  if(LAYER_TARGET)
+    set(archive $<TARGET_FILE:${LAYER_TARGET}>)
+  endif()
+  set(line "{\"name\": \"${name}\", \"folder\": \"${LAYER_FOLDER}\", \"archive\": \"${archive}\"")
+  foreach(key FILES SOURCES DEPENDS USES LINKS SEES)
+    set(words ${LAYER_${key}})
+    list(TRANSFORM words REPLACE "(.+)" "\"\\1\"")
+    list(JOIN words ", " words)
+    string(TOLOWER ${key} key)
+    string(APPEND line ", \"${key}\": [${words}]")
+  endforeach()
+  set_property(GLOBAL APPEND_STRING PROPERTY anydml_layers ",\n  ${line}}")
+endfunction()
+
+function(anydml_write_layers path)
+  get_property(lines GLOBAL PROPERTY anydml_layers)
+  string(SUBSTRING "${lines}" 1 -1 lines)
+  file(GENERATE OUTPUT ${path} CONTENT "[${lines}\n]\n")
+endfunction()
+
+# anydml_layer(NAME [FOLDER folder] [FILES headers] [SOURCES ...] [DEPENDS layers] [USES layers] [LINKS layers])
 # FOLDER: where its sources are, below src/; otherwise src/NAME. All headers there can be seen, or those of FILES alone.
 # Without sources it is headers and nothing else.
+# DEPENDS: layers whose headers its own headers include. USES: layers that its sources alone include. LINKS: layers that
+# define functions which it declares, and whose headers it does not see.
 function(anydml_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 LAYER "" FOLDER "FILES;SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 LAYER "" FOLDER "FILES;SOURCES;DEPENDS;USES;LINKS")
   set(folder ${name})
   if(LAYER_FOLDER)
     set(folder ${LAYER_FOLDER})
   endif()
   set(source ${PROJECT_SOURCE_DIR}/src/${folder})
   set(view ${PROJECT_BINARY_DIR}/layers/${name})
-  # A build folder of before may have a link to the whole folder here: what is made below it would be made in the source.
-  if(IS_SYMLINK ${view}/${folder})
-    file(REMOVE ${view}/${folder})
+  set(library)
+  if(LAYER_SOURCES)
+    set(library TARGET anydml_${name})
   endif()
+  anydml_note_layer(${name} FOLDER ${folder} FILES ${LAYER_FILES} SOURCES ${LAYER_SOURCES} DEPENDS ${LAYER_DEPENDS}
+    USES ${LAYER_USES} LINKS ${LAYER_LINKS} ${library})
+  # A build folder of before may show headers that are gone, or have a link to a whole folder: what is made below that
+  # would be made in the source.
+  file(REMOVE_RECURSE ${view})
   if(LAYER_FILES)
     file(MAKE_DIRECTORY ${view}/${folder})
     foreach(header ${LAYER_FILES})
@@ -64,10 +105,12 @@ function(anydml_layer name)
     file(CREATE_LINK ${source} ${view}/${folder} SYMBOLIC)
   endif()
   list(TRANSFORM LAYER_DEPENDS PREPEND anydml_)
+  list(TRANSFORM LAYER_USES PREPEND anydml_)
+  list(TRANSFORM LAYER_LINKS REPLACE "(.+)" "$<LINK_ONLY:anydml_\\1>")
   if(NOT LAYER_SOURCES)
     add_library(anydml_${name} INTERFACE)
     target_include_directories(anydml_${name} INTERFACE ${view})
-    target_link_libraries(anydml_${name} INTERFACE anydml_options ${LAYER_DEPENDS})
+    target_link_libraries(anydml_${name} INTERFACE anydml_options ${LAYER_DEPENDS} ${LAYER_LINKS})
     return()
   endif()
   list(TRANSFORM LAYER_SOURCES PREPEND ${source}/)
@@ -75,21 +118,23 @@ function(anydml_layer name)
   set_target_properties(anydml_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   target_compile_options(anydml_${name} PRIVATE ${anydml_library_options})
   # Kernels have files that are long enough each; and the layers that every call goes through are a few nanoseconds
-  # faster when their files are compiled apart.
-  if(NOT name MATCHES "_cpu$|^(base|plan|backend|capi)$")
+  # faster when their files are compiled apart. A test has a table of operators in place of that of `operators`.
+  if(NOT name MATCHES "_cpu$|^(base|plan|backend|capi|operators)$")
     set_target_properties(anydml_${name} PROPERTIES UNITY_BUILD ${ANYDML_UNITY})
   endif()
   target_include_directories(anydml_${name} PUBLIC ${view})
-  target_link_libraries(anydml_${name} PUBLIC anydml_options ${LAYER_DEPENDS})
+  target_link_libraries(anydml_${name} PUBLIC anydml_options ${LAYER_DEPENDS} PRIVATE ${LAYER_USES}
+                                       INTERFACE ${LAYER_LINKS})
 endfunction()
 
-# anydml_family(NAME SOURCES ... CPU ...): a folder of src/ops. SOURCES say what its operators are, CPU are its kernels
-# there, which see the interface of the CPU backend and nothing else of it. Families share the scalar definitions and see
-# nothing of each other.
+# anydml_family(NAME SOURCES ... CPU ... [BUILDS_ON families] [USES layers]): a folder of src/ops. SOURCES say what its
+# operators are, CPU are its kernels there, which see the interface of the CPU backend and nothing else of it. Families
+# share the scalar definitions and see nothing of each other, except for those that a family builds on.
 function(anydml_family name)
-  cmake_parse_arguments(PARSE_ARGV 1 FAMILY "" "" "SOURCES;CPU")
-  anydml_layer(${name} FOLDER ops/${name} SOURCES ${FAMILY_SOURCES} DEPENDS ops scalar)
-  target_link_libraries(anydml_${name} PRIVATE anydml_text)
-  list(TRANSFORM FAMILY_CPU PREPEND cpu/)
-  anydml_layer(${name}_cpu FOLDER ops/${name} SOURCES ${FAMILY_CPU} DEPENDS ${name} cpu_family)
+  cmake_parse_arguments(PARSE_ARGV 1 FAMILY "" "" "SOURCES;CPU;BUILDS_ON;USES")
+  anydml_layer(${name} FOLDER ops/${name} SOURCES ${FAMILY_SOURCES} DEPENDS ops scalar
+    USES text ${FAMILY_BUILDS_ON} ${FAMILY_USES})
+  list(TRANSFORM FAMILY_BUILDS_ON APPEND _cpu)
+  anydml_layer(${name}_cpu FOLDER ops/${name}/cpu SOURCES ${FAMILY_CPU} DEPENDS ${name} cpu_family
+    USES ${FAMILY_BUILDS_ON})
 endfunction()

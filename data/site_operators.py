@@ -95,12 +95,6 @@ def page_name(name: str) -> str:
     return f"{name.lower()}.md"
 
 
-def tensor_names(operator: Facts) -> site_pictures.Names:
-    """The fields that are inputs, and those that are outputs."""
-    fields = [(one["field"], one["kind"]) for one in operator["tensors"]]
-    return ([name for name, kind in fields if "input" in kind], [name for name, kind in fields if "output" in kind])
-
-
 def has_cuda(name: str) -> bool:
     """Whether its family in src/ops has kernels for CUDA."""
     return any((OPS / entry.family / "cuda").is_dir() for entry in read_entries() if entry.operator == name)
@@ -309,7 +303,7 @@ class Pages:
         op = self.python[name]
         rules = list(self.rules(operator))
         lines = ["---", f"title: {name}", "---", "", f"# {breakable(name)}", "", *self.summary(operator),
-                 *site_pictures.part(self.library, name, tensor_names(operator))]
+                 *site_pictures.part(self.library, name, operator)]
         if name in self.built:
             lines += self.example_part(op)
         lines += ["## Fields", "", *self.fields(operator)]

@@ -14,10 +14,10 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/process.h"
+#include "base/shape.h"
 #include "ops/elementwise/cpu/kernels.h"
 #include "ops/scalar/scalars.h"
 #include "ops/scalar/signature.h"
-#include "schema/words.h"
 #include "support/entry_step.h"
 #include "support/layouts.h"
 #include "support/sanitizers.h"

@@ -11,7 +11,7 @@
 #include "base/quoted.h"
 #include "graph/compile.h"
 #include "graph/passes.h"
-#include "ops/parts.h"
+#include "ops/operators.h"
 #include "support/graph_text.h"
 #include "support/sanitizers.h"
 

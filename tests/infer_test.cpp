@@ -2,6 +2,7 @@
 // Outputs that are inferred from inputs and attributes: they are the described ones, they break no rule, and a table of
 // all 177 operators says which of them can be inferred.
 #include "schema/infer.h"
+#include "base/shape.h"
 
 #include <gtest/gtest.h>
 

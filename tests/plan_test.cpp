@@ -11,13 +11,13 @@
 #include <set>
 #include <vector>
 
+#include "base/shape.h"
 #include "graph/compile.h"
 #include "ops/elementwise/step.h"
-#include "ops/op_desc.h"
+#include "ops/operators.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
 #include "plan/tiling.h"
-#include "schema/words.h"
 #include "support/distributions.h"
 
 namespace anydml::test {

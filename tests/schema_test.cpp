@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/shape.h"
 #include "facts/facts_tables.h"
 #include "schema/check.h"
 #include "schema/tensor_rules.h"
-#include "schema/words.h"
 
 namespace anydml::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/shape.h"
 #include "ops/scalar/scalars.h"
 #include "ops/scalar/signature.h"
-#include "schema/words.h"
 #include "support/entry_step.h"
 #include "support/layouts.h"
 #include "support/sanitizers.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ops/op_desc.h"
+#include "ops/operators.h"
 #include "support/described_text.h"
 #include "support/hidden_operator.h"
 

@@ -9,12 +9,11 @@ array([ 1, -1])
 """
 import numpy as _np
 
-from . import _core, _numpy, _operators, _suggest
+from . import _core, _numpy, _operators, _suggest, _tensors
 from ._graphs import Graph, graph
 from ._matmul import matmul
 from ._run import Compiled, Operator, compile, run
 from ._symbols import Symbol
-from ._tensors import let_inline as _let_inline
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __version__ = _core.__version__
@@ -27,8 +26,17 @@ for _public in (run, compile, graph, matmul, Compiled, Graph, Operator, Symbol,
     globals()[_public.__name__] = _public
     _public.__module__ = "anydml"  # so that help and pickle show it
     if _public not in (run, compile, graph) and not isinstance(_public, type):
-        _let_inline(_public)
+        _tensors.let_inline(_public)
 del _public
+
+
+def _load_torch():
+    from . import torch  # here, because it imports PyTorch, which takes a second
+
+    return torch
+
+
+_tensors.load = _load_torch
 
 
 def __getattr__(name):

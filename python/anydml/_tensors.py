@@ -6,7 +6,13 @@ is already among `modules`. PyTorch's compiler reads these functions too, so the
 """
 from sys import modules
 
-__all__ = ["call", "call_ufunc", "has_bfloats", "in_float32", "let_inline", "modules", "takes", "traced"]
+__all__ = ["FUNCTIONS", "call", "call_ufunc", "has_bfloats", "in_float32", "let_inline", "load", "modules", "takes",
+           "traced"]
+
+FUNCTIONS = {}  # anydml's functions by name, which PyTorch's compiler puts into its graphs by name
+# Returns anydml.torch. The package sets it, because that module builds on the modules that call this one. It contains an
+# import statement, which PyTorch's compiler follows.
+load = None
 
 
 def traced():
@@ -90,15 +96,16 @@ def _is_special(tensor):
 
 def call(op, inputs, out, dtype, shape, device, attributes):
     """Passes the call to PyTorch's operator."""
-    return _handed().call(op, inputs, out, dtype, shape, device, attributes)
+    return load().call(op, inputs, out, dtype, shape, device, attributes)
 
 
 def let_inline(function):
     """Gives PyTorch's compiler a function to read in place of anydml's function, whose short way is compiled code."""
     name = function.__name__
+    FUNCTIONS[name] = function
 
     def inlined(*arguments, **named):
-        return _handed().call_by_name(name, arguments, named)
+        return load().call_by_name(name, arguments, named)
 
     # The compiler counts how often a code object was compiled, so each function has one of its own.
     inlined.__code__ = inlined.__code__.replace(co_name=name)
@@ -106,20 +113,13 @@ def let_inline(function):
     function._torchdynamo_orig_callable, function._torchdynamo_wrapper_id = inlined, id(function)  # torch.compile of itself
 
 
-def _handed():
-    # anydml.torch imports PyTorch and the modules that call this one. PyTorch's compiler follows an import statement.
-    from . import torch
-
-    return torch
-
-
 def call_ufunc(function, op, inputs, out, absent, true, casting, order, dtype, options):
     """Does the same for a function that is a ufunc, which computes in the requested type."""
     if out is not None:
-        return _handed().with_out(lambda inputs, out: function(*inputs, out=out, **options), inputs, out)
+        return load().with_out(lambda inputs, out: function(*inputs, out=out, **options), inputs, out)
     if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"
             or order != "K"):
         expected = "x" if len(inputs) == 1 else "a and b"
         raise TypeError("tensors that require a gradient or are traced are taken without further arguments: expected "
                         f"{expected}, and dtype if need be")
-    return _handed().call(op, inputs, None, dtype, None, None, {}, converts=True)
+    return load().call(op, inputs, None, dtype, None, None, {}, converts=True)

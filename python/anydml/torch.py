@@ -26,16 +26,15 @@ from torch._C._functorch import (get_inplace_requires_grad_allowed, peek_interpr
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd.forward_ad import _set_fwd_grad_enabled
 
-import anydml
 from anydml import _core, _equivalents, _ufuncs
 from anydml._call import Call as _Call, dtype_of as _dtype_of
-from anydml._run import Operator as _Operator
+from anydml._run import Operator as _Operator, run as _run
 from anydml._specs import SPECS as _SPECS
-from anydml._tensors import takes as _takes
+from anydml._tensors import FUNCTIONS as _FUNCTIONS, takes as _takes
 
 __all__ = ["modulus_floor", "modulus_truncate"]
 
-modulus_floor, modulus_truncate = anydml.modulus_floor, anydml.modulus_truncate
+modulus_floor, modulus_truncate = (_FUNCTIONS[name] for name in __all__)
 
 
 # ---- From a call to the operator's arguments, and back --------------------------------------------------------------
@@ -44,8 +43,8 @@ def call(op, inputs, out, dtype, shape, device, attributes, converts=False):
     """Calls the operator over tensors; a number becomes a tensor of the other tensors' type. `converts`: whether tensors
     are converted to dtype, as by a ufunc."""
     if any(one is not None and one is not True for one in (out if isinstance(out, (tuple, list)) else (out,))):
-        return with_out(lambda inputs, out: anydml.run(op, *inputs, out=out, dtype=dtype, shape=shape, device=device,
-                                                       **attributes), inputs, out)
+        return with_out(lambda inputs, out: _run(op, *inputs, out=out, dtype=dtype, shape=shape, device=device,
+                                                 **attributes), inputs, out)
     return _dispatch(op, inputs, out, dtype, shape, device, {name: _described(one) for name, one in attributes.items()},
                      converts)
 
@@ -78,7 +77,7 @@ def call_by_name(name, arguments, named):
 
 @torch.compiler.allow_in_graph
 def _by_name(name, arguments, named):
-    made = getattr(anydml, name)(*map(_restored, arguments), **{key: _restored(one) for key, one in named.items()})
+    made = _FUNCTIONS[name](*map(_restored, arguments), **{key: _restored(one) for key, one in named.items()})
     # Without a tensor argument the results are NumPy arrays, but values in PyTorch's graphs must be tensors.
     made = [torch.from_numpy(one) if isinstance(one, _np.ndarray) else one
             for one in (made if isinstance(made, tuple) else (made,))]
@@ -225,7 +224,7 @@ def _compute(op, inputs, options):
 
 
 _library.impl("run", _compute, "CompositeExplicitAutograd")
-_UFUNCS = {op: getattr(anydml, name).ufunc for name, (op, _) in _ufuncs.OPERATORS.items()}
+_UFUNCS = {op: _FUNCTIONS[name].ufunc for name, (op, _) in _ufuncs.OPERATORS.items()}
 
 
 @torch.library.register_fake("anydml::run", lib=_library)

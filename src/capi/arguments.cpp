@@ -2,6 +2,7 @@
 #include "capi/arguments.h"
 
 #include "facts/facts.h"
+#include "ops/operators.h"
 #include "text/format.h"
 
 namespace anydml {

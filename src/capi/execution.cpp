@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/shape.h"
 #include "capi/device_memory.h"
 #include "capi/run.h"
-#include "ops/copy.h"
+#include "ops/elementwise/copy.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -7,11 +7,12 @@
 
 #include "base/log.h"
 #include "base/reserve.h"
+#include "base/shape.h"
 #include "capi/arguments.h"
 #include "capi/graph_memory.h"
+#include "ops/operators.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "capi/arguments.h"
-#include "ops/family.h"
+#include "ops/operators.h"
 #include "text/format.h"
 
 namespace anydml {

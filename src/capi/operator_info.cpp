@@ -9,7 +9,7 @@
 
 #include "capi/call.h"
 #include "facts/facts.h"
-#include "ops/family.h"
+#include "ops/operators.h"
 #include "schema/described.h"
 
 namespace anydml {

@@ -5,11 +5,11 @@
 
 #include "backend/dispatch_log.h"
 #include "base/checked.h"
+#include "base/shape.h"
 #include "com/com_object.h"
 #include "directml/bindings.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "directml/read_desc.h"
+#include "ops/operators.h"
 #include "schema/check.h"
 #include "text/format.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "graph/passes.h"
-#include "ops/copy.h"
+#include "ops/elementwise/copy.h"
 #include "plan/reshape.h"
 #include "text/format.h"
 

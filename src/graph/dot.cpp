@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/quoted.h"
+#include "base/shape.h"
 #include "graph/passes.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "graph/passes.h"
-#include "ops/parts.h"
+#include "ops/operators.h"
 
 namespace anydml {
 namespace {
@@ -38,8 +38,9 @@ Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
       folded = fold(graph, sorted.value());
     }
     auto parts = op.family->parts(op, device, known_inputs(graph, *folded, graph.nodes[i]));
-    if (!parts) {
-      return in_node(graph, i, parts.error());
+    const Status made = parts ? make_parts(parts.value()) : Status(parts.error());
+    if (!made) {
+      return in_node(graph, i, made.error());
     }
     if (!parts.value().parts.empty()) {
       all.of_nodes.resize(graph.nodes.size());

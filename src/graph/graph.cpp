@@ -6,8 +6,8 @@
 #include <queue>
 
 #include "base/quoted.h"
+#include "base/shape.h"
 #include "schema/described.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -26,14 +26,6 @@ const schema::Described* fused_activation(const OpDesc& desc) {
   return argument != nullptr && !argument->operators.empty() ? &argument->operators.front() : nullptr;
 }
 
-Status check_fused_activation(const OpDesc& desc) {
-  if (const schema::Described* fused = fused_activation(desc); fused != nullptr && !check_built(*fused->op).ok()) {
-    return Error{ErrorKind::unsupported,
-                 format_text("{}: FusedActivation is {}, which is not built here yet", desc.op->name, fused->op->name)};
-  }
-  return {};
-}
-
 std::uint32_t axes_of(const OpDesc& desc) {
   std::uint32_t axes = 0;
   if (const schema::Argument* argument = find_argument(desc, "Axes"); argument != nullptr) {

@@ -24,9 +24,8 @@ namespace anydml {
 // The number of a field, or the first of several; 0 if it was left out.
 [[nodiscard]] Scalar number_of(const OpDesc& desc, std::string_view field);
 
-// The field FusedActivation; null if it is absent. check_fused_activation has checked that it is built.
+// The field FusedActivation; null if it is absent. make_op_desc has checked that it is built.
 [[nodiscard]] const schema::Described* fused_activation(const OpDesc& desc);
-[[nodiscard]] Status check_fused_activation(const OpDesc& desc);
 
 // The field Axes as bits: bit i stands for axis i of the first input. check_axes has checked that each occurs once.
 [[nodiscard]] std::uint32_t axes_of(const OpDesc& desc);

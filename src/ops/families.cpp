@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "ops/family.h"
+#include "ops/operators.h"
 
 namespace anydml {
 

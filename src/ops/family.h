@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A family of operators, as the layers that describe and run operators see it.
 //
-// The contract between a family and the rest. make_op_desc (op_desc.h) checks an operator before a family works on it,
-// and nothing below `check` validates anything again.
+// The contract between a family and the rest. make_op_desc (operators.h) checks an operator before a family works on
+// it, and nothing below `check` validates anything again.
 //
 // Checks      In this order: each tensor by itself, its type by `types`, the rules of DirectML's documentation,
-//             outputs that overlap themselves, and last `check`,
-//             which rejects anything else that the family cannot compute.
-//             Errors name the operator and the tensor or field.
+//             outputs that overlap themselves, `check`, which rejects anything else that the family cannot compute, and
+//             last whether a fused activation is built. Errors name the operator and the tensor or field.
 // Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more.
 //             Element counts and byte offsets
 //             fit into 63 bits.
@@ -127,8 +126,5 @@ struct Family {
   // Whether a device that has kernels of the family has them for this operator of DirectML. Null: it has all.
   bool (*has_on)(const OpDesc& desc, const DeviceTraits& device) = nullptr;
 };
-
-// Null: no family has the operator.
-[[nodiscard]] const Family* find_family(const facts::Operator& op);
 
 }  // namespace anydml

@@ -1,106 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "ops/op_desc.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "plan/overlap.h"
-#include "schema/words.h"
+#include "base/shape.h"
+#include "schema/check.h"
 #include "text/format.h"
 
 namespace anydml {
-namespace {
-
-TensorSpec spec_of(const schema::GivenTensor& given) {
-  return {.type = given.type,
-          .rank = static_cast<std::int32_t>(given.rank),  // a negative one is reported unchanged
-          .sizes = given.has_sizes ? given.sizes : nullptr,
-          .strides = given.has_strides ? given.strides : nullptr};
-}
-
-// The tensors of one direction, in the order of their fields. An array takes as many positions as it has tensors.
-Status take_tensors(const schema::Described& described, bool (*wanted)(facts::FieldKind), OpDesc& desc) {
-  const facts::Operator& op = *described.op;
-  for (std::size_t field = 0; field < op.fields.size(); ++field) {
-    if (!wanted(op.fields[field].kind)) {
-      continue;
-    }
-    const auto& given = described.arguments[field].tensors;
-    for (const schema::GivenTensor& tensor : given) {
-      const auto made = make_tensor({op.name, op.fields[field].name}, spec_of(tensor));
-      ANYDML_TRY(made);
-      desc.tensors.push_back(
-          {.name = op.fields[field].name, .present = true, .tensor = made.value(), .reach = reach_of(made.value())});
-    }
-    if (given.empty() && !facts::is_array(op.fields[field].kind)) {
-      desc.tensors.emplace_back().name = op.fields[field].name;
-    }
-  }
-  return {};
-}
-
-// Each tensor by itself: a type that the operator takes here.
-Status check_types(const OpDesc& desc) {
-  for (std::size_t i = 0; i < desc.tensors.size(); ++i) {
-    const OpTensor& tensor = desc.tensors[i];
-    const TypeSet types = desc.family->types(*desc.op, i);
-    if (tensor.present && (types & type_bit(tensor.tensor.type)) == 0) {
-      return invalid(desc, tensor,
-                     format_text("type is {}; expected {}", type_name(tensor.tensor.type), type_names(types)));
-    }
-  }
-  return {};
-}
-
-// Gives the input the output's sizes, with stride 0 where it repeats. Where sizes must be the same, nothing does.
-Status broadcast_input(const OpDesc& desc, OpTensor& named) {
-  TensorDesc& input = named.tensor;
-  const TensorDesc& output = desc.output().tensor;
-  const auto mismatch = [&] {
-    return invalid(
-        desc, named,
-        format_text("sizes are {}; expected sizes that broadcast to {}, the sizes of {}",
-                    shape_text(input.sizes, input.rank), shape_text(output.sizes, output.rank), desc.output().name));
-  };
-  if (input.rank > output.rank) {
-    return mismatch();
-  }
-  TensorDesc widened = output;
-  widened.type = input.type;
-  const std::uint32_t missing = output.rank - input.rank;
-  for (std::uint32_t i = 0; i < output.rank; ++i) {
-    const bool present = i >= missing;
-    const std::int64_t size = present ? input.sizes[i - missing] : 1;
-    if (size != output.sizes[i] && size != 1) {
-      return mismatch();
-    }
-    widened.strides[i] = present && size == output.sizes[i] ? input.strides[i - missing] : 0;
-  }
-  input = widened;
-  named.reach = reach_of(input);
-  return {};
-}
-
-Status check_output(const OpDesc& desc, const OpTensor& named) {
-  const TensorDesc& output = named.tensor;
-  switch (find_self_overlap(output)) {
-    case SelfOverlap::none:
-      return {};
-    case SelfOverlap::found:
-      return invalid(desc, named,
-                     format_text("strides {} with sizes {} put two elements at one place; expected each element "
-                                 "of an output at a place of its own",
-                                 shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
-    case SelfOverlap::undecided:
-      break;
-  }
-  return invalid(desc, named,
-                 format_text("strides {} with sizes {} could not be shown to put each element at a place of its "
-                             "own; expected simpler strides",
-                             shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
-}
-
-}  // namespace
 
 Error invalid(const facts::Operator& op, const schema::Violation& violation) {
   return invalid({op.name, {}}, schema::sentence(op, violation));
@@ -108,53 +15,6 @@ Error invalid(const facts::Operator& op, const schema::Violation& violation) {
 
 Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text) {
   return invalid({desc.op->name, tensor.name}, std::move(text));
-}
-
-Status check_built(const facts::Operator& op) {
-  return find_family(op) != nullptr
-             ? Status()
-             : Error{ErrorKind::unsupported,
-                     format_text("{}: an operator of DirectML that is not built here yet", op.name)};
-}
-
-Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
-  ANYDML_TRY(check_built(*described.op));
-  OpDesc desc;
-  desc.op = described.op;
-  desc.family = find_family(*described.op);
-  desc.tensors.reserve(described.op->fields.size());
-  ANYDML_TRY(take_tensors(described, facts::is_input, desc));
-  desc.input_count = static_cast<std::uint32_t>(desc.tensors.size());
-  ANYDML_TRY(take_tensors(described, facts::is_output, desc));
-  desc.output_count = static_cast<std::uint32_t>(desc.tensors.size()) - desc.input_count;
-  desc.arguments.resize(described.arguments.size());
-  for (std::size_t field = 0; field < described.arguments.size(); ++field) {
-    if (facts::is_attribute(desc.op->fields[field].kind)) {
-      desc.arguments[field] = described.arguments[field];
-    }
-  }
-
-  ANYDML_TRY(check_types(desc));
-  if (judged == Judged::not_yet) {
-    const auto violations = schema::check_relations(described, facts::kNewestLevel, desc.family->by_element);
-    if (!violations.empty()) {
-      return invalid(*desc.op, violations.front());
-    }
-  }
-  for (std::size_t i = 0; desc.family->by_element && i < desc.input_count; ++i) {
-    if (desc.tensors[i].present) {
-      ANYDML_TRY(broadcast_input(desc, desc.tensors[i]));
-    }
-  }
-  desc.empty = true;
-  for (const OpTensor& output : desc.outputs()) {
-    if (output.present) {
-      ANYDML_TRY(check_output(desc, output));
-      desc.empty = desc.empty && element_count(output.tensor) == 0;
-    }
-  }
-  ANYDML_TRY(desc.family->check(desc));
-  return desc;
 }
 
 bool may_be_in_place(const OpDesc& desc, std::size_t input) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a described operator to a checked one. Everything is checked here, once; the layers below trust it.
+// A checked operator, as families and graphs see it. operators.h makes it from a described one.
 #pragma once
 
 #include <cstddef>
@@ -46,18 +46,6 @@ struct OpDesc {
 // The first of an operator's violations, as an error.
 [[nodiscard]] Error invalid(const facts::Operator& op, const schema::Violation& violation);
 [[nodiscard]] Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text);
-// An error for an operator that is not built. It comes before any error about the operator's fields: correcting those
-// first would be wasted work.
-[[nodiscard]] Status check_built(const facts::Operator& op);
-
-// Whether a description was already checked against all of DirectML's documentation. If not, everything is checked
-// except the limits for tensors at a level, because the C API supports more types, ranks and sizes.
-enum class Judged : std::uint8_t { by_schema, not_yet };
-
-// How sizes are combined in element-wise families. DirectML's rule, that all sizes are equal, is part of its
-// documentation. The C API uses NumPy's rule: an input is aligned with the output at the last dimension, and a size of
-// 1 or a missing dimension repeats. A description that satisfies the first also satisfies the second.
-[[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged);
 
 // Whether an output may be the same tensor as this input (same address, strides and element size): always for
 // element-wise operators, otherwise if DirectML's documentation says so.

@@ -55,13 +55,7 @@ std::uint32_t PartList::add_described(schema::Described described, const std::ve
       argument.present = true;
     }
   }
-  auto made = make_op_desc(described, Judged::not_yet);
-  if (made.ok()) {
-    made_.parts.push_back({.op = std::make_shared<const OpDesc>(std::move(made.value())), .sources = sources});
-    made_.parts.back().sources.resize(made_.parts.back().op->input_count, kNoValue);
-  } else {
-    status_ = made.error();
-  }
+  made_.parts.push_back({.described = std::move(described), .op = nullptr, .sources = sources});
   return number;
 }
 
@@ -135,7 +129,7 @@ std::uint32_t PartList::add_internal(const facts::Operator& op, const std::vecto
   }
   made->internal.assign(parameters.begin(), parameters.end());
   made->prepares = prepares;
-  made_.parts.push_back({.op = std::move(made), .sources = sources});
+  made_.parts.push_back({.described = {}, .op = std::move(made), .sources = sources});
   return first;
 }
 

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "ops/op_desc.h"
+#include "schema/described.h"
 
 namespace anydml {
 
@@ -17,7 +19,10 @@ inline constexpr std::uint32_t kNoValue = 0xffffffff;  // of an absent tensor
 
 // Values have numbers: first the inputs of the whole, then the outputs of each part.
 struct OpPart {
-  std::shared_ptr<const OpDesc> op;
+  // An operator of any family, as it is described: the family of the whole does not know the others, so make_parts
+  // (operators.h) makes it.
+  std::optional<schema::Described> described;
+  std::shared_ptr<const OpDesc> op;    // null until then
   std::vector<std::uint32_t> sources;  // the value of each of its inputs; kNoValue: absent
 };
 struct OpParts {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "schema/words.h"
+#include "base/shape.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -9,7 +9,7 @@
 
 #include "base/element.h"
 #include "base/result.h"
-#include "schema/tensor_rules.h"
+#include "base/shape.h"
 
 namespace anydml {
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/shape.h"
 #include "schema/rules.h"
 #include "schema/tensor_rules.h"
 #include "schema/words.h"

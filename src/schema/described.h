@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/scalar.h"
+#include "base/shape.h"
 #include "facts/facts.h"
-#include "schema/tensor_rules.h"
 
 namespace anydml::schema {
 

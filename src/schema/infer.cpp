@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/shape.h"
 #include "schema/solver.h"
+#include "schema/tensor_rules.h"
 #include "schema/words.h"
 #include "text/format.h"
 

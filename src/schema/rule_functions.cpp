@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/shape.h"
 #include "schema/infer.h"
 #include "schema/rules.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml::schema {

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "base/checked.h"
+#include "base/shape.h"
 #include "schema/rules.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml::schema {

@@ -5,26 +5,8 @@
 
 #include "base/checked.h"
 #include "base/element.h"
-#include "schema/words.h"
-#include "text/format.h"
 
 namespace anydml {
-
-std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes) {
-  if (std::ranges::find(sizes, 0) != sizes.end()) {
-    return std::nullopt;  // empty, whatever the other sizes say
-  }
-  std::int64_t count = 1;
-  for (const std::int64_t size : sizes) {
-    const auto product = checked_multiply(count, size);
-    if (!product || *product > kMaxElements) {
-      return format_text("sizes {} hold too many elements; expected at most {}",
-                         shape_text(sizes.data(), static_cast<std::uint32_t>(sizes.size())), kMaxElements);
-    }
-    count = *product;
-  }
-  return std::nullopt;
-}
 
 std::uint32_t element_bits(std::uint32_t type) {
   const auto known = static_cast<DataType>(type);

@@ -5,18 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 
 namespace anydml {
-
-inline constexpr std::uint32_t kMaxRank = 8;
-inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
-// The most bytes that a tensor may reach or claim. No device addresses that much, and sums of many such sizes still fit
-// into 64 bits.
-inline constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 56;
-
-// The error in the number of elements; no value if it is kMaxElements at most. A size of 0 makes it 0.
-[[nodiscard]] std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes);
 
 // The bits of an element of a DML_TENSOR_DATA_TYPE, including UINT4 and INT4; 0 for a value that is not a type.
 [[nodiscard]] std::uint32_t element_bits(std::uint32_t type);

@@ -16,12 +16,4 @@ std::string type_names(TypeSet types) {
   return text;
 }
 
-std::string shape_text(const std::int64_t* values, std::uint32_t rank) {
-  std::string text = "[";
-  for (std::uint32_t i = 0; i < rank; ++i) {
-    text.append(i == 0 ? "" : ", ").append(std::to_string(values[i]));
-  }
-  return text.append("]");
-}
-
 }  // namespace anydml

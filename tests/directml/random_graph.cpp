@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/operators.h"
+
 namespace anydml::test {
 namespace {
 

@@ -9,7 +9,6 @@
 #include "model_reader.h"
 #include "operator_desc.h"
 #include "operator_reader.h"
-#include "schema/tensor_rules.h"
 #include "text/format.h"
 
 namespace anydml::dmlrun {

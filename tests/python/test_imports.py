@@ -1,45 +1,58 @@
 # SPDX-License-Identifier: MIT
-"""The package's modules build on each other in one direction: no module imports, even indirectly, one that imports it."""
+"""Modules build on each other in one direction: no module imports, even indirectly, one that imports it. Imports within
+functions count; imports for type checkers alone do not."""
 import ast
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parents[2] / "python" / "anydml"
+SOURCE = Path(__file__).resolve().parents[2]
+PACKAGE = SOURCE / "python" / "anydml"
+# Scripts that import those beside them.
+FOLDERS = ("bench", "data", "tests", "tests/dmlrun", "tests/python")
 # Imported when a tensor arrives that needs it, and not before: it imports PyTorch.
-LATE = {"anydml._tensors": {"anydml.torch"}}
+LATE = {"anydml": {"anydml.torch"}}
 
 
-def modules(suffix):
+def modules(folder, suffix, package=()):
     """The modules' names, and their files."""
     found = {}
-    for path in sorted(PACKAGE.rglob(f"*{suffix}")):
-        parts = ["anydml", *path.relative_to(PACKAGE).with_suffix("").parts]
+    for path in sorted(folder.rglob(f"*{suffix}")):
+        parts = [*package, *path.relative_to(folder).with_suffix("").parts]
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
-def imported(name, path, names, nodes):
-    """The package's modules that the import statements among the nodes name."""
-    package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
+def statements(nodes):
+    """The nodes and everything in them, without the parts that only type checkers read."""
     for node in nodes:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in (getattr(node.test, "id", ""), getattr(node.test, "attr", "")):
+            yield from statements(node.orelse)
+        else:
+            yield node
+            yield from statements(ast.iter_child_nodes(node))
+
+
+def imported(name, path, names, nodes):
+    """The modules among `names` that the import statements among the nodes name."""
+    package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
+    for node in statements(nodes):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "anydml")
+            yield from {alias.name for alias in node.names} & names
         elif isinstance(node, ast.ImportFrom):
             base = package[:len(package) + 1 - node.level] if node.level else []
             base = ".".join([*base, *([node.module] if node.module else [])])
-            if base.split(".")[0] == "anydml":
-                wanted = {f"{base}.{alias.name}" for alias in node.names}
-                yield from wanted & names
-                # The package itself is imported only for names that are not modules of it.
-                if not wanted <= names | {"anydml._core"}:
-                    yield base
+            wanted = {f"{base}.{alias.name}" if base else alias.name for alias in node.names}
+            yield from wanted & names
+            # The package itself is imported only for names that are not modules of it.
+            if base in names and not wanted <= names | {"anydml._core"}:
+                yield base
 
 
 def graph(files):
     names = set(files)
-    return {name: set(imported(name, path, names, ast.walk(ast.parse(path.read_text(encoding="utf-8"))))) -
-            LATE.get(name, set()) for name, path in files.items()}
+    return {name: set(imported(name, path, names, [ast.parse(path.read_text(encoding="utf-8"))])) - {name}
+            for name, path in files.items()}
 
 
 def find_cycle(edges):
@@ -60,20 +73,37 @@ def find_cycle(edges):
 
 @pytest.mark.parametrize("suffix", [".py", ".pyi"])
 def test_imports_have_no_cycle(suffix):
-    edges = graph(modules(suffix))
+    edges = graph(modules(PACKAGE, suffix, ("anydml",)))
     assert len(edges) > 5 and sum(map(len, edges.values())) > 8
     assert find_cycle(edges) is None
 
 
-def test_cycles_are_found():
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_scripts_have_no_cycle(folder):
+    edges = graph(modules(SOURCE / folder, ".py"))
+    assert len(edges) > (20 if folder == "data" else 0)
+    assert find_cycle(edges) is None
+
+
+def test_cycles_are_found(tmp_path):
     assert find_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
     assert find_cycle({"a": {"b", "c"}, "b": {"c"}}) is None
+    for name, text in (("__init__", "from . import a, _core"), ("a", "def late():\n    from .b import one\n"),
+                       ("b", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from . import c\n"),
+                       ("c", "from anydml import a\nimport anydml.b\n")):
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    edges = graph(modules(tmp_path, ".py", ("anydml",)))
+    assert edges == {"anydml": {"anydml.a"}, "anydml.a": {"anydml.b"}, "anydml.b": set(),
+                     "anydml.c": {"anydml.a", "anydml.b"}}
+    (tmp_path / "b.py").write_text("def late():\n    import anydml.c\n", encoding="utf-8")
+    assert find_cycle(graph(modules(tmp_path, ".py", ("anydml",)))) == ["anydml.a", "anydml.b", "anydml.c", "anydml.a"]
 
 
 def test_no_function_imports_a_module_of_the_package():
-    """An import within a function, or below the first definition, would hide a cycle."""
-    for name, path in modules(".py").items():
+    """An import within a function, or below the first definition, would hide that one module needs another."""
+    files = modules(PACKAGE, ".py", ("anydml",))
+    for name, path in files.items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         starts = [i for i, node in enumerate(tree.body) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-        later = [inner for node in tree.body[starts[0]:] for inner in ast.walk(node)] if starts else []
-        assert not set(imported(name, path, set(LATE.get(name, ())), later)) - LATE.get(name, set()), name
+        later = set(imported(name, path, set(files), tree.body[starts[0]:])) if starts else set()
+        assert later == LATE.get(name, set()), name

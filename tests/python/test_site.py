@@ -43,7 +43,7 @@ def test_operators_have_a_picture_or_a_reason(tmp_path):
     for operator in pages.source.operators:
         name = pages.source.name_of(operator)
         if name in ROWS:
-            svg, _ = site_pictures.picture(pages.library, name, site_operators.tensor_names(operator))
+            svg, _ = site_pictures.picture(pages.library, name, operator)
             assert name in xml.etree.ElementTree.fromstring(svg).attrib["aria-label"] and len(svg) < 40_000, name
 
 

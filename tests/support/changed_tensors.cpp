@@ -8,6 +8,7 @@
 
 #include "base/element.h"
 #include "schema/infer.h"
+#include "schema/tensor_rules.h"
 #include "support/random_operator.h"
 
 namespace anydml::test {

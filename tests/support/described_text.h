@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "schema/described.h"
+#include "schema/tensor_rules.h"
 
 namespace anydml::test {
 

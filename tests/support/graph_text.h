@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/operators.h"
 #include "support/described_text.h"
 
 namespace anydml::test {

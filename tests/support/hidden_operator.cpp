@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/hidden_operator.h"
 
-#include "ops/family.h"
+#include "ops/operators.h"
 
 namespace anydml {
 

@@ -8,6 +8,7 @@
 #include "facts/rules.h"
 #include "schema/check.h"
 #include "schema/solver.h"
+#include "schema/tensor_rules.h"
 
 namespace anydml::test {
 

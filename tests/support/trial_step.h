@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "schema/tensor_rules.h"
+#include "base/shape.h"
 
 namespace anydml::test {
 

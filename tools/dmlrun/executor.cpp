@@ -11,7 +11,7 @@
 #include "files.h"
 #include "fill.h"
 #include "npy.h"
-#include "ops/family.h"
+#include "ops/operators.h"
 #include "profile.h"
 #include "progress.h"
 #include "text/format.h"

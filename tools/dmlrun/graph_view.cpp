@@ -3,6 +3,7 @@
 
 #include "described.h"
 #include "graph_reader.h"
+#include "ops/operators.h"
 
 namespace anydml::dmlrun {
 namespace {

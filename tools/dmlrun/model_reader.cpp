@@ -15,7 +15,7 @@
 #include "graph_reader.h"
 #include "npy.h"
 #include "operator_reader.h"
-#include "ops/family.h"
+#include "ops/operators.h"
 #include "resource_reader.h"
 #include "schema/check.h"
 #include "text/format.h"

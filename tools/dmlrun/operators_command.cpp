@@ -8,7 +8,7 @@
 #include "cursor.h"
 #include "json_writer.h"
 #include "operator_reader.h"
-#include "ops/family.h"
+#include "ops/operators.h"
 #include "table.h"
 #include "text/format.h"
 

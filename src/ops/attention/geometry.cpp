@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/shape.h"
 #include "ops/arguments.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml::attentions {

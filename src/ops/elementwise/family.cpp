@@ -81,7 +81,6 @@ Status check(const OpDesc& desc) {
         format_text("attributes Scale and Bias are given for {}; expected a float type with them", type_name(type)));
   }
   if (numbers.fused != nullptr) {
-    ANYDML_TRY(check_fused_activation(desc));
     const Entry* fused = find_entry(*numbers.fused->op);
     if (fused == nullptr || fused->inputs != 1 || find_variant(*fused, type) == kNoVariant) {
       return Error{ErrorKind::unsupported, format_text("{}: FusedActivation is {}, which is not built here yet",

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/copy.h"
+#include "ops/elementwise/copy.h"
 #include "ops/family.h"
 #include "plan/loop_nest.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The family of operators whose places come from data: gathers, scatters, ONE_HOT and NONZERO_COORDINATES.
 #include "ops/family.h"
+#include "base/shape.h"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +11,6 @@
 #include "ops/arguments.h"
 #include "ops/gather/lower.h"
 #include "ops/op_desc.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ops/arguments.h"
-#include "ops/copy.h"
+#include "ops/elementwise/copy.h"
 #include "ops/gather/step.h"
 
 namespace anydml::gathers {

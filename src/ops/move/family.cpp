@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The family of operators that move elements.
 #include "ops/family.h"
+#include "base/shape.h"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +11,6 @@
 #include "ops/move/maps.h"
 #include "ops/op_desc.h"
 #include "ops/sliding_blocks.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "schema/tensor_rules.h"
+#include "base/shape.h"
 
 namespace anydml {
 

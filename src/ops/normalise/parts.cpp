@@ -378,10 +378,7 @@ Status check_composed(const OpDesc& desc) {
                                  other.tensor.rank == 1 ? "" : "s", input.tensor.rank, input.name));
     }
   }
-  if (is_batch_training(*desc.op)) {
-    ANYDML_TRY(check_batch_training(desc));
-  }
-  return check_fused_activation(desc);
+  return is_batch_training(*desc.op) ? check_batch_training(desc) : Status();
 }
 
 Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device) {

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shape.h"
 #include "ops/arguments.h"
 #include "ops/normalise/parts.h"
 #include "plan/reshape.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -18,7 +18,6 @@
 #include "ops/parts.h"
 #include "ops/pool/step.h"
 #include "plan/reshape.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

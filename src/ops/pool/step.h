@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "base/element.h"
-#include "schema/tensor_rules.h"
+#include "base/shape.h"
 
 namespace anydml {
 

@@ -2,6 +2,7 @@
 // The family of QUANTIZE and DEQUANTIZE. Their scales and zero points belong to blocks of the input, and the codes may
 // have four bits; the element-wise operators of similar names know neither.
 #include "ops/family.h"
+#include "base/shape.h"
 
 #include <algorithm>
 #include <iterator>

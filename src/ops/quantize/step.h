@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "base/element.h"
-#include "schema/tensor_rules.h"
+#include "base/shape.h"
 
 namespace anydml {
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/shape.h"
 #include "plan/tensor.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -2,6 +2,7 @@
 // The family of operators that reduce axes: REDUCE, ARGMIN and ARGMAX, and DYNAMIC_QUANTIZE_LINEAR, which consists of
 // reductions and of operators by element.
 #include "ops/family.h"
+#include "base/shape.h"
 
 #include <algorithm>
 #include <iterator>

@@ -2,6 +2,7 @@
 // The family of operators over regions of interest. ROI_ALIGN is ROI_ALIGN1 with the offsets of its document, and each
 // gradient of ROI_ALIGN_GRAD is a step by itself.
 #include "ops/family.h"
+#include "base/shape.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +13,6 @@
 #include "ops/arguments.h"
 #include "ops/op_desc.h"
 #include "ops/regions/step.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

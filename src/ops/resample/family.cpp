@@ -2,6 +2,7 @@
 // The family of operators that resample. All of them are RESAMPLE3: the older ones have fewer fields, whose values
 // follow from the documents. The gradients are theirs, with the input and the output exchanged.
 #include "ops/family.h"
+#include "base/shape.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,6 @@
 #include "ops/op_desc.h"
 #include "ops/resample/step.h"
 #include "plan/reshape.h"
-#include "schema/words.h"
 #include "text/format.h"
 
 namespace anydml {

@@ -5,8 +5,8 @@
 // way: along the first dimension first.
 #pragma once
 
+#include "base/shape.h"
 #include "ops/resample/scalar/gradient.h"
-#include "schema/tensor_rules.h"
 
 namespace anydml {
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The sizes of tensors: their limits, and their wording in messages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace anydml {
+
+inline constexpr std::uint32_t kMaxRank = 8;
+inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
+// The most bytes that a tensor may reach or claim. No device addresses that much, and sums of many such sizes still fit
+// into 64 bits.
+inline constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 56;
+
+// "[3, 4]"
+[[nodiscard]] std::string shape_text(const std::int64_t* values, std::uint32_t rank);
+
+// The error in the number of elements; no value if it is kMaxElements at most. A size of 0 makes it 0.
+[[nodiscard]] std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes);
+
+}  // namespace anydml

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// All operators that are built, for the layers above the families: from a described operator to a checked one.
+// Everything is checked here, once; the layers below trust it.
+//
+// No family sees this header. An operator that consists of others lists them as they would be described (parts.h), and
+// they are made here.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "ops/op_desc.h"
+#include "ops/parts.h"
+#include "schema/described.h"
+
+namespace anydml {
+
+// Null: no family has the operator.
+[[nodiscard]] const Family* find_family(const facts::Operator& op);
+
+// An error for an operator that is not built. It comes before any error about the operator's fields: correcting those
+// first would be wasted work.
+[[nodiscard]] Status check_built(const facts::Operator& op);
+
+// Whether a description was already checked against all of DirectML's documentation. If not, everything is checked
+// except the limits for tensors at a level, because the C API supports more types, ranks and sizes.
+enum class Judged : std::uint8_t { by_schema, not_yet };
+
+// How sizes are combined in element-wise families. DirectML's rule, that all sizes are equal, is part of its
+// documentation. The C API uses NumPy's rule: an input is aligned with the output at the last dimension, and a size of
+// 1 or a missing dimension repeats. A description that satisfies the first also satisfies the second.
+[[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged);
+
+// Makes the parts that were only described.
+[[nodiscard]] Status make_parts(OpParts& whole);
+
+}  // namespace anydml
