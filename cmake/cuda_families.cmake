@@ -40,7 +40,7 @@ endfunction()
 
 # The interface between the CUDA backend and a family, and what kernels of every family are built from.
 function(anydml_cuda_see_interface target)
-  anydml_cuda_see(${target} interface base facts schema plan
+  anydml_cuda_see(${target} interface base facts schema plan backend/joined_steps.h backend/small_tasks.h
     backend/cuda/family.h backend/cuda/runtime.h backend/cuda/machine.h backend/cuda/fast_divisor.h
     backend/cuda/cublaslt.h backend/cuda/on_device.h
     backend/cuda/kernels/bits.h backend/cuda/kernels/device.cuh backend/cuda/kernels/indices.cuh)
