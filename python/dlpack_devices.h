@@ -53,16 +53,13 @@ inline constexpr DeviceType kDeviceTypes[] = {
   return found != std::end(kDeviceTypes) ? found : nullptr;
 }
 
-// ---- For devices of these types
-// --------------------------------------------------------------------------------------
-
-// Empty: of none of them.
+// Empty: a device of none of these types.
 [[nodiscard]] inline std::string_view backend_of(dlpack::Device where) {
   const DeviceType* const type = find_device_type(where.type);
   return type != nullptr ? type->backend : std::string_view();
 }
 
-// The name that the table has for it, if it is there.
+// The name that the table has for such a device, if it is there.
 [[nodiscard]] inline std::string device_name(dlpack::Device where) {
   return std::string(backend_of(where)) + ":" + std::to_string(where.id);
 }
