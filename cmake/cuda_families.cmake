@@ -39,12 +39,12 @@ function(anydml_cuda_see target name)
 endfunction()
 
 # The interface between the CUDA backend and a family, and what kernels of every family are built from.
-set(anydml_cuda_interface base facts plan
+set(anydml_cuda_interface base facts plan backend/joined_steps.h backend/small_tasks.h
   backend/cuda/family.h backend/cuda/runtime.h backend/cuda/machine.h backend/cuda/fast_divisor.h
   backend/cuda/cublaslt.h backend/cuda/on_device.h
   backend/cuda/kernels/bits.h backend/cuda/kernels/device.cuh backend/cuda/kernels/indices.cuh)
 # What the backend itself sees, which is no family.
-set(anydml_cuda_backend base plan backend/backend.h backend/cuda)
+set(anydml_cuda_backend base plan backend/backend.h backend/joined_steps.h backend/small_tasks.h backend/cuda)
 
 function(anydml_cuda_see_interface target)
   anydml_cuda_see(${target} interface ${anydml_cuda_interface})

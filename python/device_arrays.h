@@ -12,14 +12,17 @@
 #include <vector>
 
 #include "call.h"
+#include "cuda_streams.h"
 #include "dlpack.h"
+#include "dlpack_devices.h"
 #include "gil.h"
 #include "operand.h"
 
 namespace anydml::python {
 
-inline constexpr std::int64_t kNoOrder = -1;  // stream numbers as defined by DLPack
-inline constexpr std::int64_t kDefaultOrder = 1;
+// Whether work of ours on an array must come after the work on it that its library has pending. It need not if both go
+// onto one stream.
+enum class Order { none, after_pending };
 
 // ---- Array libraries -----------------------------------------------------------------------------------------------
 
@@ -157,9 +160,10 @@ struct DeviceOperand {
   nb::object resolved;  // the values of a lazily negated tensor, in place of the caller's object
   Operand operand;
 
-  [[nodiscard]] bool on_gpu() const { return device.type == dlpack::kCuda || device.type == dlpack::kCudaManaged; }
-  // Also true for pinned CPU memory, which counts as GPU memory beside an array on a GPU, and otherwise as CPU memory.
-  [[nodiscard]] bool reached() const { return on_gpu() || device.type == dlpack::kCudaHost; }
+  [[nodiscard]] bool reached() const { return find_device_type(device.type) != nullptr; }
+  // Pinned CPU memory counts as GPU memory beside an array on a GPU that reaches it, and otherwise as CPU memory.
+  [[nodiscard]] bool is_pinned() const { return reached() && find_device_type(device.type)->is_pinned; }
+  [[nodiscard]] bool on_gpu() const { return reached() && !is_pinned(); }
   [[nodiscard]] bool may_be_number() const {
     return (library != nullptr && device.type == dlpack::kCpu) || PyLong_Check(given.ptr()) != 0 ||
            PyFloat_Check(given.ptr()) != 0 || PyArray_CheckScalar(given.ptr()) != 0;
@@ -216,12 +220,12 @@ struct DeviceOperand {
     }
   }
 
-  // Reads the tensor. `order` is the stream that must wait for the array's pending work.
-  void read(std::int64_t order, bool writes) {
+  // Reads the tensor.
+  void read(Order order, bool writes) {
     if (!fresh) {
       check_torch(writes);
     }
-    if (!viewed || order != kNoOrder) {
+    if (!viewed || order != Order::none) {
       read_capsule(order, writes);
     }
     const DataType type = element_type();
@@ -322,9 +326,9 @@ struct DeviceOperand {
     }
   }
 
-  void read_capsule(std::int64_t order, bool writes) {
+  void read_capsule(Order order, bool writes) {
     try {
-      const nb::object stream = on_gpu() ? nb::object(nb::int_(order)) : nb::none();
+      const nb::object stream = has_streams(device) ? cuda_streams::argument(order != Order::none) : nb::none();
       kept = in_python([&] { return library->capsule(given, stream); });
     } catch (nb::python_error& error) {
       if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_RuntimeError) && !error.matches(PyExc_BufferError)) {
@@ -403,7 +407,7 @@ inline std::optional<std::int64_t> number_bits(DeviceOperand& number, DataType t
     same_type(static_cast<DataType>(taken.tensor.type));
     std::memcpy(bytes, taken.tensor.data, size);
   } else if (number.library != nullptr && number.device.type == dlpack::kCpu) {
-    number.read(kNoOrder, false);
+    number.read(Order::none, false);
     if (number.operand.tensor.rank != 0) {
       return std::nullopt;
     }

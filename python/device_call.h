@@ -3,8 +3,8 @@
 //
 // If all arrays of a call belong to one library that reports its stream (PyTorch, CuPy), the work goes onto that stream
 // and the call returns before the work is done. The library's later work on the stream follows it, and the library's
-// allocator reuses memory in the stream's order too. Otherwise the later work is unknown. DLPack then makes every array
-// ready on CUDA's default stream, and the call waits until its work there is done.
+// allocator reuses memory in the stream's order too. Otherwise the later work is unknown, or the device has no streams.
+// DLPack then makes every array ready, on CUDA's default stream if it is CUDA's, and the call waits for its work.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,11 @@
 
 #include "attributes.h"
 #include "call.h"
+#include "cuda_streams.h"
 #include "device_arrays.h"
 #include "device_kept.h"
 #include "device_memory.h"
-#include "dlpack.h"
+#include "dlpack_devices.h"
 #include "gil.h"
 #include "infer.h"
 #include "layout.h"
@@ -108,7 +109,8 @@ class DeviceCall {
     return results;
   }
 
-  // Returns the number of the GPU, and for each array its type, shape and strides in elements.
+  // Returns the name of the device; its number for the library's functions about streams, or None if it has none; and
+  // for each array its type, shape and strides in elements.
   nb::tuple layouts() {
     choose_library_of_arrays();
     nb::list all;
@@ -123,8 +125,8 @@ class DeviceCall {
       all.append(
           nb::make_tuple(one.is_of_truths() ? "bool" : type_text(type_of(one)), nb::tuple(shape), nb::tuple(strides)));
     }
-    device_with_id(id_);  // raises an error if the device is missing
-    return nb::make_tuple(id_, all);
+    const char* const name = anydml_device_get_info(device_of(where_))->name;
+    return nb::make_tuple(name, has_streams(where_) ? nb::object(nb::int_(where_.id)) : nb::none(), all);
   }
 
   // Runs `compiled`, which expects arrays like `expected`: inputs, then outputs. truths: which outputs are bool.
@@ -220,32 +222,33 @@ class DeviceCall {
   // Checks that all arrays are on one GPU, and chooses the library and the stream.
   void choose_library() {
     const auto first = std::find_if(operands_.begin(), operands_.end(), is_on_gpu);
-    id_ = first->device.id;
+    where_ = first->device;
     like_ = static_cast<std::size_t>(first - operands_.begin());
     home_ = first->library;
-    waits_ = !home_->tells_stream;
+    waits_ = !home_->tells_stream || !has_streams(where_);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       DeviceOperand& one = operands_[i];
       if (is_absent(i)) {
         continue;
       }
       one.locate_pinned();
-      if (one.on_gpu() && one.device.id != id_) {
-        raise(PyExc_TypeError, "arrays are on cuda:" + std::to_string(id_) + " and cuda:" +
-                                   std::to_string(one.device.id) + "; expected one device: move them yourself");
+      const bool is_beside = backend_of(one.device) == backend_of(where_);
+      if (one.on_gpu() && !(is_beside && one.device.id == where_.id)) {
+        raise(PyExc_TypeError, "arrays are on " + device_name(where_) + " and " + device_name(one.device) +
+                                   "; expected one device: move them yourself");
       }
-      if (!one.reached() && (i >= count_ || !one.may_be_number())) {
+      if (!is_beside && (i >= count_ || !one.may_be_number())) {  // pinned memory is no number
         refuse_mixture(one);
       }
       // No stream orders accesses to pinned memory.
-      waits_ = waits_ || one.device.type == dlpack::kCudaHost || (one.reached() && !one.library->self.is(home_->self));
+      waits_ = waits_ || one.is_pinned() || (one.reached() && !one.library->self.is(home_->self));
     }
     bool any_input = false;
     for (std::size_t i = 0; i < count_; ++i) {
       any_input = any_input || !is_absent(i);
     }
     if (like_ >= count_ && any_input) {  // without any input, out decides where the work runs
-      raise(PyExc_TypeError, "out is on cuda:" + std::to_string(id_) + ", and no input is; expected an array there");
+      raise(PyExc_TypeError, "out is on " + device_name(where_) + ", and no input is; expected an array there");
     }
     if (!waits_) {
       find_stream();
@@ -266,21 +269,22 @@ class DeviceCall {
   }
 
   void choose_device(nb::handle name) {
-    device_ = device_with_id(id_);
+    device_ = device_of(where_);
     if (!name.is_none() && find_device(name) != device_) {
-      raise(PyExc_ValueError, "device is " + text_of(name) + ", and the arrays are on cuda:" + std::to_string(id_) +
-                                  "; expected that device, or none");
+      raise(PyExc_ValueError, "device is " + text_of(name) + ", and the arrays are on " +
+                                  anydml_device_get_info(device_)->name + "; expected that device, or none");
     }
   }
 
   void find_stream() {
     if (home_->exchange != nullptr) {
-      if (in_python([&] { return home_->exchange->current_stream(dlpack::kCuda, id_, &stream_); }) != 0) {
+      const std::int32_t type = own_memory(backend_of(where_))->number;
+      if (in_python([&] { return home_->exchange->current_stream(type, where_.id, &stream_); }) != 0) {
         throw nb::python_error();
       }
       return;
     }
-    const nb::object number = in_python([&] { return home_->stream(id_); });
+    const nb::object number = in_python([&] { return home_->stream(where_.id); });
     stream_ = PyLong_AsVoidPtr(number.ptr());
     if (PyErr_Occurred() != nullptr) {
       throw nb::python_error();
@@ -335,7 +339,7 @@ class DeviceCall {
     return type_of(operands_[like_]);
   }
 
-  void read(DeviceOperand& one, bool writes) const { one.read(waits_ ? kDefaultOrder : kNoOrder, writes); }
+  void read(DeviceOperand& one, bool writes) const { one.read(waits_ ? Order::after_pending : Order::none, writes); }
 
   // Replaces each number by an array without dimensions that the library creates from the number's bits.
   void read_numbers() {
@@ -365,14 +369,13 @@ class DeviceCall {
   nb::object number_on_device(std::int64_t bits, DataType type) {
     const std::size_t size = element_size(type);
     const auto make = [&] { return in_python([&] { return home_->number(operands_[like_].given, bits, size); }); };
-    const auto stream = reinterpret_cast<std::uintptr_t>(stream_);
-    if (waits_ || stream > 1) {
+    if (waits_ || !cuda_streams::is_default(stream_)) {
       return make();
     }
-    using Key = std::tuple<PyObject*, std::int32_t, std::size_t, std::int64_t>;
+    using Key = std::tuple<PyObject*, const anydml_device*, std::size_t, std::int64_t>;
     constexpr std::size_t kMost = 64;
     static auto* const kept = new std::map<Key, nb::object>;
-    const Key key{home_->self.ptr(), id_, size, bits};
+    const Key key{home_->self.ptr(), device_, size, bits};
     if (const auto known = kept->find(key); known != kept->end()) {
       return known->second;
     }
@@ -461,7 +464,7 @@ class DeviceCall {
       raise(PyExc_ValueError, "shape has " + std::to_string(rank) + " dimensions; expected at most eight");
     }
     if (home_->empty.is_none()) {
-      made.emplace(device_, id_, type, rank, sizes, is_of_truths);
+      made.emplace(device_, type, rank, sizes, is_of_truths);
       Operand& packed = out.operand;
       std::int64_t stride = 1;
       for (int k = rank - 1; k >= 0; --k) {
@@ -570,10 +573,9 @@ class DeviceCall {
 
   [[noreturn]] void refuse_mixture(const DeviceOperand& other) const {
     raise(PyExc_TypeError,
-          "an array is on cuda:" + std::to_string(id_) + " and another operand, a " + type_of_object(other.given) +
-              ", is not; nothing is moved behind your back: move it there first (torch: "
-              "x.to(device), CuPy: cupy.asarray(x)), or bring the array to the CPU. Python numbers are "
-              "taken as they are");
+          "an array is on " + device_name(where_) + " and another operand, a " + type_of_object(other.given) +
+              ", is not; nothing is moved behind your back: move it there first (torch: x.to(device), CuPy: "
+              "cupy.asarray(x)), or bring the array to the CPU. Python numbers are taken as they are");
   }
 
   std::vector<DeviceOperand> operands_;  // the inputs, then the outputs
@@ -586,7 +588,7 @@ class DeviceCall {
   std::size_t like_ = 0;  // the first array on the GPU
   const Library* home_ = nullptr;
   const anydml_device* device_ = nullptr;
-  std::int32_t id_ = 0;
+  dlpack::Device where_{};  // the device of that array
   bool waits_ = false;
   void* stream_ = nullptr;
   int rank_ = 0;

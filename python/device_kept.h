@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
-// State that calls over arrays on a GPU keep for later calls: the devices and the compiled operators.
+// Compiled operators that calls over arrays on a GPU keep for later calls.
 #pragma once
 
 #include <anydml/anydml.h>
 
-#include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
-
-#include "call.h"
 
 namespace anydml::python {
 
@@ -48,22 +44,5 @@ class CompiledCalls {
   std::unordered_map<std::string, Compiled> by_key_;
   std::deque<std::string> oldest_;
 };
-
-inline const anydml_device* device_with_id(std::int32_t id) {
-  static auto* const known = new std::map<std::int32_t, const anydml_device*>;
-  const anydml_device*& device = (*known)[id];
-  if (device == nullptr) {
-    const std::string name = "cuda:" + std::to_string(id);
-    device = anydml_find_device(name.c_str());
-    if (device == nullptr) {
-      raise(PyExc_RuntimeError, "an array is on " + name +
-                                    ", and anydml has no such device: the plugin libanydml-cuda.so is missing or does "
-                                    "not work here (docs/python.md says where it goes); arrays in the CPU's memory are "
-                                    "taken without it. " +
-                                    anydml_last_error());
-    }
-  }
-  return device;
-}
 
 }  // namespace anydml::python

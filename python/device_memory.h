@@ -14,6 +14,7 @@
 #include "base/element.h"
 #include "call.h"
 #include "dlpack.h"
+#include "dlpack_devices.h"
 
 namespace anydml::python {
 
@@ -21,9 +22,9 @@ namespace anydml::python {
 // JAX, has no function that creates an array for others to write to.
 class DeviceMemory {
  public:
-  DeviceMemory(const anydml_device* device, std::int32_t id, DataType type, int rank, const std::int64_t* sizes,
+  DeviceMemory(const anydml_device* device, DataType type, int rank, const std::int64_t* sizes,
                bool is_of_truths = false)
-      : id_(id), type_(type), is_of_truths_(is_of_truths), sizes_(sizes, sizes + rank) {
+      : where_(dlpack_device(device).value()), type_(type), is_of_truths_(is_of_truths), sizes_(sizes, sizes + rank) {
     std::uint64_t bytes = element_size(type);
     for (const std::int64_t size : sizes_) {
       bytes *= static_cast<std::uint64_t>(size);
@@ -36,7 +37,7 @@ class DeviceMemory {
     }
   }
   [[nodiscard]] void* address() const { return memory_->address(); }
-  [[nodiscard]] nb::tuple device() const { return nb::make_tuple(dlpack::kCuda, id_); }
+  [[nodiscard]] nb::tuple device() const { return nb::make_tuple(where_.type, where_.id); }
 
   // The work that wrote the memory is done, so no stream has to wait.
   [[nodiscard]] nb::object capsule() const {
@@ -47,7 +48,7 @@ class DeviceMemory {
     };
     auto* made = new Export{{}, sizes_, memory_};
     made->managed.tensor = {memory_->address(),
-                            {dlpack::kCuda, id_},
+                            where_,
                             static_cast<std::int32_t>(sizes_.size()),
                             is_of_truths_ ? dlpack::ElementType{dlpack::kBool, 8, 1} : dlpack::element_type(type_),
                             made->sizes.data(),
@@ -92,7 +93,7 @@ class DeviceMemory {
     MemoryBlock block = {};
   };
 
-  std::int32_t id_;
+  dlpack::Device where_;
   DataType type_;
   bool is_of_truths_;
   std::vector<std::int64_t> sizes_;

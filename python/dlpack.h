@@ -11,6 +11,9 @@ namespace anydml::python::dlpack {
 inline constexpr std::int32_t kCpu = 1;
 inline constexpr std::int32_t kCuda = 2;
 inline constexpr std::int32_t kCudaHost = 3;
+inline constexpr std::int32_t kVulkan = 7;
+inline constexpr std::int32_t kRocm = 10;
+inline constexpr std::int32_t kRocmHost = 11;
 inline constexpr std::int32_t kCudaManaged = 13;
 
 struct Device {

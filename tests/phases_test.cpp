@@ -91,7 +91,7 @@ constexpr cpu::Family kScanFamily = {
       std::memcpy(&parameters, step.parameters.data(), sizeof(parameters));
       return std::make_unique<Scan>(parameters);
     },
-    .prepare_stream = nullptr,
+    .prepare_joined = nullptr,
 };
 
 }  // namespace

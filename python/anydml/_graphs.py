@@ -85,7 +85,7 @@ class Recording:
             raise ValueError(f"out has {len(outs)} entries; expected {len(self._outs)}, one for each result")
         if self._guard is None:  # the work continues after the call and reads the compiled graph
             library = _libraries.library_of(type(arrays[0]))[0]
-            self._guard = weakref.finalize(self, _release_later, library, _core.device_layouts(arrays[:1])[0],
+            self._guard = weakref.finalize(self, _release_later, library, _core.device_layouts(arrays[:1])[1],
                                            self.compiled)
             self._guard.atexit = False
         targets = [one if one is None or _is_packed_on_device(one, f"out[{i}]", *like) else None
@@ -103,14 +103,16 @@ class Recording:
 
 
 def _release_later(library, device, compiled):
-    """Waits for work that may still read the compiled graph, which is released together with this call's arguments."""
-    library.finish(device)
+    """Waits for work that may still read the compiled graph, which is released together with this call's arguments.
+    `device` is the library's number of it; None: it has no streams, so that each call has waited."""
+    if device is not None:
+        library.finish(device)
 
 
 def _is_packed_on_device(array, name, shape, kind):
     if _core.place_of(array) != _ON_GPU:
         raise TypeError(f"{name} is of type {type(array).__name__} and not on a GPU; expected an array beside the inputs")
-    found, its_shape, strides = _core.device_layouts([array])[1][0]
+    found, its_shape, strides = _core.device_layouts([array])[2][0]
     if _np.dtype(found) != kind:
         raise TypeError(f"{name} is an array of {found}; expected {kind}")
     if its_shape != shape:
@@ -328,16 +330,16 @@ class Graph:
         """Compiles the function for the GPU that holds the arrays, and runs it on the library's stream."""
         is_array = [isinstance(one, _np.ndarray) or _libraries._is_foreign(one) for one in leaves]
         arrays = [one for one, is_one in zip(leaves, is_array) if is_one]
-        index, layouts = _core.device_layouts(arrays)
+        device, _, layouts = _core.device_layouts(arrays)
         if any(step < 0 for _, _, strides in layouts for step in strides):
             arrays = [_without_reversal(one, layout[2]) for one, layout in zip(arrays, layouts)]
-            index, layouts = _core.device_layouts(arrays)
+            device, _, layouts = _core.device_layouts(arrays)
         likes = iter([_like(*layout) for layout in layouts])
-        recording = self._recording([next(likes) if is_one else one for one, is_one in zip(leaves, is_array)], form, index)
+        recording = self._recording([next(likes) if is_one else one for one, is_one in zip(leaves, is_array)], form, device)
         return recording.result(recording.run_on_device(arrays, recording.no_outs if outs is None else outs, self._device))
 
     def _recording(self, given, form, gpu=None):
-        """`gpu` is the number of the GPU that holds the arrays; `given` then contains similar arrays."""
+        """`gpu` is the name of the device that holds the arrays; `given` then contains similar arrays."""
         key = []
         for i, one in enumerate(given):
             try:
@@ -360,7 +362,7 @@ class Graph:
     def _record(self, given, form, gpu):
         before = list(map(_checksum, given)) if gpu is None else None
         with _watch.Unchanged(), _watch.Executed(self._function) as executed:
-            made = Recording(functools.partial(self._call, form), given, self._device if gpu is None else f"cuda:{gpu}")
+            made = Recording(functools.partial(self._call, form), given, self._device if gpu is None else gpu)
         if gpu is None and list(map(_checksum, given)) != before:
             raise ValueError("the function changed an array that is one of its arguments; a graph's function must leave "
                              "its arguments as they are")

@@ -24,7 +24,8 @@ class Library:
 
     @staticmethod
     def capsule(array, stream):
-        """Returns the array's DLPack capsule, ready on a stream: 1 is the default one, -1 means unordered, None the CPU."""
+        """Returns the array's DLPack capsule. `stream` is DLPack's number of the one that may use the array
+        (cuda_streams.h), or None for devices without streams."""
         try:
             return array.__dlpack__(stream=stream, max_version=(1, 0))
         except TypeError:  # libraries older than DLPack 1.0 do not know max_version

@@ -27,7 +27,7 @@ from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd.forward_ad import _set_fwd_grad_enabled
 
 from anydml import _core, _equivalents, _ufuncs
-from anydml._call import Call as _Call, dtype_of as _dtype_of
+from anydml._call import ON_GPU as _ON_GPU, Call as _Call, dtype_of as _dtype_of
 from anydml._run import Operator as _Operator, run as _run
 from anydml._specs import SPECS as _SPECS
 from anydml._tensors import FUNCTIONS as _FUNCTIONS, takes as _takes
@@ -211,7 +211,7 @@ def _compute(op, inputs, options):
     given = _read(op, options)
     call = given.call
     tensors = [one if one is None else one.detach().resolve_neg() for one in inputs]
-    if any(one is not None and one.is_cuda for one in tensors):
+    if any(one is not None and not one.is_cpu for one in tensors) and _core.place_of(*tensors) == _ON_GPU:
         results = call.run_on_device(tensors, given.restored, given.device)
     else:
         arrays = [one if one is None else one.numpy() for one in tensors]

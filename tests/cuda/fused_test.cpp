@@ -37,15 +37,14 @@ ElementStep step_of(const Entry& of, std::uint32_t variant) {
     step.types[i] = of.variants[variant][i];
   }
   step.types[of.inputs] = result;
-  ElementInstruction first{
-      .entry = of.id, .variant = static_cast<std::uint16_t>(variant), .sources = {}, .attributes = {}};
+  Instruction first{.entry = of.id, .variant = static_cast<std::uint16_t>(variant), .sources = {}, .attributes = {}};
   for (std::uint16_t i = 0; i < of.inputs; ++i) {
     first.sources[i] = i;
   }
-  ElementInstruction second{.entry = identity.id,
-                            .variant = static_cast<std::uint16_t>(find_variant(identity, result)),
-                            .sources = {of.inputs},
-                            .attributes = {}};
+  Instruction second{.entry = identity.id,
+                     .variant = static_cast<std::uint16_t>(find_variant(identity, result)),
+                     .sources = {of.inputs},
+                     .attributes = {}};
   step.program = {first, second};
   step.stored = {static_cast<std::uint16_t>(of.inputs + 1)};
   return step;

@@ -143,7 +143,7 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
       .prepare = [](const Step& step, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
         return std::make_unique<AloneStep>(step);
       },
-      .prepare_inlined = prepare_inlined,
+      .prepare_joined = prepare_joined,
   };
   const auto id = static_cast<FamilyId>(number);
   return {.family = id == FamilyId::reduce    ? &reduce_family

@@ -325,9 +325,9 @@ void bench_tasks(Timer& timer, const Memory& memory) {
       task.type = static_cast<std::uint8_t>(DataType::FLOAT32);
       task.broadcast = 4;
       task.count = kTaskElements;
-      task.operands[0] = memory.a + i * kTaskElements * 4;
-      task.operands[1] = memory.b + i * kTaskElements * 4;
-      task.operands[3] = memory.out + i * kTaskElements * 4;
+      task.operands[0] = reinterpret_cast<std::uint64_t>(memory.a + i * kTaskElements * 4);
+      task.operands[1] = reinterpret_cast<std::uint64_t>(memory.b + i * kTaskElements * 4);
+      task.operands[3] = reinterpret_cast<std::uint64_t>(memory.out + i * kTaskElements * 4);
     }
     const double at_once = timer.median([&] { CHECK(launch_at_once(tasks.data(), count, nullptr)); });
     const double one_wave = timer.median([&] { CHECK(launch_in_waves(tasks.data(), count, nullptr)); });

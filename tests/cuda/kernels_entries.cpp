@@ -99,7 +99,7 @@ Program random_program(test::Random& random, std::size_t most_instructions) {
     if (shows_bits(variant)) {
       continue;
     }
-    ElementInstruction instruction{
+    Instruction instruction{
         .entry = variant.entry, .variant = variant.variant, .sources = {}, .attributes = test_attributes()};
     bool found = true;
     for (u32 input = 0; input < variant.inputs; ++input) {

@@ -144,7 +144,7 @@ Program program_of(const VariantInfo& variant) {
   Program program;
   program.types.assign(variant.types, variant.types + variant.inputs + 1);
   program.loads = variant.inputs;
-  ElementInstruction& instruction = program.instructions.emplace_back();
+  Instruction& instruction = program.instructions.emplace_back();
   instruction = {.entry = variant.entry, .variant = variant.variant, .sources = {}, .attributes = test_attributes()};
   for (std::uint16_t i = 0; i < variant.inputs; ++i) {
     instruction.sources[i] = i;
@@ -157,7 +157,7 @@ Program program_of(const VariantInfo& variant) {
 
 Program scaled_program_of(const VariantInfo& scale_bias, const VariantInfo& variant) {
   Program program = program_of(variant);
-  ElementInstruction scaled{
+  Instruction scaled{
       .entry = scale_bias.entry, .variant = scale_bias.variant, .sources = {}, .attributes = test_attributes()};
   program.instructions.insert(program.instructions.begin(), scaled);
   program.variants.insert(program.variants.begin(), &scale_bias);

@@ -57,7 +57,7 @@ struct VariantInfo {
 struct Program {
   std::vector<DataType> types;
   std::uint32_t loads = 0;
-  std::vector<ElementInstruction> instructions;
+  std::vector<Instruction> instructions;
   std::vector<const VariantInfo*> variants;  // of the instructions
   std::vector<std::uint16_t> stored;
   std::string name;

@@ -217,10 +217,10 @@ TEST(Prepare, SmallTasks) {
   EXPECT_EQ(task.code, static_cast<std::uint16_t>(EntryId::ELEMENT_WISE_ADD));
   EXPECT_EQ(task.count, 64U);
   EXPECT_EQ(task.broadcast, 6);  // the second, and the third, which there is not
-  EXPECT_EQ(task.operands[0], bases[0]);
-  EXPECT_EQ(task.operands[1], bases[1]);
-  EXPECT_EQ(task.operands[2], nullptr);
-  EXPECT_EQ(task.operands[3], bases[2]);
+  EXPECT_EQ(task.operands[0], kBase);
+  EXPECT_EQ(task.operands[1], 2 * kBase);
+  EXPECT_EQ(task.operands[2], 0U);
+  EXPECT_EQ(task.operands[3], 3 * kBase);
   bases[0] += 1;
   EXPECT_FALSE(prepared.make_small_task(bases, task));
   PreparedElements other;
@@ -250,7 +250,7 @@ void check_code(const ElementStep& step) {
   for (std::uint32_t i = 0; i < step.loads; ++i) {
     values.push_back(i + 1000U);
   }
-  for (const ElementInstruction& instruction : step.program) {
+  for (const Instruction& instruction : step.program) {
     const bool two = instruction.entry == EntryId::ELEMENT_WISE_ADD;
     values.push_back(combine(static_cast<std::uint16_t>(instruction.entry), values[instruction.sources[0]],
                              two ? values[instruction.sources[1]] : 0));
@@ -271,7 +271,7 @@ TEST(Code, ValuesKeepTheirSlotsAsLongAsTheyAreNeeded) {
     const std::size_t count = 1 + random() % 40;
     for (std::size_t i = 0; i < count; ++i) {
       const EntryId entry = random() % 2 == 0 ? EntryId::ELEMENT_WISE_ADD : EntryId::ELEMENT_WISE_CLIP;
-      ElementInstruction& instruction = step.program.emplace_back();
+      Instruction& instruction = step.program.emplace_back();
       instruction = {.entry = entry, .variant = 0, .sources = {}, .attributes = {}};
       instruction.sources[0] = static_cast<std::uint16_t>(random() % (step.loads + i));
       instruction.sources[1] = static_cast<std::uint16_t>(random() % (step.loads + i));
@@ -338,7 +338,7 @@ TEST(ReadStep, ScaleBias) {
   const PlacedTensor tensors[] = {{.tensor = whole, .slot = 0}, {.tensor = whole, .slot = 1}};
   add_elementwise(plan, program, tensors, stored);
   for_each_step(plan.words(), [](const Step& step) {
-    const ElementStep both = read_step(step);
+    const ElementStep both = read_element_step(step);
     EXPECT_EQ(both.program.size(), 2U);
     EXPECT_EQ(both.program[1].sources[0], 1);
     EXPECT_EQ(both.stored, std::vector<std::uint16_t>{2});

@@ -142,7 +142,7 @@ const cuda::Family kKernels = {
       }
       return std::make_unique<MirroredSum>(step);
     },
-    .prepare_inlined = nullptr,
+    .prepare_joined = nullptr,
     .launch_at_once = nullptr,
     .launch_in_waves = nullptr,
 };

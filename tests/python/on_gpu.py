@@ -3,7 +3,8 @@
 
 The libraries that are tried are PyTorch, CuPy and JAX, where they are installed and see a GPU that anydml has a device
 for; ANYDML_PLUGINS names the folder with libanydml-cuda.so if it is not installed beside the package. Those of
-pretend.py are tried on a plugin that calls the CPU "cuda:0" and describes it as "a device of the tests".
+pretend.py are tried on a plugin that calls the CPU "cuda:0" and describes it as "a device of the tests"
+(tests/plugin/pretended_backend.cpp): test_device_types.py does so.
 """
 import os
 

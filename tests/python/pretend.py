@@ -3,7 +3,7 @@
 
 Three libraries: `pretend`, of which anydml knows nothing but DLPack; `pretend_streams`, which tells its stream as CuPy
 does; and `pretend_exchange`, which besides has DLPack's table of C functions, as PyTorch. What they were asked for is
-in `asked`.
+in `asked`. `kind` is DLPack's type of device: 2 for CUDA.
 """
 import ctypes
 import sys
@@ -29,7 +29,7 @@ class Array:
         self.memory, self.index, self.kind = np.asarray(memory), index, kind
 
     dtype = property(lambda self: self.memory.dtype)
-    device = property(lambda self: self.index)
+    device = property(lambda self: (self.index, self.kind))
 
     def __dlpack_device__(self):
         return self.kind, self.index
@@ -74,7 +74,7 @@ def from_dlpack(memory):
 
 
 def full(shape, value, dtype, device):
-    return Array(np.full(shape, value, dtype), device)
+    return Array(np.full(shape, value, dtype), *device)
 
 
 int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
@@ -84,14 +84,14 @@ class Streams(_libraries.Library):
     current = 0
 
     def empty_like(self, array):
-        return type(array)(np.empty_like(array.memory), array.index)
+        return type(array)(np.empty_like(array.memory), *array.device)
 
     def empty(self, array, shape, kind=None):
-        return type(array)(np.empty(shape, array.dtype if kind is None else kind), array.index)
+        return type(array)(np.empty(shape, array.dtype if kind is None else kind), *array.device)
 
     def number(self, array, bits, size):
         asked.append(("number", bits))
-        return type(array)(np.full((), bits, f"i{size}"), array.index)
+        return type(array)(np.full((), bits, f"i{size}"), *array.device)
 
     def stream(self, device):
         asked.append(("stream", device))

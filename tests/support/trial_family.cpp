@@ -84,7 +84,7 @@ class MirroredSum final : public cpu::Prepared {
       scratch.sums[i] = input == 0 ? value : scratch.sums[i] + value;
     };
     for (std::uint32_t input = 0; input < step_.inputs; ++input) {
-      if (neighbours_.before.stream != nullptr && neighbours_.before.joined_operand == input) {
+      if (neighbours_.before.step != nullptr && neighbours_.before.joined_operand == input) {
         neighbours_.before.run(first, count, reinterpret_cast<std::byte*>(scratch.handed), operands);
         for (std::int64_t i = 0; i < count; ++i) {
           take(input, i, scratch.handed[i]);
@@ -111,7 +111,7 @@ class MirroredSum final : public cpu::Prepared {
     for (std::int64_t i = 0; i < count; ++i) {
       scratch.handed[i] = sums[first + i] + sums[step_.count - 1 - first - i];
     }
-    if (neighbours_.after.stream != nullptr) {
+    if (neighbours_.after.step != nullptr) {
       neighbours_.after.run(first, count, reinterpret_cast<std::byte*>(scratch.handed), operands);
     } else if (std::byte* const to = operands[step_.inputs]; to != nullptr) {
       walk(step_.inputs, first, count,
@@ -129,7 +129,7 @@ constexpr cpu::Family kKernels = {
     .prepare = [](const Step& step, const cpu::Machine&, cpu::Neighbours neighbours) -> std::unique_ptr<cpu::Prepared> {
       return std::make_unique<MirroredSum>(step, std::move(neighbours));
     },
-    .prepare_stream = nullptr,
+    .prepare_joined = nullptr,
 };
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {

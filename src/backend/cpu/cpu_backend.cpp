@@ -261,31 +261,15 @@ namespace {
 // Family::prepare returns null.
 ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
   const auto families = cpu::families();
-  const auto main = std::ranges::find(steps, StepRole::main, &Step::role);
-  if (main == steps.end()) {
+  auto work = join_steps<cpu::Neighbour>(steps, [&](const Step& step) -> std::unique_ptr<cpu::JoinedStep> {
+    const cpu::Family& family = *families[step.family];
+    return family.prepare_joined != nullptr ? family.prepare_joined(step, machine) : nullptr;
+  });
+  if (!work) {
     return {};
   }
-  ReadyStep ready{nullptr, {main->operands.begin(), main->operands.end()}};
-  cpu::Neighbours neighbours;
-  for (const Step& step : steps) {
-    if (step.role == StepRole::main) {
-      continue;
-    }
-    cpu::Neighbour& neighbour = step.role == StepRole::prologue ? neighbours.before : neighbours.after;
-    const cpu::Family& family = *families[step.family];
-    if (neighbour.stream != nullptr || family.prepare_stream == nullptr) {
-      return {};
-    }
-    neighbour = {.stream = family.prepare_stream(step, machine),
-                 .first_operand = ready.operands.size(),
-                 .joined_operand = joined_operand(*main, step)};
-    if (neighbour.stream == nullptr || neighbour.joined_operand == main->operands.size()) {
-      return {};
-    }
-    ready.operands.insert(ready.operands.end(), step.operands.begin(), step.operands.end());
-  }
-  ready.prepared = families[main->family]->prepare(*main, machine, std::move(neighbours));
-  return ready;
+  return {.prepared = families[work->main->family]->prepare(*work->main, machine, std::move(work->neighbours)),
+          .operands = std::move(work->operands)};
 }
 
 // Whether threads stay awake between the steps, and the memory that the steps work in.
@@ -313,15 +297,10 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
     bool joined = false;  // the steps that are looked at
     const bool known = for_each_work(std::span(plan->words, plan->word_count), [&](std::span<const Step> steps) {
       joined = steps.size() > 1;
-      std::size_t operands = 0;
       for (const Step& step : steps) {
-        operands += step.operands.size();
         if (step.family >= cpu::families().size()) {
           return false;
         }
-      }
-      if (operands > kMaxStepOperands) {
-        return false;
       }
       ReadyStep ready = make_ready(steps, machine);
       if (ready.prepared == nullptr) {

@@ -24,6 +24,7 @@
 #include <span>
 
 #include "backend/cpu/target.h"
+#include "backend/joined_steps.h"
 #include "plan/plan.h"
 
 namespace anydml::cpu {
@@ -81,35 +82,27 @@ struct StreamTile {
 
 // A step over the elements of one operand without a slot: it produces or consumes them, a tile at a time. Immutable,
 // like Prepared.
-class ElementStream {
+class JoinedStep {
  public:
-  ElementStream() = default;
-  virtual ~ElementStream() = default;
-  ElementStream(const ElementStream&) = delete;
-  ElementStream& operator=(const ElementStream&) = delete;
+  JoinedStep() = default;
+  virtual ~JoinedStep() = default;
+  JoinedStep(const JoinedStep&) = delete;
+  JoinedStep& operator=(const JoinedStep&) = delete;
 
   // Processes the elements of a tile of that operand, which are at `buffer`. Each element is requested once in a run.
   virtual void run(const StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept = 0;
 };
 
-// A step before or after another that forms one piece of work with it. The operands of both are passed together.
-struct Neighbour {
-  std::unique_ptr<ElementStream> stream;  // null: none
-  std::size_t first_operand = 0;          // the first of its own operands, among all
-  std::size_t joined_operand = 0;         // of the main step: the operand that it produces or consumes
-
+struct Neighbour : anydml::Neighbour<JoinedStep> {
   void run(const StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept {
-    stream->run(tile, buffer, operands + first_operand);
+    step->run(tile, buffer, operands + first_operand);
   }
   // The elements [first, first + count).
   void run(std::int64_t first, std::int64_t count, std::byte* buffer, std::byte* const* operands) const noexcept {
     run({.first = first, .rows = 1, .columns = count, .row_step = 0, .buffer_row_step = 0}, buffer, operands);
   }
 };
-struct Neighbours {
-  Neighbour before;
-  Neighbour after;
-};
+using Neighbours = anydml::Neighbours<Neighbour>;
 
 struct Family {
   // Creates whatever steps for this target need, before the first of them; null: nothing. One call at a time, and never
@@ -119,7 +112,7 @@ struct Family {
   // (ops/family.h) get neighbours. May throw std::bad_alloc.
   std::unique_ptr<Prepared> (*prepare)(const Step& step, const Machine& machine, Neighbours neighbours);
   // The same for a step before or after one of another family; null: the family has no such steps.
-  std::unique_ptr<ElementStream> (*prepare_stream)(const Step& step, const Machine& machine);
+  std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const Machine& machine);
 };
 
 // In the order of ops/families.def, so that a step's number selects its family. Defined where the backend is linked.

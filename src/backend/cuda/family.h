@@ -29,23 +29,13 @@
 #include <utility>
 
 #include "backend/cuda/machine.h"
+#include "backend/joined_steps.h"
+#include "backend/small_tasks.h"
 #include "base/element.h"
 #include "plan/plan.h"
 
 namespace anydml::cuda {
 
-// A step over few elements, to be run together with others of its family in one launch. It reads and writes operands of
-// one type, each contiguous or repeated, at addresses that are multiples of an element.
-struct SmallTask {
-  std::uint16_t code;            // selects one of the family's operations
-  std::uint8_t type;             // DataType
-  std::uint8_t broadcast : 4;    // bit i: input i stays at its first element
-  std::uint8_t begins_wave : 1;  // it must see the writes of earlier tasks, or overwrite their inputs
-  std::uint32_t count;
-  std::byte* operands[4];  // inputs first, null for absent ones; the output is operands[3]
-};
-static_assert(sizeof(SmallTask) == 40);
-inline constexpr std::uint32_t kSmallInputs = 3;
 inline constexpr std::uint32_t kMaxSmallTasks = 200;      // in one launch: they are a kernel's parameter
 inline constexpr std::uint32_t kMaxSmallElements = 4096;  // of one task
 
@@ -79,13 +69,13 @@ class PreparedStep {
 //   before it:   Bits operator()(u32 number) const                     makes the element
 //                void vector(u32 number, u32 (&words)[4]) const        makes 16 bytes of them; number: a multiple
 //   after it:    void operator()(u32 number, Bits) const               takes it
-class InlinedStep {
+class JoinedStep {
  public:
-  InlinedStep(std::string text, std::size_t bytes, bool has_vectors)
+  JoinedStep(std::string text, std::size_t bytes, bool has_vectors)
       : text_(std::move(text)), bytes_(bytes), has_vectors_(has_vectors) {}
-  virtual ~InlinedStep() = default;
-  InlinedStep(const InlinedStep&) = delete;
-  InlinedStep& operator=(const InlinedStep&) = delete;
+  virtual ~JoinedStep() = default;
+  JoinedStep(const JoinedStep&) = delete;
+  JoinedStep& operator=(const JoinedStep&) = delete;
 
   // Source (runtime.h) of the class, in the namespace anydml::cuda.
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -102,16 +92,8 @@ class InlinedStep {
   bool has_vectors_;
 };
 
-// A step before or after another that forms one piece of work with it. The operands of both are passed together.
-struct Neighbour {
-  std::unique_ptr<InlinedStep> step;  // null: none
-  std::size_t first_operand = 0;      // the first of its own operands, among all
-  std::size_t joined_operand = 0;     // of the main step: the operand that it produces or consumes
-};
-struct Neighbours {
-  Neighbour before;  // a class Before
-  Neighbour after;   // a class After
-};
+using Neighbour = anydml::Neighbour<JoinedStep>;
+using Neighbours = anydml::Neighbours<Neighbour>;  // their classes are Before and After
 
 struct Family {
   // Null with the reason, as a text that is never freed. Only families whose operators declare that they join others
@@ -120,7 +102,7 @@ struct Family {
                                            const char** why) = nullptr;
   // The same for a step before or after one of another family, as a class of this name; null: the family has no such
   // steps.
-  std::unique_ptr<InlinedStep> (*prepare_inlined)(const Step& step, const char* name) = nullptr;
+  std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const char* name) = nullptr;
   // Small tasks of this family that are independent of one another; null if the family has none.
   cudaError_t (*launch_at_once)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
   // The same in waves: the tasks of a wave may depend on earlier waves.

@@ -18,41 +18,23 @@ constexpr const char* kUnknown = "the plan asks for something that the CUDA back
 // Places one piece of work: a main step with its prologue and its epilogue. The result is null, or says why it cannot
 // be.
 const char* place(std::span<const Step> steps, const Machine& machine, BackendProgram::PlacedStep& placed) {
-  const auto main = std::ranges::find(steps, StepRole::main, &Step::role);
-  std::size_t operands = 0;
   for (const Step& step : steps) {
-    const FamilyEntry entry = find_family(step.family);
-    if (entry.family == nullptr) {
+    if (const FamilyEntry entry = find_family(step.family); entry.family == nullptr) {
       return entry.missing;
     }
-    operands += step.operands.size();
   }
-  if (main == steps.end() || operands > kMaxStepOperands) {
+  auto work = join_steps<Neighbour>(steps, [](const Step& step) -> std::unique_ptr<JoinedStep> {
+    const Family& family = *find_family(step.family).family;
+    const char* const name = step.role == StepRole::prologue ? "Before" : "After";
+    return family.prepare_joined != nullptr ? family.prepare_joined(step, name) : nullptr;
+  });
+  if (!work) {
     return kUnknown;
   }
-  placed.family = find_family(main->family).family;
-  placed.operands.assign(main->operands.begin(), main->operands.end());
-  Neighbours neighbours;
-  for (const Step& step : steps) {
-    if (step.role == StepRole::main) {
-      continue;
-    }
-    const bool is_before = step.role == StepRole::prologue;
-    Neighbour& neighbour = is_before ? neighbours.before : neighbours.after;
-    const Family& family = *find_family(step.family).family;
-    if (neighbour.step != nullptr || family.prepare_inlined == nullptr) {
-      return kUnknown;
-    }
-    neighbour = {.step = family.prepare_inlined(step, is_before ? "Before" : "After"),
-                 .first_operand = placed.operands.size(),
-                 .joined_operand = joined_operand(*main, step)};
-    if (neighbour.step == nullptr || neighbour.joined_operand == main->operands.size()) {
-      return kUnknown;
-    }
-    placed.operands.insert(placed.operands.end(), step.operands.begin(), step.operands.end());
-  }
+  placed.family = find_family(work->main->family).family;
+  placed.operands = std::move(work->operands);
   const char* why = nullptr;
-  placed.prepared = placed.family->prepare(*main, machine, std::move(neighbours), &why);
+  placed.prepared = placed.family->prepare(*work->main, machine, std::move(work->neighbours), &why);
   return placed.prepared != nullptr ? nullptr : why;
 }
 

@@ -21,11 +21,6 @@ enum class EntryId : std::uint16_t {
 };
 inline constexpr std::size_t kEntryCount = static_cast<std::size_t>(EntryId::count_);
 
-// The entry that an instruction of one of our steps names.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr EntryId entry_of(const Instruction& instruction) {
-  return static_cast<EntryId>(instruction.entry);
-}
-
 // Types that an entry accepts together: those of its inputs in order, then the output's.
 using Variant = std::array<DataType, kMaxInputs + 1>;
 

@@ -13,7 +13,7 @@ namespace anydml {
 std::uint16_t ElementwiseProgram::add(EntryId entry, std::uint32_t variant, std::span<const std::uint16_t> sources,
                                       const Attributes& attributes) {
   Instruction& instruction = instructions_.emplace_back();
-  instruction.entry = static_cast<std::uint16_t>(entry);
+  instruction.entry = entry;
   instruction.variant = static_cast<std::uint16_t>(variant);
   std::ranges::copy(sources, instruction.sources);
   instruction.attributes = attributes;

@@ -179,7 +179,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family attention_family;
-const Family attention_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family attention_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

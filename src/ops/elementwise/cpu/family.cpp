@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "ops/elementwise/cpu/kernels.h"
@@ -12,6 +13,7 @@
 #include "ops/elementwise/cpu/tiled_step.h"
 #include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/elementwise/entries.h"
+#include "ops/elementwise/joined_elements.h"
 
 namespace anydml {
 namespace {
@@ -67,7 +69,7 @@ class SingleStep final : public TiledStep {
 // one store.
 bool is_single(const ElementwiseStep& step) {
   if (step.program.size() != 1 || step.stored.size() != 1 || step.stored[0] != step.loads ||
-      step.program[0].entry >= kEntryCount || entry(entry_of(step.program[0])).inputs != step.loads) {
+      step.program[0].entry >= EntryId::count_ || entry(step.program[0].entry).inputs != step.loads) {
     return false;
   }
   for (std::uint32_t i = 0; i < step.loads; ++i) {
@@ -92,7 +94,7 @@ Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const K
     return nullptr;
   }
   for (std::size_t i = 0; i < std::size(kEntries); ++i) {
-    if (entry_of(step.program[i]) != kEntries[i] ||
+    if (step.program[i].entry != kEntries[i] ||
         !std::equal(kSources[i], kSources[i] + entry(kEntries[i]).inputs, step.program[i].sources)) {
       return nullptr;
     }
@@ -111,16 +113,16 @@ std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& f
   if (is_single(step)) {
     const Instruction& instruction = step.program[0];
     const InnerLayout layout = step.nest->inner;
-    const Kernel kernel = kernels.find(entry_of(instruction), instruction.variant, layout);
+    const Kernel kernel = kernels.find(instruction.entry, instruction.variant, layout);
     if (kernel == nullptr) {
       return nullptr;
     }
     // A run keeps the number in a register; the kernel repeats it in memory.
     if ((layout == InnerLayout::first_broadcast || layout == InnerLayout::second_broadcast) &&
-        kernels.find_run(entry_of(instruction), instruction.variant) != nullptr) {
+        kernels.find_run(instruction.entry, instruction.variant) != nullptr) {
       return make_program_step(step, flat, kernels, machine);
     }
-    const bool vectors = kernel != generic_kernels().find(entry_of(instruction), instruction.variant, layout);
+    const bool vectors = kernel != generic_kernels().find(instruction.entry, instruction.variant, layout);
     return std::make_unique<SingleStep>(step, divide(flat, *step.nest, vectors, machine.threads), machine.target,
                                         kernel);
   }
@@ -134,17 +136,14 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   return make_ready(read_elementwise(flat), flat, machine);
 }
 
-std::unique_ptr<cpu::ElementStream> prepare_stream(const Step& flat, const cpu::Machine& machine) {
-  ElementwiseStep step = read_elementwise(flat);
-  const std::uint32_t handed = handed_operand(flat);
-  LoopNest nest = *step.nest;
-  if (!order_by(nest, handed)) {
+std::unique_ptr<cpu::JoinedStep> prepare_joined(const Step& flat, const cpu::Machine& machine) {
+  const std::optional<JoinedElements> joined = read_joined_elements(flat);
+  if (!joined) {
     return nullptr;
   }
-  step.nest = &nest;
-  auto ready = make_ready(step, flat, machine);
+  auto ready = make_ready(joined->step.view(), flat, machine);
   if (ready != nullptr) {
-    ready->set_handed(handed);
+    ready->set_handed(joined->operand);
   }
   return ready;
 }
@@ -153,7 +152,7 @@ std::unique_ptr<cpu::ElementStream> prepare_stream(const Step& flat, const cpu::
 
 namespace cpu {
 extern const Family elementwise_family;
-const Family elementwise_family = {.open = open, .prepare = prepare, .prepare_stream = prepare_stream};
+const Family elementwise_family = {.open = open, .prepare = prepare, .prepare_joined = prepare_joined};
 }  // namespace cpu
 
 }  // namespace anydml

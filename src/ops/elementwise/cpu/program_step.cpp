@@ -256,10 +256,10 @@ class ProgramMaker {
   // Null: the entry or variant does not exist.
   [[nodiscard]] const Entry* entry_at(std::size_t i) const {
     const Instruction& instruction = step_.program[i];
-    if (instruction.entry >= kEntryCount || instruction.variant >= entry(entry_of(instruction)).variants.size()) {
+    if (instruction.entry >= EntryId::count_ || instruction.variant >= entry(instruction.entry).variants.size()) {
       return nullptr;
     }
-    return &entry(entry_of(instruction));
+    return &entry(instruction.entry);
   }
 
   [[nodiscard]] std::int64_t result_bytes(std::size_t i) const {

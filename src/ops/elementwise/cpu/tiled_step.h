@@ -30,8 +30,8 @@ struct Division {
 // `vectors`: whether the kernels have any, which makes them some ten times as fast.
 [[nodiscard]] Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned threads);
 
-// It stands alone, or is a stream of elements beside a step of another family, which says where its elements are.
-class TiledStep : public cpu::Prepared, public cpu::ElementStream {
+// It stands alone, or is joined with a step of another family, which says where its elements are.
+class TiledStep : public cpu::Prepared, public cpu::JoinedStep {
  public:
   TiledStep(const ElementwiseStep& step, Division division, cpu::Target target)
       : Prepared(division.pieces()), nest_(*step.nest), division_(std::move(division)), target_(target) {}
@@ -60,7 +60,7 @@ class TiledStep : public cpu::Prepared, public cpu::ElementStream {
     }
   }
 
-  // As a stream: which operand has no slot.
+  // Joined: which operand has no slot.
   void set_handed(std::uint32_t operand) { handed_ = operand; }
 
  protected:

@@ -51,7 +51,7 @@ const char* make_code(const ElementStep& step, Code& code) {
     values[i].bytes = static_cast<std::uint8_t>(element_size(step.types[i]));
   }
   for (std::uint32_t i = 0; i < count; ++i) {
-    const ElementInstruction& instruction = step.program[i];
+    const Instruction& instruction = step.program[i];
     if (!find_function(instruction.entry, instruction.variant, functions[i])) {
       return kUndefined;
     }

@@ -9,7 +9,7 @@
 
 #include "backend/cuda/runtime.h"
 #include "ops/elementwise/cuda/kernel_set.h"
-#include "ops/elementwise/cuda/step.h"
+#include "ops/elementwise/element_step.h"
 
 namespace anydml::cuda {
 

@@ -37,7 +37,7 @@ bool write_program(const ElementStep& step, ProgramText& text) {
   for (std::uint32_t i = 0; i < step.loads; ++i) {
     bytes.push_back(element_size(step.types[i]));
   }
-  for (const ElementInstruction& instruction : step.program) {
+  for (const Instruction& instruction : step.program) {
     CodeFunction function{};
     if (!find_function(instruction.entry, instruction.variant, function)) {
       return false;

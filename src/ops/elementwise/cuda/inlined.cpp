@@ -1,39 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Element-wise steps as parts of another family's kernels.
+#include <optional>
+
 #include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/prepared.h"
 #include "ops/elementwise/cuda/rounding.h"
-#include "ops/elementwise/step.h"
+#include "ops/elementwise/joined_elements.h"
 
 namespace anydml::cuda {
 namespace {
 
 constexpr std::uint32_t kVectorBytes = 16;
 
-// How many elements a step may make at a time: as many as are 16 bytes, if every operand has them beside each other or
-// stays at one, in one access each; otherwise 0.
-std::uint32_t vector_of(const ElementStep& step, std::uint32_t handed) {
-  const LoopNest& nest = step.nest;
-  const auto elements = static_cast<std::uint32_t>(kVectorBytes / element_size(step.types[handed]));
-  bool good = handed >= step.loads && nest.innermost().size % elements == 0;
-  for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
-    const auto bytes = static_cast<std::int64_t>(element_size(step.types[operand]));
-    const std::int64_t along = nest.innermost().strides[operand];
-    const bool stays = along == 0 && operand < step.loads;
-    good = good && (stays || (along == bytes && bytes * elements <= kVectorBytes));
-    for (std::uint32_t loop = 0; loop + 1 < nest.rank; ++loop) {
-      good = good && (stays || nest.loops[loop].strides[operand] % (bytes * elements) == 0);
-    }
-  }
-  return good ? elements : 0;
-}
-
-class InlinedElements final : public InlinedStep {
+// The step's class for NVRTC. An object of it holds the launch, which has the addresses, and the attributes.
+class InlinedElements final : public JoinedStep {
  public:
-  InlinedElements(const ElementStep& step, std::uint32_t handed, std::uint32_t vector, InlinedSource source)
-      : InlinedStep(std::move(source.text), inlined_bytes(step.nest.operands, source.words.size()), vector != 0),
+  InlinedElements(const JoinedElements& joined, std::uint32_t vector, InlinedSource source)
+      : JoinedStep(std::move(source.text), inlined_bytes(joined.step.nest.operands, source.words.size()), vector != 0),
+        operands_(joined, vector),
         words_(std::move(source.words)) {
-    const LoopNest& nest = step.nest;
+    const LoopNest& nest = joined.step.nest;
     geometry_.operands = nest.operands;
     geometry_.rank = nest.rank;
     geometry_.count = static_cast<std::uint32_t>(nest.count);
@@ -42,24 +28,14 @@ class InlinedElements final : public InlinedStep {
       std::copy_n(nest.loops[loop].strides, nest.operands, geometry_.strides[loop]);
     }
     for (std::uint32_t operand = 0; operand < nest.operands; ++operand) {
-      Place& place = places_[operand];
-      place.offset = nest.offsets[operand];
-      place.bytes = operand == handed ? 1 : element_size(step.types[operand]);  // it has no address
-      for (std::uint32_t loop = 0; loop < nest.rank; ++loop) {
-        place.strides |= static_cast<std::uint64_t>(nest.loops[loop].strides[operand]);
-      }
-      const bool stays = nest.innermost().strides[operand] == 0;
-      geometry_.stays |= (stays ? 1u : 0u) << operand;
-      place.vector_bytes = stays || operand == handed ? place.bytes : place.bytes * vector;
+      geometry_.stays |= (nest.innermost().strides[operand] == 0 ? 1u : 0u) << operand;
     }
   }
 
   bool fits_vectors(std::byte* const* bases) const noexcept override {
     bool fits = true;
-    for (std::uint32_t operand = 0; operand < geometry_.operands; ++operand) {
-      const Place& place = places_[operand];
-      const auto address = reinterpret_cast<std::uintptr_t>(bases[operand] + place.offset);
-      fits = fits && address % place.vector_bytes == 0 && place.strides % place.bytes == 0;
+    for (std::uint32_t operand = 0; operand < operands_.count(); ++operand) {
+      fits = fits && operands_.fits_vectors(operand, reinterpret_cast<std::uint64_t>(bases[operand]));
     }
     return fits;
   }
@@ -68,43 +44,34 @@ class InlinedElements final : public InlinedStep {
     static const ScalarBytes none{};
     static const Machine no_machine{};
     KernelLaunch launch{.geometry = geometry_, .scalar = none, .machine = no_machine, .addresses = {}, .aligned = true};
-    for (std::uint32_t operand = 0; operand < geometry_.operands; ++operand) {
-      const Place& place = places_[operand];
-      launch.addresses[operand] = bases[operand] + place.offset;
-      const auto low = reinterpret_cast<std::uintptr_t>(launch.addresses[operand]) | place.strides;
-      launch.aligned = launch.aligned && low % place.bytes == 0;
+    for (std::uint32_t operand = 0; operand < operands_.count(); ++operand) {
+      const auto base = reinterpret_cast<std::uint64_t>(bases[operand]);
+      launch.addresses[operand] = reinterpret_cast<std::byte*>(operands_.first_element(operand, base));
+      launch.aligned = launch.aligned && operands_.is_aligned(operand, base);
     }
     make_inlined(launch, words_, object);
   }
 
  private:
-  struct Place {
-    std::int64_t offset = 0;         // from the operand's address to the first element
-    std::uint64_t bytes = 1;         // of an element
-    std::uint64_t vector_bytes = 1;  // read or written at a time, if vectors are made
-    std::uint64_t strides = 0;       // all of them together; only the lowest bits count
-  };
-
   Geometry geometry_ = {};
-  Place places_[kMaxOperands];
+  JoinedOperands operands_;
   std::vector<std::uint64_t> words_;
 };
 
 }  // namespace
 
-std::unique_ptr<InlinedStep> prepare_inlined(const Step& flat, const char* name) {
-  ElementStep step = read_step(flat);
-  const std::uint32_t handed = handed_operand(flat);
+std::unique_ptr<JoinedStep> prepare_joined(const Step& flat, const char* name) {
+  const std::optional<JoinedElements> joined = read_joined_elements(flat);
+  if (!joined) {
+    return nullptr;
+  }
   const RoundToNearest rounding;
+  const std::uint32_t vector = vector_elements(*joined, kVectorBytes);
   InlinedSource source;
-  if (!order_by(step.nest, handed)) {
+  if (!write_inlined(joined->step, joined->operand, vector, name, source)) {
     return nullptr;
   }
-  const std::uint32_t vector = vector_of(step, handed);
-  if (!write_inlined(step, handed, vector, name, source)) {
-    return nullptr;
-  }
-  return std::make_unique<InlinedElements>(step, handed, vector, std::move(source));
+  return std::make_unique<InlinedElements>(*joined, vector, std::move(source));
 }
 
 }  // namespace anydml::cuda

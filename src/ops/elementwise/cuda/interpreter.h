@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ops/elementwise/cuda/kernel_set.h"
-#include "ops/elementwise/cuda/step.h"
+#include "ops/elementwise/element_step.h"
 
 namespace anydml::cuda {
 

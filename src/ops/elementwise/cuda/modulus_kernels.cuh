@@ -404,7 +404,7 @@ inline constexpr u32 kWaveThreads = 256;
 
 template <bool kFloor, class T>
 __global__ void __launch_bounds__(kWaveThreads) modulus_waves(const __grid_constant__ WaveTasks tasks) {
-  SmallTask task = tasks.tasks[0];
+  KernelTask task = tasks.tasks[0];
 #pragma unroll 1
   for (u32 i = 1;; ++i) {
     const u32 bytes = task.count * static_cast<u32>(sizeof(T));

@@ -58,7 +58,7 @@ const char* PreparedElements::prepare(const ElementStep& step, const Machine& ma
     }
     return nullptr;
   }
-  const ElementInstruction& last = step.program.back();
+  const Instruction& last = step.program.back();
   for (std::uint32_t input = 0; input < kernels_->inputs; ++input) {
     const bool is_result = last.sources[input] >= step.loads;  // the ScaleBias's
     map_operand(nest, is_result ? step.program[0].sources[0] : last.sources[input], kernels_->element_sizes[input]);
@@ -78,7 +78,7 @@ bool PreparedElements::find_kernels_of(const ElementStep& step) {
   if (count == 0 || count > 2 || step.stored.size() != 1 || step.stored[0] != step.loads + count - 1) {
     return false;
   }
-  const ElementInstruction& last = step.program.back();
+  const Instruction& last = step.program.back();
   const bool scaled = count == 2;
   if (scaled && (step.program[0].entry != EntryId::SCALE_BIAS || step.program[0].sources[0] >= step.loads ||
                  last.sources[0] != step.loads)) {
@@ -299,7 +299,7 @@ bool PreparedElements::make_small_task(std::byte* const* bases, SmallTask& task)
         (!stays && stride(0, operand) != source.bytes)) {
       return false;
     }
-    task.operands[operand == output ? kSmallInputs : operand] = address;
+    task.operands[operand == output ? kSmallInputs : operand] = reinterpret_cast<std::uint64_t>(address);
     if (operand != output && !stays) {
       task.broadcast = static_cast<std::uint8_t>((task.broadcast & ~(1u << operand)) & 7u);
     }
@@ -331,13 +331,13 @@ const Family elementwise_family = {
     .prepare = [](const Step& step, const Machine& machine, Neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       auto prepared = std::make_unique<PreparedElements>();
-      *why = prepared->prepare(read_step(step), machine);
+      *why = prepared->prepare(read_element_step(step), machine);
       if (*why != nullptr) {
         return nullptr;
       }
       return prepared;
     },
-    .prepare_inlined = prepare_inlined,
+    .prepare_joined = prepare_joined,
     .launch_at_once = launch_at_once,
     .launch_in_waves = launch_in_waves,
 };

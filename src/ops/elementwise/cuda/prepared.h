@@ -8,7 +8,7 @@
 #include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/interpreter.h"
 #include "ops/elementwise/cuda/kernel_set.h"
-#include "ops/elementwise/cuda/step.h"
+#include "ops/elementwise/element_step.h"
 
 namespace anydml::cuda {
 
@@ -62,7 +62,7 @@ class PreparedElements final : public PreparedStep {
 };
 
 // A step before or after one of another family; null: it cannot be.
-[[nodiscard]] std::unique_ptr<InlinedStep> prepare_inlined(const Step& step, const char* name);
+[[nodiscard]] std::unique_ptr<JoinedStep> prepare_joined(const Step& step, const char* name);
 
 [[nodiscard]] const char* shape_name(KernelShape shape) noexcept;
 

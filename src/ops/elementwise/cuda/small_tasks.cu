@@ -22,7 +22,7 @@ template <u32 kMost>
 struct Tasks {
   u32 count;
   bool in_waves;  // in one block; otherwise each task has its own
-  SmallTask tasks[kMost];
+  KernelTask tasks[kMost];
 };
 static_assert(sizeof(Tasks<kMaxSmallTasks>) <= 32764);
 
@@ -156,7 +156,7 @@ __device__ inline void run_piece(EntryId entry, const Piece& piece) {
 }
 
 // Vectors first, first + step, ... of a task.
-__device__ inline void run_vectors(const SmallTask& task, u32 first, u32 step) {
+__device__ inline void run_vectors(const KernelTask& task, u32 first, u32 step) {
   const auto type = static_cast<DataType>(task.type);
   const u32 shift = size_shift(type);
   const u32 bytes = task.count << shift;
@@ -198,10 +198,10 @@ __global__ void __launch_bounds__(kWaveThreads) run_tasks(const __grid_constant_
   const u32 begin = tasks.in_waves ? 0 : blockIdx.x;
   const u32 end = tasks.in_waves ? tasks.count : begin + 1;
   u32 start = 0;
-  SmallTask next = tasks.tasks[begin];
+  KernelTask next = tasks.tasks[begin];
 #pragma unroll 1
   for (u32 i = begin; i < end; ++i) {
-    const SmallTask task = next;
+    const KernelTask task = next;
     if (i + 1 < end) {
       next = tasks.tasks[i + 1];
     }
@@ -224,9 +224,7 @@ cudaError_t launch_tasks(const SmallTask* tasks, u32 count, bool waves, cudaStre
   Tasks<kMost> parameter;
   parameter.count = count;
   parameter.in_waves = waves;
-  for (u32 i = 0; i < count; ++i) {
-    parameter.tasks[i] = tasks[i];
-  }
+  copy_tasks(tasks, count, parameter.tasks);
   run_tasks<kMost><<<waves ? 1 : count, waves ? kWaveThreads : kTaskThreads, 0, stream>>>(parameter);
   return cudaGetLastError();
 }
@@ -234,9 +232,7 @@ cudaError_t launch_tasks(const SmallTask* tasks, u32 count, bool waves, cudaStre
 // Of the same operator and type as the first, over whole vectors.
 bool is_plain(const SmallTask& task, const SmallTask& first) {
   const std::size_t bytes = task.count * element_size(static_cast<DataType>(task.type));
-  const auto addresses = reinterpret_cast<std::uintptr_t>(task.operands[0]) |
-                         reinterpret_cast<std::uintptr_t>(task.operands[1]) |
-                         reinterpret_cast<std::uintptr_t>(task.operands[3]);
+  const std::uint64_t addresses = task.operands[0] | task.operands[1] | task.operands[kSmallInputs];
   return task.code == first.code && task.type == first.type && (task.broadcast & 3) == 0 &&
          (bytes | addresses) % kVectorBytes == 0;
 }
@@ -273,7 +269,7 @@ cudaError_t launch_in_waves(const SmallTask* tasks, std::uint32_t count, cudaStr
   }
   WaveTasks parameter;
   parameter.count = count;
-  std::copy_n(tasks, count, parameter.tasks);
+  copy_tasks(tasks, count, parameter.tasks);
   return visit_type(type, [&]<class T>() {
     return floor ? launch_modulus_waves<!std::is_unsigned_v<T>, T>(parameter, stream)
                  : launch_modulus_waves<false, T>(parameter, stream);

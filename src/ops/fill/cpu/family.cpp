@@ -141,7 +141,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family fill_family;
-const Family fill_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family fill_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

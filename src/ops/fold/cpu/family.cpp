@@ -73,7 +73,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family fold_family;
-const Family fold_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family fold_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

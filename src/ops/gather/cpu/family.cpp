@@ -34,7 +34,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family gather_family;
-const Family gather_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family gather_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

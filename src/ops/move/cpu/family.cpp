@@ -442,7 +442,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family move_family;
-const Family move_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family move_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -115,7 +115,7 @@ NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t thread
 
 namespace cpu {
 extern const Family normalise_family;
-const Family normalise_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family normalise_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

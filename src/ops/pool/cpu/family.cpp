@@ -143,7 +143,7 @@ class Pooling final : public cpu::Prepared {
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     const PoolAddresses at{.input = operands[0],
-                           .output = after_.stream != nullptr ? nullptr : operands[1],
+                           .output = after_.step != nullptr ? nullptr : operands[1],
                            .indices = step_.index_type != DataType::unknown ? operands[2] : nullptr,
                            .after = &after_,
                            .operands = operands};
@@ -175,7 +175,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (function == PoolFunction::max_gradient) {
     return prepare_max_gradient(step, machine.threads);
   }
-  auto cut = make_cut(step, machine.threads, neighbours.after.stream != nullptr);
+  auto cut = make_cut(step, machine.threads, neighbours.after.step != nullptr);
   if (!cut) {
     PoolCut elements{};
     elements.inner = 1;
@@ -199,7 +199,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family pool_family;
-const Family pool_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family pool_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

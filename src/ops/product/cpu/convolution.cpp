@@ -483,7 +483,7 @@ class ConvolutionRun final : public cpu::Prepared {
   }
 
   void finish(const Place& place, std::byte* const* operands, f32* totals) const {
-    const bool is_handed_on = after_.stream != nullptr;
+    const bool is_handed_on = after_.step != nullptr;
     const std::int64_t columns = place.box.outputs();
     if (columns == 1 && !is_handed_on) {
       finish_one(place, operands, totals);
@@ -574,7 +574,7 @@ std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const Produ
   }
   TapClasses classes(step.windows);
   const std::int64_t count = classes.count();
-  const bool skips = skips_taps(step, kernels, after.stream != nullptr);
+  const bool skips = skips_taps(step, kernels, after.step != nullptr);
   const ConvolutionTiles tiles = cut(step,
                                      {.strip = kernels != nullptr ? kernels->strip : 1,
                                       .panel = kernels != nullptr ? kernels->panel : 1,

@@ -267,7 +267,7 @@ class ProductRun final : public cpu::Prepared {
   }
 
   void finish(const Place& place, std::byte* const* operands, f32* totals) const {
-    const bool is_handed_on = after_.stream != nullptr;
+    const bool is_handed_on = after_.step != nullptr;
     const bool is_contiguous = step_.output.column == kBytes || place.columns == 1;
     for (std::int64_t row = 0; row < place.rows; ++row) {
       f32* const made = totals + row * tiles_.columns;
@@ -401,7 +401,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family product_family;
-const Family product_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family product_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

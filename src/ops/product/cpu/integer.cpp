@@ -330,7 +330,7 @@ class IntegerRun final : public cpu::Prepared {
 
   void finish(const Work& work) const {
     const TilePlace& place = work.place;
-    const bool is_handed_on = after_.stream != nullptr;
+    const bool is_handed_on = after_.step != nullptr;
     const std::int64_t bytes = step_.finish == IntegerFinish::quantized ? 1 : kWord;
     const bool is_contiguous = product_.output.column == bytes || place.columns == 1;
     const bool has_scales = step_.finish != IntegerFinish::int32;

@@ -363,7 +363,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
                              .factors = at<f32>(work, buffers_.factors),
                              .zeros = at<i32>(work, buffers_.zeros),
                              .count = columns};
-      if (after_.stream != nullptr) {
+      if (after_.step != nullptr) {
         finish_row(whole, reinterpret_cast<std::byte*>(totals));
         continue;
       }
@@ -386,7 +386,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
                      }
                    });
     }
-    if (after_.stream != nullptr) {
+    if (after_.step != nullptr) {
       const WindowAxis* const axes = convolution_.windows.axes;
       const std::int64_t pixel =
           (work.box.first[0] * axes[1].output + work.box.first[1]) * axes[2].output + work.box.first[2];

@@ -56,7 +56,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family quantize_family;
-const Family quantize_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family quantize_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

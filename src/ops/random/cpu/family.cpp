@@ -100,7 +100,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family random_family;
-const Family random_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family random_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -542,7 +542,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family recurrent_family;
-const Family recurrent_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family recurrent_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -27,7 +27,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family reduce_family;
-const Family reduce_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family reduce_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -85,7 +85,7 @@ class Reduction final : public cpu::Prepared {
  private:
   static Cut make_cut(const ReduceStep& step, const cpu::Machine& machine, const cpu::Neighbours& neighbours) {
     return cut(step, kBytes, static_cast<std::int64_t>(sizeof(Accumulator)), kLanes, machine.threads,
-               neighbours.before.stream != nullptr);
+               neighbours.before.step != nullptr);
   }
 
   struct Offsets {
@@ -125,7 +125,7 @@ class Reduction final : public cpu::Prepared {
   void make(std::byte* const* operands, std::int64_t offset, std::int64_t count, std::byte* to) const {
     neighbours_.before.run(offset / kBytes, count, to, operands);
   }
-  [[nodiscard]] bool are_made() const { return neighbours_.before.stream != nullptr; }
+  [[nodiscard]] bool are_made() const { return neighbours_.before.step != nullptr; }
 
   // `count` elements of one output's reduction from `first` on, contiguous: where they are, or gathered or made in the
   // buffer.

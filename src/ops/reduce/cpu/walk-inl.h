@@ -63,7 +63,7 @@ class Outputs {
 
   // Of this output; offset: of its element in memory.
   std::byte* place(std::int64_t output, std::int64_t offset) {
-    if (after_.stream == nullptr) {
+    if (after_.step == nullptr) {
       return operands_[1] + offset;
     }
     if (held_ == kHeld) {

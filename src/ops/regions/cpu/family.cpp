@@ -28,7 +28,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family regions_family;
-const Family regions_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family regions_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

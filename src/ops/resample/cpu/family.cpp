@@ -258,7 +258,7 @@ class Resampling final : public cpu::Prepared {
     work.seek(first);
     for (std::int64_t unit = first; unit < end;) {
       std::int64_t rows = 1;
-      if (after_.stream == nullptr) {
+      if (after_.step == nullptr) {
         rows = work.rows_together(end - unit);
         work.make(operands[0], operands[1] + work.output(), cut_.column.output_stride, rows);
       } else {
@@ -302,7 +302,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   }
   ResampleStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const bool hands_on = neighbours.after.stream != nullptr;
+  const bool hands_on = neighbours.after.step != nullptr;
   return std::make_unique<Resampling>(cut_rows(step, machine.threads, hands_on), machine.target, std::move(neighbours));
 }
 
@@ -310,7 +310,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family resample_family;
-const Family resample_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family resample_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

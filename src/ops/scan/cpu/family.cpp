@@ -459,7 +459,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family scan_family;
-const Family scan_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family scan_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

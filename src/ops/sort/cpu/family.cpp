@@ -277,7 +277,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 namespace cpu {
 extern const Family sort_family;
-const Family sort_family = {.open = nullptr, .prepare = prepare, .prepare_stream = nullptr};
+const Family sort_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Which device of the library a device of DLPack is, and back. The table of devices decides which ones there are; this
+// is the only place that knows how DLPack numbers their kinds.
+#pragma once
+
+#include <anydml/anydml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "call.h"
+#include "dlpack.h"
+
+namespace anydml::python {
+
+// A kind of memory that DLPack names.
+struct DeviceType {
+  std::int32_t number;       // DLPack's
+  std::string_view backend;  // whose devices are named "cuda:0", with DLPack's number of the device
+  bool is_pinned;            // memory of the CPU that those devices can reach
+  bool has_streams;          // libraries order their work there by streams as CUDA's (cuda_streams.h)
+};
+
+// Of each backend the device's own memory first, which is the kind of new arrays.
+inline constexpr DeviceType kDeviceTypes[] = {
+    {.number = dlpack::kCuda, .backend = "cuda", .is_pinned = false, .has_streams = true},
+    {.number = dlpack::kCudaManaged, .backend = "cuda", .is_pinned = false, .has_streams = true},
+    {.number = dlpack::kCudaHost, .backend = "cuda", .is_pinned = true, .has_streams = false},
+    {.number = dlpack::kVulkan, .backend = "vulkan", .is_pinned = false, .has_streams = false},
+    {.number = dlpack::kRocm, .backend = "rocm", .is_pinned = false, .has_streams = false},
+    {.number = dlpack::kRocmHost, .backend = "rocm", .is_pinned = true, .has_streams = false},
+};
+
+// Null: the CPU's memory, or memory that no backend could reach.
+[[nodiscard]] inline const DeviceType* find_device_type(std::int32_t number) {
+  if (number <= dlpack::kCpu) {
+    return nullptr;
+  }
+  const auto* const found = std::ranges::find(kDeviceTypes, number, &DeviceType::number);
+  return found != std::end(kDeviceTypes) ? found : nullptr;
+}
+
+// Null: arrays of DLPack cannot be on devices of this backend.
+[[nodiscard]] inline const DeviceType* own_memory(std::string_view backend) {
+  const auto* const found = std::ranges::find(kDeviceTypes, backend, &DeviceType::backend);
+  return found != std::end(kDeviceTypes) ? found : nullptr;
+}
+
+// Empty: a device of none of these types.
+[[nodiscard]] inline std::string_view backend_of(dlpack::Device where) {
+  const DeviceType* const type = find_device_type(where.type);
+  return type != nullptr ? type->backend : std::string_view();
+}
+
+// The name that the table has for such a device, if it is there.
+[[nodiscard]] inline std::string device_name(dlpack::Device where) {
+  return std::string(backend_of(where)) + ":" + std::to_string(where.id);
+}
+
+[[nodiscard]] inline bool has_streams(dlpack::Device where) {
+  const DeviceType* const type = find_device_type(where.type);
+  return type != nullptr && type->has_streams;
+}
+
+// The device that holds an array. Raises an error if the table does not have it.
+inline const anydml_device* device_of(dlpack::Device where) {
+  static auto* const known = new std::map<std::pair<std::int32_t, std::int32_t>, const anydml_device*>;
+  const anydml_device*& device = (*known)[{where.type, where.id}];
+  if (device != nullptr) {
+    return device;
+  }
+  const std::string name = device_name(where);
+  for (std::size_t i = 0; device == nullptr && i < anydml_device_count(); ++i) {
+    const anydml_device* const one = anydml_device_at(i);
+    device = anydml_device_get_info(one)->name == name ? one : nullptr;
+  }
+  if (device == nullptr) {
+    // The search by name says why a plugin has none.
+    const std::string why = anydml_find_device(name.c_str()) == nullptr ? anydml_last_error() : "";
+    raise(PyExc_RuntimeError, "an array is on " + name + ", and anydml has no such device: the plugin libanydml-" +
+                                  std::string(backend_of(where)) +
+                                  ".so is missing or does not work here (docs/python.md says where it goes); arrays in "
+                                  "the CPU's memory are taken without it. " +
+                                  why);
+  }
+  return device;
+}
+
+// How DLPack names new memory of a device; nothing: it has no name for it.
+[[nodiscard]] inline std::optional<dlpack::Device> dlpack_device(const anydml_device* device) {
+  const std::string_view name = anydml_device_get_info(device)->name;
+  const std::size_t colon = name.find(':');
+  const DeviceType* const type = own_memory(name.substr(0, colon));
+  if (type == nullptr || colon == std::string_view::npos) {
+    return std::nullopt;
+  }
+  dlpack::Device where{type->number, 0};
+  std::from_chars(name.data() + colon + 1, name.data() + name.size(), where.id);
+  return where;
+}
+
+}  // namespace anydml::python

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Steps that form one piece of work, as data, without a backend: how a neighbour finds its place beside the main step,
+// and what an element-wise neighbour says of its loops, its vectors and its addresses.
+#include "backend/joined_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ops/elementwise/joined_elements.h"
+#include "ops/elementwise/program.h"
+
+namespace anydml {
+namespace {
+
+constexpr DataType kFloat = DataType::FLOAT32;
+
+// A form of a backend that stores nothing but which step it was made from.
+struct Form {
+  std::uint32_t family;
+};
+struct FormNeighbour : Neighbour<Form> {};
+
+Operand in_slot(std::uint32_t slot) { return {.slot = slot, .type = kFloat, .offset = 0}; }
+Operand passed(std::uint64_t number) { return {.slot = kNoSlot, .type = kFloat, .offset = number}; }
+
+std::unique_ptr<Form> join(const Step& step) { return std::make_unique<Form>(Form{step.family}); }
+
+TEST(JoinSteps, NeighboursFollowTheMainStepWithTheirOperands) {
+  const Operand main[] = {in_slot(0), passed(7), passed(8)};
+  const Operand before[] = {in_slot(1), in_slot(2), passed(7)};
+  const Operand after[] = {passed(8), in_slot(3)};
+  const Step steps[] = {{.family = 5, .role = StepRole::prologue, .operands = before, .parameters = {}},
+                        {.family = 6, .role = StepRole::main, .operands = main, .parameters = {}},
+                        {.family = 7, .role = StepRole::epilogue, .operands = after, .parameters = {}}};
+  const auto work = join_steps<FormNeighbour>(steps, join);
+  ASSERT_TRUE(work);
+  EXPECT_EQ(work->main, &steps[1]);
+  ASSERT_EQ(work->operands.size(), 8U);
+  EXPECT_EQ(work->operands[3].slot, 1U);
+  EXPECT_EQ(work->operands[7].slot, 3U);
+  const auto& [first, last] = work->neighbours;
+  ASSERT_TRUE(first.step != nullptr && last.step != nullptr);
+  EXPECT_EQ(first.step->family, 5U);
+  EXPECT_EQ(first.first_operand, 3U);
+  EXPECT_EQ(first.joined_operand, 1U);
+  EXPECT_EQ(last.step->family, 7U);
+  EXPECT_EQ(last.first_operand, 6U);
+  EXPECT_EQ(last.joined_operand, 2U);
+}
+
+TEST(JoinSteps, AStepAloneHasNoNeighbours) {
+  const Operand main[] = {in_slot(0)};
+  const Step step{.family = 0, .role = StepRole::main, .operands = main, .parameters = {}};
+  const auto work = join_steps<FormNeighbour>({&step, 1}, join);
+  ASSERT_TRUE(work);
+  EXPECT_TRUE(work->neighbours.before.step == nullptr && work->neighbours.after.step == nullptr);
+}
+
+TEST(JoinSteps, RefusesWhatIsNoPieceOfWork) {
+  const Operand main[] = {in_slot(0), passed(7)};
+  const Operand after[] = {passed(7), in_slot(3)};
+  const Operand stranger[] = {passed(9), in_slot(3)};
+  const Step of_main{.family = 0, .role = StepRole::main, .operands = main, .parameters = {}};
+  const Step of_after{.family = 0, .role = StepRole::epilogue, .operands = after, .parameters = {}};
+  const Step of_stranger{.family = 0, .role = StepRole::epilogue, .operands = stranger, .parameters = {}};
+  const std::vector<Operand> many(kMaxStepOperands, in_slot(0));
+  const Step of_many{.family = 0, .role = StepRole::main, .operands = many, .parameters = {}};
+  const auto joins = [](std::vector<Step> steps) { return join_steps<FormNeighbour>(steps, join).has_value(); };
+  EXPECT_TRUE(joins({of_main, of_after}));
+  EXPECT_FALSE(joins({of_after}));
+  EXPECT_FALSE(joins({of_main, of_after, of_after}));
+  EXPECT_FALSE(joins({of_main, of_stranger}));
+  EXPECT_TRUE(joins({of_many}));
+  EXPECT_FALSE(joins({of_many, of_after}));
+  const Step both[] = {of_main, of_after};
+  EXPECT_FALSE(join_steps<FormNeighbour>(both, [](const Step&) { return std::unique_ptr<Form>(); }));
+}
+
+TensorDesc tensor(std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, DataType type = kFloat) {
+  TensorDesc made;
+  made.type = type;
+  made.rank = static_cast<std::uint32_t>(sizes.size());
+  std::copy(sizes.begin(), sizes.end(), made.sizes);
+  std::copy(strides.begin(), strides.end(), made.strides);
+  return made;
+}
+
+// ADD of the first two tensors, of which the one with this number has no slot; then use(step).
+template <class Use>
+void with_add(std::vector<TensorDesc> tensors, std::size_t without_slot, Use use) {
+  const Entry& add = entry(EntryId::ELEMENT_WISE_ADD);
+  ElementwiseProgram program(2);
+  const std::uint16_t sources[] = {0, 1};
+  const std::uint16_t stored[] = {program.add(add.id, find_variant(add, tensors[0].type), sources)};
+  std::vector<PlacedTensor> placed;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    placed.push_back({.tensor = tensors[i], .slot = i == without_slot ? kNoSlot : static_cast<std::uint32_t>(i)});
+  }
+  Plan plan(2, 1);
+  add_elementwise(plan, program, placed, stored);
+  for_each_step(plan.words(), [&](const Step& step) {
+    use(step);
+    return true;
+  });
+}
+
+TEST(JoinedElements, HoldTheProgramAndTheOperandThatIsPassedOn) {
+  const TensorDesc whole = tensor({4, 16}, {16, 1});
+  with_add({whole, tensor({4, 16}, {0, 1}), whole}, 2, [](const Step& step) {
+    const auto joined = read_joined_elements(step);
+    ASSERT_TRUE(joined);
+    EXPECT_TRUE(joined->produces());
+    EXPECT_EQ(joined->operand, 2U);
+    EXPECT_EQ(joined->step.loads, 2U);
+    ASSERT_EQ(joined->step.program.size(), 1U);
+    EXPECT_EQ(joined->step.program[0].entry, EntryId::ELEMENT_WISE_ADD);
+    EXPECT_EQ(joined->step.types[2], kFloat);
+    EXPECT_EQ(joined->step.stored, (std::vector<std::uint16_t>{2}));
+    const ElementwiseStep view = joined->step.view();
+    EXPECT_EQ(view.nest, &joined->step.nest);
+    EXPECT_EQ(view.program.data(), joined->step.program.data());
+  });
+  with_add({whole, whole, whole}, 1, [](const Step& step) {
+    const auto joined = read_joined_elements(step);
+    ASSERT_TRUE(joined);
+    EXPECT_FALSE(joined->produces());
+    EXPECT_EQ(joined->operand, 1U);
+  });
+  with_add({whole, whole, whole}, 3, [](const Step& step) { EXPECT_FALSE(read_joined_elements(step)); });
+}
+
+// The output is walked upwards in a plan. The elements of the first operand, which is passed on packed, come in the
+// opposite order of rows there: their loops are turned round.
+TEST(JoinedElements, LoopsFollowTheOperandThatIsPassedOn) {
+  const TensorDesc reversed = tensor({4, 16}, {-16, 1});
+  const TensorDesc packed = tensor({4, 16}, {16, 1});
+  with_add({packed, packed, reversed}, 0, [](const Step& step) {
+    const auto joined = read_joined_elements(step);
+    ASSERT_TRUE(joined);
+    const LoopNest& nest = joined->step.nest;
+    ASSERT_EQ(nest.rank, 2U);
+    EXPECT_EQ(nest.loops[0].strides[0], 64);
+    EXPECT_EQ(nest.loops[0].strides[2], -64);
+    EXPECT_EQ(nest.offsets[0], 0);
+    EXPECT_EQ(nest.offsets[2], 0);
+  });
+  // Transposed, its elements follow one another along the outer loop.
+  with_add({tensor({4, 16}, {1, 4}), packed, packed}, 0,
+           [](const Step& step) { EXPECT_FALSE(read_joined_elements(step)); });
+}
+
+std::uint32_t vector_of(std::vector<TensorDesc> tensors, std::size_t without_slot, std::uint32_t bytes = 16) {
+  std::uint32_t elements = 99;
+  with_add(std::move(tensors), without_slot,
+           [&](const Step& step) { elements = vector_elements(*read_joined_elements(step), bytes); });
+  return elements;
+}
+
+TEST(JoinedElements, VectorsNeedElementsBesideEachOther) {
+  const TensorDesc whole = tensor({4, 16}, {16, 1});
+  EXPECT_EQ(vector_of({whole, whole, whole}, 2), 4U);
+  EXPECT_EQ(vector_of({whole, whole, whole}, 2, 32), 8U);
+  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {1, 0}), whole}, 2), 4U);   // stays at one element of a row
+  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {18, 1}), whole}, 2), 0U);  // rows begin between vectors
+  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {32, 2}), whole}, 2), 0U);  // every second element
+  EXPECT_EQ(vector_of({whole, whole, whole}, 0), 0U);                     // it consumes elements
+  const TensorDesc odd = tensor({4, 6}, {8, 1});
+  EXPECT_EQ(vector_of({odd, odd, tensor({4, 6}, {6, 1})}, 2), 0U);  // a row is no number of vectors
+  const TensorDesc halves = tensor({4, 16}, {16, 1}, DataType::FLOAT16);
+  EXPECT_EQ(vector_of({halves, halves, halves}, 2), 8U);
+}
+
+// Addresses are numbers: these are a device's, which the host cannot use.
+TEST(JoinedOperands, SayWhatAddressesAllow) {
+  constexpr std::uint64_t kMemory = 0xffff'8000'0000'0000;
+  const TensorDesc whole = tensor({4, 16}, {16, 1});
+  with_add({tensor({4, 16}, {-16, 1}), tensor({4, 16}, {1, 0}), whole}, 2, [](const Step& step) {
+    const auto joined = read_joined_elements(step);
+    ASSERT_TRUE(joined);
+    const JoinedOperands operands(*joined, vector_elements(*joined, 16));
+    ASSERT_EQ(operands.count(), 3U);
+    EXPECT_EQ(operands.first_element(0, kMemory), kMemory + static_cast<std::uint64_t>(joined->step.nest.offsets[0]));
+    EXPECT_TRUE(operands.fits_vectors(0, kMemory));
+    EXPECT_FALSE(operands.fits_vectors(0, kMemory + 4));
+    EXPECT_TRUE(operands.is_aligned(0, kMemory + 4));
+    EXPECT_FALSE(operands.is_aligned(0, kMemory + 2));
+    EXPECT_TRUE(operands.fits_vectors(1, kMemory + 4));  // one element
+    EXPECT_FALSE(operands.fits_vectors(1, kMemory + 2));
+    EXPECT_TRUE(operands.fits_vectors(2, 0));  // it has no address
+    EXPECT_TRUE(operands.is_aligned(2, 1));
+    const JoinedOperands one_by_one(*joined, 0);
+    EXPECT_FALSE(one_by_one.fits_vectors(0, kMemory));
+    EXPECT_TRUE(one_by_one.is_aligned(0, kMemory));
+  });
+}
+
+}  // namespace
+}  // namespace anydml

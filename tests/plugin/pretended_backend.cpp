@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A plugin for tests of Python's device arrays: the CPU under the name of another backend, ANYDML_PRETENDED, whose
+// arrays the tests make from the CPU's memory (tests/python/pretend.py). Which devices Python finds for an array of
+// DLPack can be tried this way where there is no GPU.
+#include <cstdio>
+
+#include "anydml_build/hash.h"
+#include "backend/backend.h"
+#include "backend/cpu/cpu_backend.h"
+
+namespace anydml {
+namespace {
+
+BackendTable pretended_table() {
+  BackendTable table = cpu_backend();
+  table.name = ANYDML_PRETENDED;
+  table.describe = [](const BackendDevice* device, BackendDeviceInfo* info) {
+    cpu_backend().describe(device, info);
+    std::snprintf(info->name, sizeof(info->name), ANYDML_PRETENDED ":0");
+    std::snprintf(info->description, sizeof(info->description), "a device of the tests");
+  };
+  // Work on a stream is done at once, as all work here.
+  table.create_queue = [](BackendDevice* device, auto, BackendQueue** queue) {
+    return cpu_backend().create_queue(device, {}, queue);
+  };
+  return table;
+}
+
+}  // namespace
+}  // namespace anydml
+
+extern "C" __attribute__((visibility("default"))) const anydml::BackendTable* anydml_backend(const char**) {
+  static const anydml::BackendTable table = anydml::pretended_table();
+  return &table;
+}
