@@ -35,7 +35,7 @@ UFUNCS = {
 UFUNC_OPTIONS = ("where=True", "casting='same_kind'", "order='K'", "dtype=None", "subok=True", "signature=None",
                  "device=None")
 TAKEN = {"run", "compile", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters", "operators", "onnx",
-         "compare"}  # names of the package
+         "compare", "DeviceArray", "to_device"}  # names of the package
 # Parameters that only Python has, which follow the attributes.
 EXTRAS = {"REDUCE": ("axis", "keepdims"), "ARGMIN": ("axis", "keepdims"), "ARGMAX": ("axis", "keepdims"),
           "ACTIVATION_SOFTMAX": ("axis",), "ACTIVATION_LOG_SOFTMAX": ("axis",), "ACTIVATION_HARDMAX": ("axis",)}

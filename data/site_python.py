@@ -13,6 +13,7 @@ import python_rule as python
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "anydml"
 # What the package has besides the operators' functions, and where.
 MEMBERS = {"__init__.py": ("modulus_floor", "modulus_truncate", "adapters", "operators"),
+           "_device_array.py": ("DeviceArray", "to_device"),
            "_run.py": ("run", "compile", "Compiled", "Operator")}
 
 

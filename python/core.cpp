@@ -330,6 +330,16 @@ NB_MODULE(_core, module) {
     }
     return reinterpret_cast<std::uintptr_t>(PyArray_DATA(as_array(array.ptr())));
   });
+  module.def(
+      "device_name",
+      [](nb::handle device) {
+        const anydml_device_info* const info = anydml_device_get_info(find_device(device));
+        if (info == nullptr) {
+          raise(PyExc_RuntimeError, anydml_last_error());
+        }
+        return std::string(info->name);
+      },
+      nb::arg("device").none());
   module.def("device_layouts", device_layouts, nb::arg("arrays"));
   module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
   module.def("set_most_elements",
@@ -337,6 +347,20 @@ NB_MODULE(_core, module) {
   module.def("set_leak_warnings", nb::set_leak_warnings);
   module.def("device_calls_kept", [] { return CompiledCalls::of_process().size(); });
   nb::class_<DeviceMemory>(module, "DeviceMemory")
+      .def("__init__",
+           [](DeviceMemory* made, nb::handle device, nb::handle dtype, nb::handle shape) {
+             const std::string name = nb::cast<std::string>(dtype);
+             const bool is_of_truths = name == "bool";
+             std::vector<std::int64_t> sizes;
+             for (const nb::handle size : shape) {
+               sizes.push_back(nb::cast<std::int64_t>(size));
+             }
+             new (made) DeviceMemory(find_device(device), is_of_truths ? DataType::UINT8 : type_named(name),
+                                     static_cast<int>(sizes.size()), sizes.data(), is_of_truths);
+           })
+      .def("write", &DeviceMemory::write)
+      .def("read", &DeviceMemory::read)
+      .def("is_shareable", &DeviceMemory::is_shareable)
       .def("__dlpack__", [](const DeviceMemory& memory, const nb::kwargs&) { return memory.capsule(); })
       .def("__dlpack_device__", &DeviceMemory::device);
   module.def("adapters", list_adapters);

@@ -362,6 +362,19 @@ inline std::string type_text(DataType type) {
   return text;
 }
 
+// unknown for an empty name.
+inline DataType type_named(const std::string& name) {
+  for (std::uint32_t type = 1; type < kDataTypeLimit; ++type) {
+    if (const auto found = static_cast<DataType>(type); type_text(found) == name) {
+      return found;
+    }
+  }
+  if (!name.empty()) {
+    raise(PyExc_TypeError, "dtype is " + name + "; expected float16/32/64, int8 to int64 or uint8 to uint64");
+  }
+  return DataType::unknown;
+}
+
 inline std::string type_of_object(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
 // The bits of a number beside arrays of a type, as an integer of the same width; nothing if it is not a number.

@@ -199,17 +199,6 @@ class DeviceCall {
   }
 
   static bool is_on_gpu(const DeviceOperand& one) { return one.on_gpu(); }
-  static DataType type_named(const std::string& name) {
-    for (std::uint32_t type = 1; type < kDataTypeLimit; ++type) {
-      if (const auto found = static_cast<DataType>(type); type_text(found) == name) {
-        return found;
-      }
-    }
-    if (!name.empty()) {
-      raise(PyExc_TypeError, "dtype is " + name + "; expected float16/32/64, int8 to int64 or uint8 to uint64");
-    }
-    return DataType::unknown;
-  }
 
   // Inputs may be absent only if the call has rules.
   [[nodiscard]] bool is_absent(std::size_t i) const {

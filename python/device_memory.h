@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GPU memory for new arrays of libraries that do not provide writable memory.
+// Memory of a device for new arrays: of libraries that do not provide writable memory, and of our own (DeviceArray).
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,11 +10,13 @@
 #include <memory>
 #include <vector>
 
-#include "backend/core.h"
 #include "base/element.h"
 #include "call.h"
+#include "capi/arguments.h"
+#include "capi/device_memory.h"
 #include "dlpack.h"
 #include "dlpack_devices.h"
+#include "gil.h"
 
 namespace anydml::python {
 
@@ -24,30 +26,37 @@ class DeviceMemory {
  public:
   DeviceMemory(const anydml_device* device, DataType type, int rank, const std::int64_t* sizes,
                bool is_of_truths = false)
-      : where_(dlpack_device(device).value()), type_(type), is_of_truths_(is_of_truths), sizes_(sizes, sizes + rank) {
+      : where_(dlpack_device(device)), type_(type), is_of_truths_(is_of_truths), sizes_(sizes, sizes + rank) {
     std::uint64_t bytes = element_size(type);
     for (const std::int64_t size : sizes_) {
       bytes *= static_cast<std::uint64_t>(size);
     }
-    const CoreTable& core = *anydml_private_core();
-    for (std::uint32_t i = 0; i < core.device_count(); ++i) {
-      if (anydml_device_at(i) == device) {
-        memory_ = std::make_shared<Memory>(core.device(i), bytes);
-      }
+    const auto chosen = choose_device(device);
+    auto made =
+        chosen ? anydml::DeviceMemory::allocate(*chosen.value(), "a new array", bytes, anydml::DeviceMemory::Named::yes)
+               : Result<std::shared_ptr<anydml::DeviceMemory>>(chosen.error());
+    if (!made) {
+      raise(made.error().kind == ErrorKind::out_of_memory ? PyExc_MemoryError : PyExc_RuntimeError,
+            made.error().message);
     }
+    memory_ = std::move(made.value());
   }
-  [[nodiscard]] void* address() const { return memory_->address(); }
+  [[nodiscard]] void* address() const { return memory_->pointer(); }
   [[nodiscard]] nb::tuple device() const { return nb::make_tuple(where_.type, where_.id); }
+  // Whether other libraries can use the memory: DLPack has a type for the device, and the pointer is its address.
+  [[nodiscard]] bool is_shareable() const {
+    return where_.type != dlpack::kExtension && memory_->device().info.shares_addresses != 0;
+  }
 
   // The work that wrote the memory is done, so no stream has to wait.
   [[nodiscard]] nb::object capsule() const {
     struct Export {
       dlpack::Managed managed;
       std::vector<std::int64_t> sizes;
-      std::shared_ptr<Memory> memory;
+      std::shared_ptr<anydml::DeviceMemory> memory;
     };
     auto* made = new Export{{}, sizes_, memory_};
-    made->managed.tensor = {memory_->address(),
+    made->managed.tensor = {memory_->pointer(),
                             where_,
                             static_cast<std::int32_t>(sizes_.size()),
                             is_of_truths_ ? dlpack::ElementType{dlpack::kBool, 8, 1} : dlpack::element_type(type_),
@@ -69,35 +78,32 @@ class DeviceMemory {
     return nb::steal(capsule);
   }
 
+  // Copies between the memory and a packed NumPy array with the same number of bytes.
+  void write(nb::handle array) { copy(array, true); }
+  void read(nb::handle array) const { copy(array, false); }
+
  private:
-  struct Memory {
-    Memory(const CoreDevice* of, std::uint64_t count) : device(of), bytes(count) {
-      const BackendStatus status = of->backend->allocate(of->handle, MemoryKind::temporary, bytes, &block);
-      if (status.code != BackendCode::ok) {
-        raise(status.code == BackendCode::out_of_memory ? PyExc_MemoryError : PyExc_RuntimeError, status.message);
-      }
+  void copy(nb::handle array, bool to_memory) const {
+    if (PyArray_Check(array.ptr()) == 0 || PyArray_IS_C_CONTIGUOUS(as_array(array.ptr())) == 0 ||
+        static_cast<std::uint64_t>(PyArray_NBYTES(as_array(array.ptr()))) != memory_->bytes()) {
+      raise(PyExc_ValueError, "expected a packed array with as many bytes as the memory");
     }
-    ~Memory() {
-      if (block.handle != nullptr) {
-        device->backend->release(device->handle, MemoryKind::temporary, bytes, block.handle);
-      }
+    void* const data = PyArray_DATA(as_array(array.ptr()));
+    Status copied;
+    {
+      const GilReleased released;
+      copied = copy_bytes("a copy of an array", *memory_, 0, data, memory_->bytes(), to_memory);
     }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-
-    // GPUs whose arrays other libraries share have the process's addresses.
-    [[nodiscard]] void* address() const { return reinterpret_cast<void*>(block.address); }
-
-    const CoreDevice* device;
-    std::uint64_t bytes;
-    MemoryBlock block = {};
-  };
+    if (!copied.ok()) {
+      raise(PyExc_RuntimeError, copied.error().message);
+    }
+  }
 
   dlpack::Device where_;
   DataType type_;
   bool is_of_truths_;
   std::vector<std::int64_t> sizes_;
-  std::shared_ptr<Memory> memory_;
+  std::shared_ptr<anydml::DeviceMemory> memory_;
 };
 
 }  // namespace anydml::python

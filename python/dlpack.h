@@ -14,6 +14,7 @@ inline constexpr std::int32_t kCudaHost = 3;
 inline constexpr std::int32_t kVulkan = 7;
 inline constexpr std::int32_t kRocm = 10;
 inline constexpr std::int32_t kRocmHost = 11;
+inline constexpr std::int32_t kExtension = 12;  // a device that has no type of its own
 inline constexpr std::int32_t kCudaManaged = 13;
 
 struct Device {

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,10 +21,11 @@ namespace anydml::python {
 
 // A kind of memory that DLPack names.
 struct DeviceType {
-  std::int32_t number;       // DLPack's
-  std::string_view backend;  // whose devices are named "cuda:0", with DLPack's number of the device
-  bool is_pinned;            // memory of the CPU that those devices can reach
-  bool has_streams;          // libraries order their work there by streams as CUDA's (cuda_streams.h)
+  std::int32_t number;  // DLPack's
+  // Whose devices are named "cuda:0", with DLPack's number of the device. Empty: the number is that of the table.
+  std::string_view backend;
+  bool is_pinned;    // memory of the CPU that those devices can reach
+  bool has_streams;  // libraries order their work there by streams as CUDA's (cuda_streams.h)
 };
 
 // Of each backend the device's own memory first, which is the kind of new arrays.
@@ -36,6 +36,8 @@ inline constexpr DeviceType kDeviceTypes[] = {
     {.number = dlpack::kVulkan, .backend = "vulkan", .is_pinned = false, .has_streams = false},
     {.number = dlpack::kRocm, .backend = "rocm", .is_pinned = false, .has_streams = false},
     {.number = dlpack::kRocmHost, .backend = "rocm", .is_pinned = true, .has_streams = false},
+    // For arrays of our own on any other device (anydml.DeviceArray). No other library sees it.
+    {.number = dlpack::kExtension, .backend = "", .is_pinned = false, .has_streams = false},
 };
 
 // Null: the CPU's memory, or memory that no backend could reach.
@@ -61,6 +63,10 @@ inline constexpr DeviceType kDeviceTypes[] = {
 
 // The name that the table has for such a device, if it is there.
 [[nodiscard]] inline std::string device_name(dlpack::Device where) {
+  if (where.type == dlpack::kExtension) {
+    const anydml_device* const device = anydml_device_at(static_cast<std::size_t>(where.id));
+    return device != nullptr ? anydml_device_get_info(device)->name : "a device that does not exist";
+  }
   return std::string(backend_of(where)) + ":" + std::to_string(where.id);
 }
 
@@ -93,13 +99,17 @@ inline const anydml_device* device_of(dlpack::Device where) {
   return device;
 }
 
-// How DLPack names new memory of a device; nothing: it has no name for it.
-[[nodiscard]] inline std::optional<dlpack::Device> dlpack_device(const anydml_device* device) {
+// How DLPack names new memory of a device. The type is kExtension if it has no name for it.
+[[nodiscard]] inline dlpack::Device dlpack_device(const anydml_device* device) {
   const std::string_view name = anydml_device_get_info(device)->name;
   const std::size_t colon = name.find(':');
   const DeviceType* const type = own_memory(name.substr(0, colon));
   if (type == nullptr || colon == std::string_view::npos) {
-    return std::nullopt;
+    dlpack::Device where{dlpack::kExtension, 0};
+    while (anydml_device_at(static_cast<std::size_t>(where.id)) != device) {
+      ++where.id;
+    }
+    return where;
   }
   dlpack::Device where{type->number, 0};
   std::from_chars(name.data() + colon + 1, name.data() + name.size(), where.id);

@@ -10,6 +10,7 @@ array([ 1, -1])
 import numpy as _np
 
 from . import _core, _numpy, _operators, _suggest, _tensors
+from ._device_array import DeviceArray, to_device
 from ._graphs import Graph, graph
 from ._matmul import matmul
 from ._run import Compiled, Operator, compile, run
@@ -19,13 +20,13 @@ from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 __version__ = _core.__version__
 # Names of Python builtins, such as abs, are left out: they are only attributes of this module.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
-           "matmul", "operators", *_numpy.NAMES, "__version__", *_operators.__all__]
-for _public in (run, compile, graph, matmul, Compiled, Graph, Operator, Symbol,
+           "matmul", "operators", "DeviceArray", "to_device", *_numpy.NAMES, "__version__", *_operators.__all__]
+for _public in (run, compile, graph, matmul, Compiled, DeviceArray, Graph, Operator, Symbol, to_device,
                 *(getattr(_numpy, _name) for _name in (*_numpy.NAMES, *_numpy.SHADOWING)),
                 *(getattr(_operators, _name) for _name in (*_operators.__all__, *_operators.SHADOWING))):
     globals()[_public.__name__] = _public
     _public.__module__ = "anydml"  # so that help and pickle show it
-    if _public not in (run, compile, graph) and not isinstance(_public, type):
+    if _public not in (run, compile, graph, to_device) and not isinstance(_public, type):
         _tensors.let_inline(_public)
 del _public
 

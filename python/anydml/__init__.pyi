@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 from typing import TypedDict
 
+from ._device_array import DeviceArray as DeviceArray, to_device as to_device
 from ._graphs import Graph as Graph, graph as graph
 from ._matmul import matmul as matmul
 from ._numpy import (concat as concat, concatenate as concatenate, cumprod as cumprod, cumsum as cumsum, equal as

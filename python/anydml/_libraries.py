@@ -114,7 +114,32 @@ class Cupy(Library):
         return self._beside(array, self._cupy.full, (), bits, f"i{size}")
 
 
-_KNOWN = {"torch": Torch, "cupy": Cupy, "jax": Jax}
+class Own(Library):
+    """DeviceArray. Calls wait until their work is done, so it has no streams."""
+
+    def __init__(self, name):
+        from ._device_array import DeviceArray
+
+        super().__init__(name)
+        self._array = DeviceArray
+
+    @staticmethod
+    def capsule(array, stream):
+        return array._memory.__dlpack__()
+
+    def empty_like(self, array):
+        return self._array(array.shape, array.dtype, array.device)
+
+    def empty(self, array, shape, kind=None):
+        return self._array(shape, array.dtype if kind is None else kind, array.device)
+
+    def number(self, array, bits, size):
+        made = self._array((), f"int{8 * size}", array.device)
+        made.copy_from(np.asarray(bits, made.dtype))
+        return made
+
+
+_KNOWN = {"torch": Torch, "cupy": Cupy, "jax": Jax, "anydml": Own}
 _made = {}
 
 

@@ -8,7 +8,9 @@
 #include <mutex>
 
 #include "base/checked.h"
+#include "capi/arguments.h"
 #include "capi/devices.h"
+#include "capi/run.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -106,6 +108,27 @@ std::optional<NamedMemory::Found> NamedMemory::find(const void* pointer) const {
                .address = memory->address() + offset,
                .before = offset,
                .after = memory->bytes() - offset};
+}
+
+Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint64_t offset, void* data,
+                  std::uint64_t bytes, bool to_memory) {
+  if (offset > memory.bytes() || bytes > memory.bytes() - offset) {
+    return bad_call(label, format_text("{} byte{} from byte {} on {} asked for; the memory has {}", bytes,
+                                       bytes == 1 ? "" : "s", offset, bytes == 1 ? "is" : "are", memory.bytes()));
+  }
+  if (bytes == 0) {
+    return {};
+  }
+  if (data == nullptr) {
+    return bad_call(label, format_text("{} is null; expected the address of {} byte{}", to_memory ? "from" : "to",
+                                       bytes, bytes == 1 ? "" : "s"));
+  }
+  Run run(memory.device(), label);
+  // After the work of callers that name no stream, where the device's API has streams.
+  ANYDML_TRY(memory.device().backend->create_queue_on != nullptr ? run.begin_on(nullptr) : run.begin());
+  ANYDML_TRY(to_memory ? run.copy(memory.place(offset), place_at(data), bytes)
+                       : run.copy(place_at(data), memory.place(offset), bytes));
+  return run.finish();
 }
 
 MemoryPlace place_of(const Device& device, const void* pointer) {

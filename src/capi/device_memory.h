@@ -79,6 +79,10 @@ class NamedMemory {
   std::map<std::uintptr_t, const DeviceMemory*> memory_;  // by the first byte's pointer
 };
 
+// Copies between the memory and the CPU's, and returns when that is done. to_memory: the direction.
+[[nodiscard]] Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint64_t offset, void* data,
+                                std::uint64_t bytes, bool to_memory);
+
 // The place for copies that a caller's pointer means: memory of the device's, or the CPU's.
 [[nodiscard]] MemoryPlace place_of(const Device& device, const void* pointer);
 

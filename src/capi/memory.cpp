@@ -8,7 +8,6 @@
 #include "capi/arguments.h"
 #include "capi/boundary.h"
 #include "capi/device_memory.h"
-#include "capi/run.h"
 #include "text/format.h"
 
 struct anydml_memory {
@@ -35,30 +34,13 @@ int create_memory(const char* function, const anydml_device* device, anydml_memo
   });
 }
 
-// Copies between the memory and the CPU's. to_memory: the direction.
-Status copy_bytes(const char* function, const anydml_memory* memory, std::uint64_t offset, void* data,
-                  std::uint64_t bytes, bool to_memory) {
+// Checks the object of a call that copies.
+Status copy_checked(const char* function, const anydml_memory* memory, std::uint64_t offset, void* data,
+                    std::uint64_t bytes, bool to_memory) {
   if (memory == nullptr) {
     return bad_call(function, "memory is null; expected an object from anydml_memory_create");
   }
-  const DeviceMemory& held = *memory->memory;
-  if (offset > held.bytes() || bytes > held.bytes() - offset) {
-    return bad_call(function, format_text("{} byte{} from byte {} on {} asked for; the memory has {}", bytes,
-                                          bytes == 1 ? "" : "s", offset, bytes == 1 ? "is" : "are", held.bytes()));
-  }
-  if (bytes == 0) {
-    return {};
-  }
-  if (data == nullptr) {
-    return bad_call(function, format_text("{} is null; expected the address of {} byte{}", to_memory ? "from" : "to",
-                                          bytes, bytes == 1 ? "" : "s"));
-  }
-  Run run(held.device(), function);
-  // After the work of callers that name no stream, where the device's API has streams.
-  ANYDML_TRY(held.device().backend->create_queue_on != nullptr ? run.begin_on(nullptr) : run.begin());
-  ANYDML_TRY(to_memory ? run.copy(held.place(offset), place_at(data), bytes)
-                       : run.copy(place_at(data), held.place(offset), bytes));
-  return run.finish();
+  return copy_bytes(function, *memory->memory, offset, data, bytes, to_memory);
 }
 
 }  // namespace
@@ -125,10 +107,11 @@ int anydml_memory_map(anydml_memory* memory, void** data) {
 }
 
 int anydml_memory_write(anydml_memory* memory, size_t offset, const void* from, size_t bytes) {
-  return boundary(
-      [&] { return anydml::copy_bytes("anydml_memory_write", memory, offset, const_cast<void*>(from), bytes, true); });
+  return boundary([&] {
+    return anydml::copy_checked("anydml_memory_write", memory, offset, const_cast<void*>(from), bytes, true);
+  });
 }
 
 int anydml_memory_read(const anydml_memory* memory, size_t offset, void* to, size_t bytes) {
-  return boundary([&] { return anydml::copy_bytes("anydml_memory_read", memory, offset, to, bytes, false); });
+  return boundary([&] { return anydml::copy_checked("anydml_memory_read", memory, offset, to, bytes, false); });
 }

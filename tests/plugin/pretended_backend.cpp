@@ -20,8 +20,8 @@ BackendTable pretended_table() {
     std::snprintf(info->description, sizeof(info->description), "a device of the tests");
   };
   // Work on a stream is done at once, as all work here.
-  table.create_queue = [](BackendDevice* device, auto, BackendQueue** queue) {
-    return cpu_backend().create_queue(device, {}, queue);
+  table.create_queue_on = [](BackendDevice* device, BackendStream*, BackendQueue** queue) {
+    return cpu_backend().create_queue(device, queue);
   };
   return table;
 }

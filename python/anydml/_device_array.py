@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Arrays in the memory of any device, also of devices for which no other library has arrays."""
+import math
+import operator
+
+import numpy as np
+
+from . import _core
+
+# By the names that _core uses.
+_TYPES = {name: np.dtype(name) for name in ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64",
+                                            "uint8", "uint16", "uint32", "uint64")}
+
+
+class DeviceArray:
+    """An array in the memory of a device, packed in C order. `to_device` makes it from a NumPy array.
+
+    The functions of this package take it like any array and compute on its device; their results are arrays there too.
+    `numpy()` copies it to the CPU. Where DLPack has a type for the device, and the device shares its addresses with
+    other libraries, `torch.from_dlpack` and similar functions use the same memory.
+    """
+
+    __slots__ = ("shape", "dtype", "_device", "_memory")
+
+    def __init__(self, shape, dtype, device=None):
+        """Makes an array whose elements are not set. dtype: a NumPy type or its name. device: its name; None is the
+        default."""
+        self.dtype = np.dtype(dtype)
+        if self.dtype.name not in _TYPES:
+            raise TypeError(f"dtype is {self.dtype.name}; expected one of {', '.join(_TYPES)}")
+        try:
+            shape = (operator.index(shape),)
+        except TypeError:
+            shape = tuple(operator.index(size) for size in shape)
+        if any(size < 0 for size in shape):
+            raise ValueError(f"shape is {shape}; expected sizes of 0 or more")
+        self.shape = shape
+        self._device = _core.device_name(device)
+        self._memory = _core.DeviceMemory(self._device, self.dtype.name, shape)
+
+    @property
+    def device(self):
+        """The name of the device, as `adapters` lists it."""
+        return self._device
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def size(self):
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self):
+        return self.size * self.dtype.itemsize
+
+    def numpy(self):
+        """Returns a copy in the CPU's memory."""
+        copied = np.empty(self.shape, self.dtype)
+        self._memory.read(copied)
+        return copied
+
+    def copy_from(self, array):
+        """Copies a NumPy array of the same shape and type, or anything that NumPy converts to one, into this array."""
+        given = np.ascontiguousarray(array)
+        if given.shape != self.shape and np.shape(array) != self.shape:
+            raise ValueError(f"array has shape {np.shape(array)}; expected {self.shape}")
+        if given.dtype != self.dtype:
+            raise TypeError(f"array is {given.dtype.name}; expected {self.dtype.name}")
+        self._memory.write(given)
+
+    def __array__(self, dtype=None, copy=None):
+        if copy is False:
+            raise ValueError(f"the array is on {self._device}; NumPy can only have a copy")
+        copied = self.numpy()
+        return copied if dtype is None else copied.astype(dtype, copy=False)
+
+    def __dlpack_device__(self):
+        return self._memory.__dlpack_device__()
+
+    def __dlpack__(self, **_):
+        if not self._memory.is_shareable():
+            raise BufferError(f"the array is on {self._device}, whose memory DLPack cannot name; numpy() copies it")
+        return self._memory.__dlpack__()
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of an array without dimensions")
+        return self.shape[0]
+
+    def __repr__(self):
+        return f"DeviceArray(shape={self.shape}, dtype={self.dtype.name}, device={self._device!r})"
+
+
+def to_device(array, device=None):
+    """Returns a copy of a NumPy array, or of anything that NumPy converts to one, in the memory of a device.
+
+    device: a name that `adapters` lists; None is the default.
+
+    >>> import numpy as np, anydml
+    >>> x = anydml.to_device(np.float32([1, 2, 3]), "cpu")
+    >>> x
+    DeviceArray(shape=(3,), dtype=float32, device='cpu')
+    >>> x.numpy()
+    array([1., 2., 3.], dtype=float32)
+    """
+    given = np.asarray(array)
+    made = DeviceArray(given.shape, given.dtype, device)
+    made.copy_from(given)
+    return made
