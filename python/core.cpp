@@ -266,6 +266,14 @@ bool import_numpy() {
   return true;
 }
 
+std::vector<std::int64_t> sizes_of(nb::handle shape) {
+  std::vector<std::int64_t> sizes;
+  for (const nb::handle size : shape) {
+    sizes.push_back(nb::cast<std::int64_t>(size));
+  }
+  return sizes;
+}
+
 }  // namespace
 }  // namespace anydml::python
 
@@ -351,13 +359,11 @@ NB_MODULE(_core, module) {
            [](DeviceMemory* made, nb::handle device, nb::handle dtype, nb::handle shape) {
              const std::string name = nb::cast<std::string>(dtype);
              const bool is_of_truths = name == "bool";
-             std::vector<std::int64_t> sizes;
-             for (const nb::handle size : shape) {
-               sizes.push_back(nb::cast<std::int64_t>(size));
-             }
-             new (made) DeviceMemory(find_device(device), is_of_truths ? DataType::UINT8 : type_named(name),
+             const std::vector<std::int64_t> sizes = sizes_of(shape);
+             new (made) DeviceMemory(find_device(device), is_of_truths ? anydml::DataType::UINT8 : type_named(name),
                                      static_cast<int>(sizes.size()), sizes.data(), is_of_truths);
            })
+      .def("reshaped", [](const DeviceMemory& memory, nb::handle shape) { return memory.reshaped(sizes_of(shape)); })
       .def("write", &DeviceMemory::write)
       .def("read", &DeviceMemory::read)
       .def("is_shareable", &DeviceMemory::is_shareable)

@@ -78,6 +78,13 @@ class DeviceMemory {
     return nb::steal(capsule);
   }
 
+  // The same memory with other sizes, of as many elements.
+  [[nodiscard]] DeviceMemory reshaped(std::vector<std::int64_t> sizes) const {
+    DeviceMemory made(*this);
+    made.sizes_ = std::move(sizes);
+    return made;
+  }
+
   // Copies between the memory and a packed NumPy array with the same number of bytes.
   void write(nb::handle array) { copy(array, true); }
   void read(nb::handle array) const { copy(array, false); }

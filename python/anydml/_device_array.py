@@ -55,6 +55,15 @@ class DeviceArray:
     def nbytes(self):
         return self.size * self.dtype.itemsize
 
+    def reshape(self, *shape):
+        """Returns an array of another shape over the same memory. One size may be -1, as in NumPy."""
+        sizes = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+        made = object.__new__(type(self))
+        made.dtype, made._device = self.dtype, self._device
+        made.shape = np.broadcast_to(np.False_, self.shape).reshape(sizes).shape  # which knows NumPy's rules
+        made._memory = self._memory.reshaped(made.shape)
+        return made
+
     def numpy(self):
         """Returns a copy in the CPU's memory."""
         copied = np.empty(self.shape, self.dtype)

@@ -9,6 +9,8 @@ import sys
 
 import numpy as np
 
+from ._device_array import DeviceArray as _DeviceArray
+
 
 class Library:
     """A library that supports DLPack and, for numbers and new arrays, Python's array API standard."""
@@ -118,10 +120,8 @@ class Own(Library):
     """DeviceArray. Calls wait until their work is done, so it has no streams."""
 
     def __init__(self, name):
-        from ._device_array import DeviceArray
-
         super().__init__(name)
-        self._array = DeviceArray
+        self._array = _DeviceArray
 
     @staticmethod
     def capsule(array, stream):

@@ -72,6 +72,17 @@ def test_operators_with_indices_and_weights():
     assert indices.numpy().tolist() == expected[1].tolist()
 
 
+def test_reshape():
+    x = np.arange(12, dtype="f4").reshape(3, 4)
+    array = on_device(x)
+    for shape in ((12,), (2, -1), (1, 3, 4, 1), (3, 4)):
+        assert array.reshape(shape).numpy().tolist() == array.reshape(*shape).numpy().tolist() == x.reshape(shape).tolist()
+    array.reshape(-1).copy_from(2 * x.reshape(-1))
+    assert array.numpy().tolist() == (2 * x).tolist()
+    with pytest.raises(ValueError, match="cannot reshape array of size 12 into shape"):
+        array.reshape(5, 2)
+
+
 def test_copy_from():
     array = anydml.DeviceArray(3, "i8", DEVICE)
     array.copy_from([1, 2, 3])
@@ -94,8 +105,9 @@ def test_wrong_use_is_named():
         anydml.add(array, np.ones(3, "f4"))
     with pytest.raises(ValueError, match="NumPy can only have a copy"):
         array.__array__(copy=False)
-    with pytest.raises(BufferError, match="whose memory DLPack cannot name"):
-        np.from_dlpack(array)
+    if not DEVICE.startswith("cuda"):
+        with pytest.raises(BufferError, match="whose memory DLPack cannot name"):
+            np.from_dlpack(array)
     with pytest.raises(TypeError, match="without dimensions"):
         len(on_device(np.float32(1)))
     with pytest.raises(TypeError):
@@ -115,4 +127,4 @@ def test_on_the_device_of_the_tests():
                           capture_output=True, timeout=600,
                           env={**os.environ, "ANYDML_PLUGINS": str(folder), "ANYDML_TEST_DEVICE": "later:0"})
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "9 passed, 1 skipped" in done.stdout, done.stdout
+    assert "8 passed, 1 skipped" in done.stdout, done.stdout
