@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The scalar definitions compute the same bits whoever supplies the floats (base/primitives.h): once with the compiler's
-// float and double, and once compiled again for a device that has integers alone. And these integers' arithmetic, by
-// itself, against the processor's.
+// The scalar definitions compute the same bits whoever supplies the floats (base/primitives.h): once with the
+// compiler's float and double, and once compiled again for a device that has integers alone. And these integers'
+// arithmetic, by itself, against the processor's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -71,8 +71,7 @@ u64 random_float(Random& random) {
 }
 
 template <class T>
-using Integers =
-    IntegerFloat<std::conditional_t<sizeof(T) == 4, Float32Format, Float64Format>, IntegerMachine>;
+using Integers = IntegerFloat<std::conditional_t<sizeof(T) == 4, Float32Format, Float64Format>, IntegerMachine>;
 
 template <class T>
 class IntegerFloats : public testing::Test {};
@@ -101,8 +100,8 @@ TYPED_TEST(IntegerFloats, ComputeTheProcessorsBits) {
     const T x = from_bits<T>(a);
     const T y = from_bits<T>(b);
     // A sum that nearly cancels the product, or any.
-    const auto c = i % 3 == 0 ? static_cast<Bits>(to_bits(-(x * y)) + random() % 3) : static_cast<Bits>(
-                                                                                         random_float<Format>(random));
+    const auto c = i % 3 == 0 ? static_cast<Bits>(to_bits(-(x * y)) + random() % 3)
+                              : static_cast<Bits>(random_float<Format>(random));
     same("add", a, b, 0, Of::add(a, b), x + y);
     same("subtract", a, b, 0, Of::subtract(a, b), x - y);
     same("multiply", a, b, 0, Of::multiply(a, b), x * y);

@@ -28,9 +28,9 @@ struct Float64Format {
 // The parts of a format that every algorithm needs, in one place.
 template <class Format>
 struct FormatParts : Format {
-  using typename Format::Bits;
   using Format::kExponentBits;
   using Format::kFractionBits;
+  using typename Format::Bits;
   static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
   static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (kFractionBits + kExponentBits));
   static constexpr Bits kMagnitude = static_cast<Bits>(kSign - 1);

@@ -15,8 +15,10 @@ struct IntegerMachine {
   // Whether a function should take the fewest operations or the shortest chain of them (ops/scalar/primitives.h).
   static constexpr bool kOnGpu = false;
   static constexpr bool kSubnormalsAreSlow = false;
-  // Whether there are float32_of_float16, from u16 to the bits of a FLOAT32, and float16_of_float32, which rounds.
+  // Whether there are conversions between the bits of FLOAT16 and of FLOAT32; otherwise they are not called.
   static constexpr bool kConvertsFloat16 = false;
+  static u32 float32_of_float16(u16 bits);
+  static u16 float16_of_float32(u32 bits);
 
   [[nodiscard]] static constexpr int leading_zeros(u64 value) {  // value is not 0
     int zeros = 0;
@@ -221,7 +223,8 @@ struct IntegerFloat {
     return divide(kOne, square_root(x)) & kUpperHalf;
   }
   [[nodiscard]] static constexpr Bits near_quotient(Bits a, Bits b) { return divide(a, b); }
-  static constexpr bool kHasNearPowerOfTwo = false;  // else near_power_of_two
+  static constexpr bool kHasNearPowerOfTwo = false;
+  static Bits near_power_of_two(Bits x);  // called if there is one
 
  private:
   template <class, class>
@@ -263,7 +266,7 @@ struct IntegerFloat {
   }
   // An integer in the order of the numbers, both zeros the same.
   [[nodiscard]] static constexpr auto order(Bits x) {
-    using Signed = std::make_signed_t<Bits>;
+    using Signed = std::conditional_t<sizeof(Bits) == 4, i32, i64>;
     const auto magnitude = static_cast<Signed>(x & F::kMagnitude);
     return sign(x) != 0 ? static_cast<Signed>(-magnitude) : magnitude;
   }

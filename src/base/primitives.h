@@ -12,35 +12,39 @@
 //
 // A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which
 // compute with the bits of FLOAT32 and FLOAT64, and MachinePrimitives for the rest. base/integer_floats.h has all of
-// them in integer arithmetic, which is exact everywhere. So a device derives its classes from those, and defines anew
-// what it does itself:
+// their functions in integer arithmetic, which is exact on every device. So a device derives its classes from those,
+// and defines anew the functions that it has itself, natively or linked in later for each driver:
 //
 //   #include "base/integer_floats.h"
+//   extern "C" unsigned device_fma32(unsigned a, unsigned b, unsigned c);
 //   namespace anydml {
-//   struct MachinePrimitives : IntegerMachine {
-//     static int leading_zeros(u64 value);  // never called with 0
-//   };
+//   struct MachinePrimitives : IntegerMachine {};
 //   struct Float32Primitives : IntegerFloat<Float32Format, MachinePrimitives> {
-//     static u32 add(u32 a, u32 b) { return to_u32(to_float(a) + to_float(b)); }  // the device adds exactly
-//     static u32 fused(u32 a, u32 b, u32 c);                                      // linked in for each driver
+//     static u32 add(u32 a, u32 b) {  // this device adds exactly
+//       return __builtin_bit_cast(u32, __builtin_bit_cast(float, a) + __builtin_bit_cast(float, b));
+//     }
+//     static u32 fused(u32 a, u32 b, u32 c) { return device_fma32(a, b, c); }
 //   };
-//   struct Float64Primitives : IntegerFloat<Float64Format, MachinePrimitives> {};  // a device without FLOAT64
+//   struct Float64Primitives : IntegerFloat<Float64Format, MachinePrimitives> {};  // it has no FLOAT64
 //   }
 //
 // f32 and f64 are then classes over these bits (base/supplied_float.h), so that every operator, comparison and
-// conversion in a definition is one of the supplied functions, and what is not supplied does not compile. A definition
-// keeps to four rules, which tests/primitives holds:
-//   - between f32, f64 and integers it converts by static_cast or with braces, f64{x}, never silently;
-//   - a number that is no literal of the right type needs a conversion too: 0.5f is an f32, 0.5 an f64, and 0 neither;
-//   - constants are computed from literals or from bits, since the operators of a device need not be constexpr;
-//   - it asks for the bits by to_bits and from_bits, and for the type by is_float, sizeof and std::is_same.
+// conversion in a definition is one of the supplied functions; and a definition that does anything else with a float
+// does not compile. For that, definitions keep to four rules, which tests/primitives_test.cpp holds:
+//   - between f32, f64 and integers they convert by static_cast or with braces, f64{x}, never silently;
+//   - 0.5f is an f32 and 0.5 an f64, but 0 is neither: T{0};
+//   - constants are computed from literals or from bits, since a device's functions need not be constexpr;
+//   - a concept that asks whether a function may be called asks with the types that the function has, because without
+//     silent conversions it would otherwise say no.
 #pragma once
 
 #include "base/integers.h"
 
 // A template without a choice: such a function may be constexpr on a machine where it is no constant expression, so
 // that the definitions are constexpr on every machine. Its arguments convert as those of any other function.
-#define ANYDML_PRIMITIVE template <int = 0> [[nodiscard]] ANYDML_HOST_DEVICE constexpr
+#define ANYDML_PRIMITIVE \
+  template <int = 0>     \
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr
 
 #if defined(ANYDML_PRIMITIVES_HEADER)
 
@@ -55,14 +59,8 @@ using f64 = SuppliedFloat<Float64Primitives>;
 ANYDML_PRIMITIVE int leading_zeros(u64 value) { return MachinePrimitives::leading_zeros(value); }
 
 inline constexpr bool kConvertsFloat16 = MachinePrimitives::kConvertsFloat16;
-template <class Machine = MachinePrimitives>
-[[nodiscard]] constexpr f32 float32_of_float16(u16 bits) {
-  return f32::of_bits(Machine::float32_of_float16(bits));
-}
-template <class Machine = MachinePrimitives>
-[[nodiscard]] constexpr u16 float16_of_float32(f32 value) {
-  return Machine::float16_of_float32(value.bits);
-}
+ANYDML_PRIMITIVE f32 float32_of_float16(u16 bits) { return f32::of_bits(MachinePrimitives::float32_of_float16(bits)); }
+ANYDML_PRIMITIVE u16 float16_of_float32(f32 value) { return MachinePrimitives::float16_of_float32(value.bits); }
 
 }  // namespace anydml
 
@@ -105,7 +103,7 @@ __device__ inline u16 float16_of_float32(f32 value) {
 }
 #else
 inline constexpr bool kConvertsFloat16 = false;
-f32 float32_of_float16(u16 bits);     // neither is called, nor defined
+f32 float32_of_float16(u16 bits);  // neither is called, nor defined
 u16 float16_of_float32(f32 value);
 #endif
 

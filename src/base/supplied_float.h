@@ -28,8 +28,9 @@ struct SuppliedFloat {
   requires std::is_same_v<Number, Literal>
   consteval SuppliedFloat(Number literal) : bits(__builtin_bit_cast(Bits, literal)) {}  // NOLINT: like the literal
   template <class Number>
-  requires(std::is_floating_point_v<Number> && !std::is_same_v<Number, Literal>)
-  consteval explicit SuppliedFloat(Number literal)
+  requires(!std::is_same_v<Number, Literal> &&
+           (std::is_same_v<Number, float> ||
+            std::is_same_v<Number, double>)) consteval explicit SuppliedFloat(Number literal)
       : bits(__builtin_bit_cast(Bits, static_cast<Literal>(literal))) {}
 
   // Conversions: rounded once to nearest even; to integers towards 0, of numbers in the integer's range.
@@ -48,8 +49,8 @@ struct SuppliedFloat {
     }
   }
   template <class Other>
-  requires(!std::is_same_v<Other, Primitives>)
-  constexpr explicit SuppliedFloat(SuppliedFloat<Other> other) : bits(Primitives::of_float(other.bits)) {}
+  requires(!std::is_same_v<Other, Primitives>) constexpr explicit SuppliedFloat(SuppliedFloat<Other> other)
+      : bits(Primitives::of_float(other.bits)) {}
   template <class Integer>
   requires std::is_integral_v<Integer>
   [[nodiscard]] constexpr explicit operator Integer() const {

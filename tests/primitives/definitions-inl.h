@@ -44,11 +44,11 @@ struct Run {
 template <bool functions>
 std::vector<Definition> definitions() {
   std::vector<Definition> table;
-#define ANYDML_ENTRY(op, Scalar_)                              \
-  for_each_variant<Scalar_>([&]<class Variant>() {             \
-    if constexpr (!functions || kIsFunction<Variant>) {        \
-      table.push_back(Run<Variant>::of(#op));                  \
-    }                                                          \
+#define ANYDML_ENTRY(op, Scalar_)                       \
+  for_each_variant<Scalar_>([&]<class Variant>() {      \
+    if constexpr (!functions || kIsFunction<Variant>) { \
+      table.push_back(Run<Variant>::of(#op));           \
+    }                                                   \
   });
 #include "ops/elementwise/elementwise.def"
   return table;

@@ -11,8 +11,8 @@ namespace anydml {
 #if defined(ANYDML_PRIMITIVES_HEADER)
 
 // The supplied functions, under the names that definitions use.
-#define ANYDML_SUPPLIED(name)                                                                     \
-  ANYDML_PRIMITIVE f32 name(f32 x) { return f32::of_bits(Float32Primitives::name(x.bits)); }      \
+#define ANYDML_SUPPLIED(name)                                                                \
+  ANYDML_PRIMITIVE f32 name(f32 x) { return f32::of_bits(Float32Primitives::name(x.bits)); } \
   ANYDML_PRIMITIVE f64 name(f64 x) { return f64::of_bits(Float64Primitives::name(x.bits)); }
 ANYDML_SUPPLIED(square_root)
 ANYDML_SUPPLIED(round_down)
@@ -38,10 +38,7 @@ ANYDML_PRIMITIVE f32 near_quotient(f32 a, f32 b) {
   return f32::of_bits(Float32Primitives::near_quotient(a.bits, b.bits));
 }
 inline constexpr bool kHasNearPowerOfTwo = Float32Primitives::kHasNearPowerOfTwo;
-template <class Primitives = Float32Primitives>
-[[nodiscard]] constexpr f32 near_power_of_two(f32 x) {
-  return f32::of_bits(Primitives::near_power_of_two(x.bits));
-}
+ANYDML_PRIMITIVE f32 near_power_of_two(f32 x) { return f32::of_bits(Float32Primitives::near_power_of_two(x.bits)); }
 
 #else
 

@@ -18,17 +18,28 @@ struct Reduced {
 };
 
 // Integers in the lowest bits of a sum that is too large for a fraction. With Odd a count n stands for n + 1/2, and
-// since cos(n pi + pi / 2 + r) = -sin(n pi + r), the lowest bit is turned round.
+// since cos(n pi + pi / 2 + r) = -sin(n pi + r), the lowest bit is turned round. That half is taken off before the
+// integer is found, and added afterwards.
 template <bool Odd>
 inline constexpr f64 kShift = Odd ? 0x1.8000000000001p52 : 0x1.8p52;
+template <bool Odd>
+inline constexpr f64 kBefore = Odd ? -0.5 : 0.0;
+template <bool Odd>
+inline constexpr f64 kAfter = Odd ? 0.5 : 0.0;
 
-// pi / Parts, and 2 pi, as a sum of two.
+// pi / Parts, and 2 pi, as a sum of two; how many such parts make 1, and a turn.
 template <int Parts>
 inline constexpr f64 kPi = 0x1.921fb54442d18p1 / Parts;
 template <int Parts>
 inline constexpr f64 kPiRest = 0x1.1a62633145c07p-53 / Parts;
 inline constexpr f64 kTwoPi = 0x1.921fb54442d18p2;
 inline constexpr f64 kTwoPiRest = 0x1.1a62633145c07p-52;
+template <int Parts>
+inline constexpr f64 kPerPi = 0x1.45f306dc9c883p-2 * Parts;
+template <int Parts>
+inline constexpr f64 kPerTurn = 2.0 * Parts;
+template <int Parts>
+inline constexpr f64 kOfTurn = 0.5 / Parts;
 
 // Up to here the count is so small that pi in two parts suffices. The first difference is exact: both are multiples of
 // the last place of pi, and the remainder has no more bits.
@@ -39,14 +50,13 @@ inline constexpr f32 kOrdinary = 0x1p22F;
 // By multiples of pi / Parts, or with Odd by odd multiples of half of that.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce(f64 x) {
-  constexpr f64 kPerPi = 0x1.45f306dc9c883p-2 * Parts;
   f64 shifted = 0.0;
   f64 count = 0.0;
   if constexpr (Odd) {
-    shifted = fused(x, kPerPi, -0.5) + kShift<Odd>;
+    shifted = fused(x, kPerPi<Parts>, -0.5) + kShift<Odd>;
     count = shifted - kShift<Odd> + 0.5;
   } else {
-    shifted = fused(x, kPerPi, kShift<Odd>);
+    shifted = fused(x, kPerPi<Parts>, kShift<Odd>);
     count = shifted - kShift<Odd>;
   }
   const f64 rest = fused(count, -kPi<Parts>, x);
@@ -72,8 +82,6 @@ struct Sum {
 // taken off in all; with these it begins anew, and nothing is lost.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce_huge(f64 x) {
-  constexpr f64 kPerTurn = 2.0 * Parts;
-  constexpr f64 kOfTurn = 0.5 / Parts;
   const f64 p1 = of_turn(x * kTurn1);
   const f64 p2 = of_turn(x * kTurn2);
   const f64 p3 = of_turn(x * kTurn3);
@@ -81,10 +89,10 @@ template <int Parts, bool Odd>
   const f64 p5 = of_turn(x * kTurn5);
   const f64 p6 = of_turn(x * kTurn6);
   const f64 near = ((p1 + p2) + (p3 + p4)) + (p5 + p6);
-  const f64 shifted = fused(near, kPerTurn, Odd ? -0.5 : 0.0) + kShift<Odd>;
-  const f64 count = shifted - kShift<Odd> + (Odd ? 0.5 : 0.0);
+  const f64 shifted = fused(near, kPerTurn<Parts>, kBefore<Odd>) + kShift<Odd>;
+  const f64 count = shifted - kShift<Odd> + kAfter<Odd>;
   // The first of them that is not 0 has few enough bits for an exact difference.
-  const Sum s2 = exact_sum(fused(count, -kOfTurn, p1), p2);
+  const Sum s2 = exact_sum(fused(count, -kOfTurn<Parts>, p1), p2);
   const Sum s3 = exact_sum(s2.sum, p3);
   const Sum s4 = exact_sum(s3.sum, p4);
   const Sum s5 = exact_sum(s4.sum, p5);
