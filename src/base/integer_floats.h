@@ -32,36 +32,38 @@ struct IntegerMachine {
 };
 
 // An unsigned integer of 128 bits. Shifts are by 0 to 127.
-struct Wide {
+struct TwoWords {
   u64 high;
   u64 low;
 
-  constexpr Wide() = default;
-  constexpr explicit Wide(u64 value) : high(0), low(value) {}
-  constexpr Wide(u64 upper, u64 lower) : high(upper), low(lower) {}
+  constexpr TwoWords() = default;
+  constexpr explicit TwoWords(u64 value) : high(0), low(value) {}
+  constexpr TwoWords(u64 upper, u64 lower) : high(upper), low(lower) {}
 
-  [[nodiscard]] friend constexpr Wide operator<<(Wide a, int by) {
+  [[nodiscard]] friend constexpr TwoWords operator<<(TwoWords a, int by) {
     if (by >= 64) {
       return {a.low << (by - 64), 0};
     }
-    return by == 0 ? a : Wide{(a.high << by) | (a.low >> (64 - by)), a.low << by};
+    return by == 0 ? a : TwoWords{(a.high << by) | (a.low >> (64 - by)), a.low << by};
   }
-  [[nodiscard]] friend constexpr Wide operator>>(Wide a, int by) {
+  [[nodiscard]] friend constexpr TwoWords operator>>(TwoWords a, int by) {
     if (by >= 64) {
-      return Wide{a.high >> (by - 64)};
+      return TwoWords{a.high >> (by - 64)};
     }
-    return by == 0 ? a : Wide{a.high >> by, (a.low >> by) | (a.high << (64 - by))};
+    return by == 0 ? a : TwoWords{a.high >> by, (a.low >> by) | (a.high << (64 - by))};
   }
-  [[nodiscard]] friend constexpr Wide operator|(Wide a, Wide b) { return {a.high | b.high, a.low | b.low}; }
-  [[nodiscard]] friend constexpr Wide operator+(Wide a, Wide b) {
+  [[nodiscard]] friend constexpr TwoWords operator|(TwoWords a, TwoWords b) { return {a.high | b.high, a.low | b.low}; }
+  [[nodiscard]] friend constexpr TwoWords operator+(TwoWords a, TwoWords b) {
     const u64 low = a.low + b.low;
     return {a.high + b.high + static_cast<u64>(low < a.low), low};
   }
-  [[nodiscard]] friend constexpr Wide operator-(Wide a, Wide b) {
+  [[nodiscard]] friend constexpr TwoWords operator-(TwoWords a, TwoWords b) {
     return {a.high - b.high - static_cast<u64>(a.low < b.low), a.low - b.low};
   }
-  [[nodiscard]] friend constexpr bool operator==(Wide a, Wide b) { return ((a.high ^ b.high) | (a.low ^ b.low)) == 0; }
-  [[nodiscard]] friend constexpr bool operator<(Wide a, Wide b) {
+  [[nodiscard]] friend constexpr bool operator==(TwoWords a, TwoWords b) {
+    return ((a.high ^ b.high) | (a.low ^ b.low)) == 0;
+  }
+  [[nodiscard]] friend constexpr bool operator<(TwoWords a, TwoWords b) {
     return a.high < b.high || (a.high == b.high && a.low < b.low);
   }
   [[nodiscard]] constexpr explicit operator u64() const { return low; }
@@ -231,7 +233,7 @@ struct IntegerFloat {
   friend struct IntegerFloat;
   using F = FormatParts<Format>;
   // Holds a product of two significands and some places more.
-  using Twice = std::conditional_t<sizeof(Bits) == 4, u64, Wide>;
+  using Twice = std::conditional_t<sizeof(Bits) == 4, u64, TwoWords>;
   static constexpr int kTwiceBits = sizeof(Twice) * 8;
   static constexpr Bits kOne = static_cast<Bits>(F::kBias) << F::kFractionBits;
   static constexpr Bits kUpperHalf = static_cast<Bits>(~Bits{0} << (sizeof(Bits) * 4));
@@ -272,11 +274,11 @@ struct IntegerFloat {
   }
 
   [[nodiscard]] static constexpr int zeros_before(u64 value) { return Machine::leading_zeros(value); }
-  [[nodiscard]] static constexpr int zeros_before(Wide value) {
+  [[nodiscard]] static constexpr int zeros_before(TwoWords value) {
     return value.high != 0 ? Machine::leading_zeros(value.high) : 64 + Machine::leading_zeros(value.low);
   }
   [[nodiscard]] static constexpr u64 product(u32 a, u32 b) { return u64{a} * b; }
-  [[nodiscard]] static constexpr Wide product(u64 a, u64 b) {
+  [[nodiscard]] static constexpr TwoWords product(u64 a, u64 b) {
     constexpr u64 kLow = 0xffffffff;
     const u64 low = (a & kLow) * (b & kLow);
     const u64 first = (a >> 32) * (b & kLow) + (low >> 32);
