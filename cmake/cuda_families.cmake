@@ -93,8 +93,8 @@ function(anydml_runtime_headers result)
     ${anydml_cuda_source}/ops/scalar/*.h ${anydml_cuda_source}/ops/scalar/functions/*.h)
   file(GLOB shims CONFIGURE_DEPENDS RELATIVE ${anydml_cuda_source} ${anydml_cuda_source}/backend/cuda/shims/*)
   list(FILTER shims EXCLUDE REGEX "\\.md$")
-  set(all base/element.h base/float_bits.h base/scalar.h backend/cuda/fast_divisor.h backend/cuda/kernels/bits.h
-    backend/cuda/kernels/device.cuh ${scalars} ${shims})
+  set(all base/integers.h base/primitives.h base/float_formats.h base/element.h base/float_bits.h base/scalar.h
+    backend/cuda/fast_divisor.h backend/cuda/kernels/bits.h backend/cuda/kernels/device.cuh ${scalars} ${shims})
   anydml_cuda_family_names(families)
   foreach(family ${families})
     anydml_read_cuda_family(${family})

@@ -9,28 +9,15 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__CUDACC__)
-#define ANYDML_HOST_DEVICE __host__ __device__
-#else
-#define ANYDML_HOST_DEVICE
-#endif
+#include "base/primitives.h"
 
 namespace anydml {
 
-// IEEE binary16 as its bits; arithmetic goes through float (base/float_bits.h).
+// IEEE binary16 as its bits; arithmetic goes through FLOAT32 (base/float_bits.h). The other types are in
+// base/integers.h and base/primitives.h.
 struct f16 {
   std::uint16_t bits;
 };
-using f32 = float;
-using f64 = double;
-using i8 = std::int8_t;
-using i16 = std::int16_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
-using u8 = std::uint8_t;
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 static_assert(sizeof(f16) == 2 && sizeof(f32) == 4 && sizeof(f64) == 8);
 

@@ -1,47 +1,25 @@
 // SPDX-License-Identifier: MIT
 // IEEE formats as integers: bit casts, conversions, and the basis of scalar definitions. Everything here is integer
-// arithmetic, so no rounding or flush mode of the machine can change a result.
+// arithmetic, so no rounding or flush mode of the machine can change a result; where a machine converts between FLOAT16
+// and FLOAT32 by itself (base/primitives.h), it gives the same bits.
 #pragma once
 
 #include "base/element.h"
+#include "base/float_formats.h"
 
 namespace anydml {
 
 template <class T>
 struct FloatFormat;
 template <>
-struct FloatFormat<f16> {
-  using Bits = u16;
-  static constexpr int kFractionBits = 10;
-  static constexpr int kExponentBits = 5;
-};
+struct FloatFormat<f16> : Float16Format {};
 template <>
-struct FloatFormat<f32> {
-  using Bits = u32;
-  static constexpr int kFractionBits = 23;
-  static constexpr int kExponentBits = 8;
-};
+struct FloatFormat<f32> : Float32Format {};
 template <>
-struct FloatFormat<f64> {
-  using Bits = u64;
-  static constexpr int kFractionBits = 52;
-  static constexpr int kExponentBits = 11;
-};
+struct FloatFormat<f64> : Float64Format {};
 
-// The parts of a format that every algorithm needs, in one place.
 template <class T>
-struct FloatParts : FloatFormat<T> {
-  using typename FloatFormat<T>::Bits;
-  using FloatFormat<T>::kFractionBits;
-  using FloatFormat<T>::kExponentBits;
-  static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
-  static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (kFractionBits + kExponentBits));
-  static constexpr Bits kMagnitude = static_cast<Bits>(kSign - 1);
-  static constexpr Bits kHidden = static_cast<Bits>(Bits{1} << kFractionBits);
-  static constexpr Bits kFraction = static_cast<Bits>(kHidden - 1);
-  static constexpr Bits kInfinity = static_cast<Bits>(kMagnitude - kFraction);
-  static constexpr Bits kQuietNan = static_cast<Bits>(kInfinity | (kHidden >> 1));
-};
+struct FloatParts : FormatParts<FloatFormat<T>> {};
 
 template <class T>
 using float_bits_t = typename FloatFormat<T>::Bits;
@@ -66,35 +44,6 @@ template <class T>
   return (to_bits(value) & FloatParts<T>::kMagnitude) > FloatParts<T>::kInfinity;
 }
 
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr int leading_zeros(u64 value) {  // value is not 0
-#if defined(__CUDA_ARCH__)
-  return __clzll(static_cast<long long>(value));
-#else
-  return __builtin_clzll(value);
-#endif
-}
-
-#if defined(__CUDA_ARCH__)
-// Between FLOAT16 and FLOAT32 the GPU has an instruction for the integer code below: the same bits, except for a NaN's.
-// Rounding and subnormals are part of the instruction, so that no mode or compiler option changes them.
-__device__ inline f32 device_widen(f16 value) {
-  f32 result;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
-  return result;
-}
-// Into a 32-bit register: where two 16-bit results are rounded and lose their signs, CUDA 13.0's ptxas drops one of the
-// sign operations. The kernel tests detect it.
-__device__ inline f16 device_round(f32 value) {
-  u32 result;
-#if __CUDA_ARCH__ >= 800
-  asm("cvt.rn.f16x2.f32 %0, %2, %1;" : "=r"(result) : "f"(value), "f"(0.0f));
-#else
-  asm("{.reg .b16 half; cvt.rn.f16.f32 half, %1; mov.b32 %0, {half, half};}" : "=r"(result) : "f"(value));
-#endif
-  return {static_cast<u16>(result)};
-}
-#endif
-
 // Converts a number to a narrower format, rounded once to nearest even.
 template <class To, class From>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr To round_to(From value) {
@@ -102,13 +51,11 @@ template <class To, class From>
   using To_ = FloatParts<To>;
   constexpr int kDropped = From_::kFractionBits - To_::kFractionBits;
   static_assert(kDropped > 0);
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(To) == 2 && sizeof(From) == 4) {
+  if constexpr (kConvertsFloat16 && sizeof(To) == 2 && sizeof(From) == 4) {
     if (!__builtin_is_constant_evaluated()) {
-      return device_round(value);
+      return {float16_of_float32(value)};
     }
   }
-#endif
   const u64 bits = to_bits(value);
   const u64 magnitude = bits & From_::kMagnitude;
   const u64 sign = (bits >> (sizeof(From) * 8 - 1)) << (sizeof(To) * 8 - 1);
@@ -145,13 +92,11 @@ template <class To, class From>
   using To_ = FloatParts<To>;
   constexpr int kAdded = To_::kFractionBits - From_::kFractionBits;
   static_assert(kAdded > 0);
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(From) == 2 && sizeof(To) == 4) {
+  if constexpr (kConvertsFloat16 && sizeof(From) == 2 && sizeof(To) == 4) {
     if (!__builtin_is_constant_evaluated()) {
-      return device_widen(value);
+      return float32_of_float16(value.bits);
     }
   }
-#endif
   const u64 bits = to_bits(value);
   const u64 magnitude = bits & From_::kMagnitude;
   const u64 sign = (bits >> (sizeof(From) * 8 - 1)) << (sizeof(To) * 8 - 1);

@@ -77,7 +77,8 @@ class Scalar {
       return T{0};
     }
     // One past T's greatest value is a power of two, so it is exact in FLOAT64 where the value itself may not be.
-    constexpr f64 kLimit = 2.0 * static_cast<f64>(u64{1} << (std::numeric_limits<T>::digits - 1));
+    constexpr f64 kLimit = from_bits<f64>(static_cast<u64>(FloatParts<f64>::kBias + std::numeric_limits<T>::digits)
+                                          << FloatParts<f64>::kFractionBits);
     if (value >= kLimit) {
       return kMost<T>;
     }

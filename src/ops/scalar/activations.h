@@ -34,7 +34,7 @@ struct LeakyRelu {
       : alpha(attributes.values[0].as<compute_t<T>>()) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
-    return select(x >= 0, x, alpha * x);
+    return select(x >= compute_t<T>{0}, x, alpha * x);
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x) const requires is_float<T> {
     return narrow<T>(compute(widen(x)));
@@ -46,7 +46,7 @@ template <class T>
 struct ParameterizedRelu {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x, compute_t<T> slope) const {
     if constexpr (is_float<T>) {
-      return select(x >= 0, x, slope * x);
+      return select(x >= compute_t<T>{0}, x, slope * x);
     } else {
       return x >= T{0} ? x : static_cast<T>(static_cast<wrapping_t<T>>(slope) * static_cast<wrapping_t<T>>(x));
     }

@@ -43,10 +43,10 @@ struct Cast {
     using Whole = std::conditional_t<(sizeof(To) < 4), i32, To>;  // the type to which machines convert
     constexpr int kPrecision = FloatParts<Wide>::kFractionBits + 1;
     // One past the greatest is a power of two, so it is exact where the greatest itself may not be.
-    constexpr Wide kLimit = Wide{2} * static_cast<Wide>(u64{1} << (kDigits - 1));
-    constexpr Wide kBelowLimit =
-        kLimit - (kDigits > kPrecision ? static_cast<Wide>(u64{1} << (kDigits > kPrecision ? kDigits - kPrecision : 0))
-                                       : Wide{1});
+    using Bits = float_bits_t<Wide>;
+    constexpr Bits kLimitBits = static_cast<Bits>(FloatParts<Wide>::kBias + kDigits) << FloatParts<Wide>::kFractionBits;
+    constexpr Wide kLimit = from_bits<Wide>(kLimitBits);
+    constexpr Wide kBelowLimit = kDigits > kPrecision ? from_bits<Wide>(kLimitBits - 1) : static_cast<Wide>(kMost);
     constexpr Wide kLowest = static_cast<Wide>(kLeast);
     const Wide value = select(x == x, static_cast<Wide>(x), Wide{0});
     const Wide below = select(value >= kBelowLimit, kBelowLimit, value);

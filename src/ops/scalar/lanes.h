@@ -1,24 +1,35 @@
 // SPDX-License-Identifier: MIT
 // The words from which a definition is best put together, so that a compiler makes vectors of a loop over it: one
-// machine operation each, and no branch. Arithmetic, comparisons of integers and conversions need no word.
+// machine operation each, and no branch. Arithmetic, comparisons of integers and conversions need no word, and
+// primitives.h has those that differ between machines.
 #pragma once
 
-#include "base/float_bits.h"
+#include "ops/scalar/primitives.h"
 
 namespace anydml {
 
 // `condition ? a : b`, by bits. Where the condition compares floats, g++ 12 would turn it round and then ask for NaN
-// too, which takes Arm seven instructions.
+// too, which takes Arm seven instructions. FLOAT32 and FLOAT64 have functions of their own, whose arguments may be
+// literals on any machine.
+template <class Bits>
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Bits select_bits(bool condition, Bits a, Bits b) {
+  const Bits mask = static_cast<Bits>(wrapping_t<Bits>{0} - static_cast<wrapping_t<Bits>>(condition));
+  return static_cast<Bits>((a & mask) | (b & static_cast<Bits>(~mask)));
+}
 template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T select(bool condition, T a, T b) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr T select(bool condition, T a,
+                                                    T b) requires(is_float<T> || std::is_integral_v<T>) {
   if constexpr (is_float<T>) {
-    using Bits = float_bits_t<T>;
-    const Bits mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(condition));
-    return from_bits<T>(static_cast<Bits>((to_bits(a) & mask) | (to_bits(b) & static_cast<Bits>(~mask))));
+    return from_bits<T>(select_bits(condition, to_bits(a), to_bits(b)));
   } else {
-    const T mask = static_cast<T>(wrapping_t<T>{0} - static_cast<wrapping_t<T>>(condition));
-    return static_cast<T>((a & mask) | (b & static_cast<T>(~mask)));
+    return select_bits(condition, a, b);
   }
+}
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 select(bool condition, f32 a, f32 b) {
+  return from_bits<f32>(select_bits(condition, to_bits(a), to_bits(b)));
+}
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 select(bool condition, f64 a, f64 b) {
+  return from_bits<f64>(select_bits(condition, to_bits(a), to_bits(b)));
 }
 
 // Whether x > 0. By bits: of "x > 0 ? x : 0" clang makes Arm's FMAXNM, which turns a signalling NaN into a NaN and not
@@ -60,73 +71,20 @@ template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T magnitude_of(T x) {
   return from_bits<T>(static_cast<float_bits_t<T>>(to_bits(x) & FloatParts<T>::kMagnitude));
 }
-template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T with_sign_of(T x, T sign) {
-  return from_bits<T>(
-      static_cast<float_bits_t<T>>((to_bits(x) & FloatParts<T>::kMagnitude) | (to_bits(sign) & FloatParts<T>::kSign)));
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 with_sign_of(f32 x, f32 sign) {
+  using F = FloatParts<f32>;
+  return from_bits<f32>((to_bits(x) & F::kMagnitude) | (to_bits(sign) & F::kSign));
 }
-
-// a * b + c, rounded once.
-template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T fused(T a, T b, T c) {
-#if defined(__CUDA_ARCH__)
-  return ::fma(a, b, c);
-#else
-  if constexpr (sizeof(T) == sizeof(f32)) {
-    return __builtin_fmaf(a, b, c);
-  } else {
-    return __builtin_fma(a, b, c);
-  }
-#endif
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 with_sign_of(f64 x, f64 sign) {
+  using F = FloatParts<f64>;
+  return from_bits<f64>((to_bits(x) & F::kMagnitude) | (to_bits(sign) & F::kSign));
 }
-
-// IEEE 754's square root.
-template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T square_root(T x) {
-#if defined(__CUDA_ARCH__)
-  return ::sqrt(x);
-#else
-  if constexpr (sizeof(T) == sizeof(f32)) {
-    return __builtin_sqrtf(x);
-  } else {
-    return __builtin_sqrt(x);
-  }
-#endif
-}
-
-// A GPU has other threads to run while an operation waits for another: the fewest operations are best, in the longest
-// chain. ANYDML_LIKE_A_GPU makes a CPU compute as a GPU does, for tests.
-#if defined(__CUDA_ARCH__) || defined(ANYDML_LIKE_A_GPU)
-inline constexpr bool kOnGpu = true;
-#else
-inline constexpr bool kOnGpu = false;
-#endif
 
 // c0 + c1 x + c2 x^2 ... in the fewest possible operations.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 horner(f64, f64 c) { return c; }
 template <class... More>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 horner(f64 x, f64 c, More... more) {
   return fused(horner(x, more...), x, c);
-}
-
-// Some twenty bits of 1 / x and of 1 / sqrt(x), as NVIDIA's GPUs have them for the upper half of a FLOAT64.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 inverse_estimate(f64 x) {
-#if defined(__CUDA_ARCH__)
-  f64 y = 0;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  return y;
-#else
-  return from_bits<f64>(to_bits(1.0 / x) & 0xffffffff00000000);
-#endif
-}
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 inverse_root_estimate(f64 x) {
-#if defined(__CUDA_ARCH__)
-  f64 y = 0;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  return y;
-#else
-  return from_bits<f64>(to_bits(1.0 / square_root(x)) & 0xffffffff00000000);
-#endif
 }
 
 // a / b and the square root of x, of numbers and to numbers that are far from overflow and from subnormal ones, b above
@@ -162,74 +120,6 @@ template <Last last = Last::exact>
   } else {
     return square_root(x);
   }
-}
-
-// IEEE 754's roundings to an integer: down, up, towards 0, to the nearest with halves away from 0, and to the nearest
-// with halves to even. Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged. The
-// machine always rounds to nearest here, on which the last one relies.
-template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_down(T x) {
-#if defined(__CUDA_ARCH__)
-  return ::floor(x);
-#else
-  if constexpr (sizeof(T) == sizeof(f32)) {
-    return __builtin_floorf(x);
-  } else {
-    return __builtin_floor(x);
-  }
-#endif
-}
-
-template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_up(T x) {
-#if defined(__CUDA_ARCH__)
-  return ::ceil(x);
-#else
-  if constexpr (sizeof(T) == sizeof(f32)) {
-    return __builtin_ceilf(x);
-  } else {
-    return __builtin_ceil(x);
-  }
-#endif
-}
-
-template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_towards_zero(T x) {
-#if defined(__CUDA_ARCH__)
-  return ::trunc(x);
-#else
-  if constexpr (sizeof(T) == sizeof(f32)) {
-    return __builtin_truncf(x);
-  } else {
-    return __builtin_trunc(x);
-  }
-#endif
-}
-
-template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_away(T x) {
-#if defined(__CUDA_ARCH__)
-  return ::round(x);
-#else
-  if constexpr (sizeof(T) == sizeof(f32)) {
-    return __builtin_roundf(x);
-  } else {
-    return __builtin_round(x);
-  }
-#endif
-}
-
-template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T round_even(T x) {
-#if defined(__CUDA_ARCH__)
-  return ::rint(x);
-#else
-  if constexpr (sizeof(T) == sizeof(f32)) {
-    return __builtin_rintf(x);
-  } else {
-    return __builtin_rint(x);
-  }
-#endif
 }
 
 }  // namespace anydml

@@ -11,7 +11,7 @@ template <class T>
 struct Sign {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
     if constexpr (is_float<T>) {
-      return static_cast<compute_t<T>>(x > 0) - static_cast<compute_t<T>>(x < 0);
+      return static_cast<compute_t<T>>(x > compute_t<T>{0}) - static_cast<compute_t<T>>(x < compute_t<T>{0});
     } else if constexpr (std::is_signed_v<T>) {
       return static_cast<T>((x > T{0} ? 1 : 0) - (x < T{0} ? 1 : 0));
     } else {

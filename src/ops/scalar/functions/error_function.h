@@ -11,8 +11,8 @@ namespace anydml {
 // about 2^-24, and two terms of the series 1 / (1 - error) remove that. For an infinity the error is NaN.
 struct SoftsignOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
-    const f64 x = value;
-    const f64 inverse = 1.0f / (magnitude_of(value) + 1.0f);
+    const f64 x{value};
+    const f64 inverse{1.0f / (magnitude_of(value) + 1.0f)};
     const f64 error = fused(-inverse, magnitude_of(x) + 1.0, 1.0);
     return (x * inverse) * (fused(error, error, error) + 1.0);
   }
@@ -28,7 +28,7 @@ struct ErfOf {
     value = select(value > kMost, kMost, value);
     value = select(value < -kMost, -kMost, value);
     // All terms of the polynomial are of one sign at the one end, and of the size of the result at the other.
-    const f64 x = value;
+    const f64 x{value};
     const f64 t = fused(x, x, -7.5);
     const f64 t2 = t * t;
     const f64 t4 = t2 * t2;
@@ -55,8 +55,8 @@ struct GeluOf {
     using namespace error_function;
     // From 5.5 on the result is x. -0 is unchanged; NaN passes.
     const f32 magnitude = magnitude_of(x);
-    const f64 a = select(magnitude > 5.5f, 5.5f, magnitude);
-    const f64 positive = select(x < 0.0f, 0.0f, x);
+    const f64 a{select(magnitude > 5.5f, 5.5f, magnitude)};
+    const f64 positive{select(x < 0.0f, 0.0f, x)};
     const f64 t = a - 3.0;
     const f64 t2 = t * t;
     const f64 t4 = t2 * t2;
@@ -77,7 +77,7 @@ struct GeluOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
     using namespace error_function;
     // Beyond -15 the result is -0; the value of 1 / a^2 does not matter there. -infinity gives NaN in the last line.
-    const f64 a = select(x < -15.0f, 15.0f, -x);
+    const f64 a{select(x < -15.0f, 15.0f, -x)};
     const f64 a_squared = a * a;
     const f64 v = quotient_of<Last::near>(1.0, a_squared);
     constexpr f64 kShift = 0x1.8p52;
@@ -90,7 +90,7 @@ struct GeluOf {
     const f64 b0 = fused(fused(r, kPower3, kPower2), r2, r + 1.0);
     const f64 b1 = fused(fused(r, kPower7, kPower6), r2, fused(r, kPower5, kPower4));
     const f64 b2 = fused(fused(r, kPower11, kPower10), r2, fused(r, kPower9, kPower8));
-    const f64 power = fused(fused(b2, r4, b1), r4, b0) * from_bits<f64>((to_bits(shifted) << 52) + to_bits(1.0));
+    const f64 power = fused(fused(b2, r4, b1), r4, b0) * from_bits<f64>((to_bits(shifted) << 52) + to_bits(f64{1.0}));
     const f64 v2 = v * v;
     const f64 v4 = v2 * v2;
     const f64 a0 = fused(fused(v, kGeluTail3, kGeluTail2), v2, fused(v, kGeluTail1, kGeluTail0));

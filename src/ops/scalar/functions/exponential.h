@@ -13,8 +13,11 @@ namespace anydml {
 namespace exponential {
 
 // Beyond these limits exp is infinite, or 0, in FLOAT32. NaN passes.
-template <class T>
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr T clamped(T x, T least, T most) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 clamped(f32 x, f32 least, f32 most) {
+  x = select(x > most, most, x);
+  return select(x < least, least, x);
+}
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 clamped(f64 x, f64 least, f64 most) {
   x = select(x > most, most, x);
   return select(x < least, least, x);
 }
@@ -75,7 +78,7 @@ template <Near near>
   if constexpr (kOnGpu) {
     return parts_on_gpu(x);
   } else {
-    return parts_of<near>(x);
+    return parts_of<near>(f64{x});
   }
 }
 
@@ -99,7 +102,7 @@ struct SigmoidOf {
     // Near 0 the result is 1/2 + x/4, which may be a midpoint of two FLOAT32, and a little nearer to 1/2: too little
     // for a FLOAT64, but it decides. So we divide not 1 but a near number, above for x < 0 and below for x > 0: the
     // highest bits of -x, as a number, are 1 and 5 there.
-    const f64 one = from_bits<f64>(to_bits(1.0) + 2 - (to_bits(f64{minus}) >> 61));
+    const f64 one = from_bits<f64>(to_bits(f64{1.0}) + 2 - (to_bits(f64{minus}) >> 61));
     return quotient_of(one, one_and(proven_parts_of<Near::one>(minus)));
   }
 };
@@ -120,15 +123,15 @@ class SwishOf {
     const f32 inside = exponential::clamped(x, -limit, limit);
     // Of a tiny x half is left, and a little more: too little for a FLOAT64, but where the half is a midpoint of two
     // FLOAT32, below 2^-126, it decides. So something is added there, which disappears in any greater x.
-    const f64 below = exponential::one_and(exponential::parts_of<exponential::Near::one>(scale_ * inside));
-    return with_sign_of(quotient_of(x + more_, below), f64{x});
+    const f64 below = exponential::one_and(exponential::parts_of<exponential::Near::one>(scale_ * f64{inside}));
+    return with_sign_of(quotient_of(f64{x} + more_, below), f64{x});
   }
   // Infinities: x / 1, or infinity by infinity.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const {
     return magnitude_of(x) > static_cast<f32>(kMost);
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
-    return select(scale_ * x < 0.0, f64{x}, quiet_nan<f64>());
+    return select(scale_ * f64{x} < 0.0, f64{x}, quiet_nan<f64>());
   }
 
  private:
@@ -154,7 +157,7 @@ struct EluOf {
   ANYDML_HOST_DEVICE constexpr explicit EluOf(const Attributes& attributes) : alpha(attributes.values[0].as<f32>()) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    const f64 below = exponential::scaled_less_one(select(x < -104.0f, -104.0f, x), alpha);
+    const f64 below = exponential::scaled_less_one(f64{select(x < -104.0f, -104.0f, x)}, alpha);
     return select(f64{x} >= 0.0, f64{x}, below);
   }
 };
@@ -170,7 +173,7 @@ struct CeluOf {
       : alpha(attributes.values[0].as<f32>()), inverse(1.0 / alpha) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    const f64 below = exponential::scaled_less_one(exponential::clamped(x * inverse, -104.0, 600.0), alpha);
+    const f64 below = exponential::scaled_less_one(exponential::clamped(f64{x} * inverse, -104.0, 600.0), alpha);
     return select(f64{x} >= 0.0, f64{x}, below);
   }
 };
@@ -187,8 +190,8 @@ struct ScaledEluOf {
         gamma(attributes.values[1].as<f32>()) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    const f64 below = exponential::scaled_less_one(select(x < -104.0f, -104.0f, x), both);
-    return select(f64{x} > 0.0, gamma * x, below);
+    const f64 below = exponential::scaled_less_one(f64{select(x < -104.0f, -104.0f, x)}, both);
+    return select(f64{x} > 0.0, gamma * f64{x}, below);
   }
 };
 template <class T>

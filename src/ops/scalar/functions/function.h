@@ -46,7 +46,7 @@ template <class T>
 // A sum of two in FLOAT64, the second less than the last place of the first, rounded to the odd neighbour likewise, so
 // that a value near a midpoint of two FLOAT32 is not mistaken for it.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sum_to_odd(f64 y, f64 more) {
-  const u64 follows = more != 0;
+  const u64 follows = more != 0.0;
   const u64 below = follows & ((to_bits(y) ^ to_bits(more)) >> 63);
   return from_bits<f64>((to_bits(y) - below) | follows);
 }
@@ -102,7 +102,7 @@ template <class T, class Of, class... Inputs>
 // Whether a FLOAT32 that is off by less than this part of itself leaves open which FLOAT16 is nearest to the true
 // value: both ends of its range are rounded to FLOAT16's last place, in a sum without smaller places. NaN does.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool leaves_open(f32 result, f32 part) {
-  constexpr u32 kLeast = to_bits(0x1p-14f);  // normal
+  constexpr u32 kLeast = to_bits(f32{0x1p-14f});  // normal
   const f32 size = magnitude_of(result);
   const u32 bits = to_bits(size) < kLeast ? kLeast : to_bits(size);
   const f32 large = from_bits<f32>((bits & 0x7f800000) + (u32{13} << 23));

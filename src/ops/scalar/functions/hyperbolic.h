@@ -42,7 +42,7 @@ struct Parts {
 
 struct SinhOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    const hyperbolic::Parts h = hyperbolic::parts_of(exponential::clamped(x, -90.0f, 90.0f));
+    const hyperbolic::Parts h = hyperbolic::parts_of(f64{exponential::clamped(x, -90.0f, 90.0f)});
     return fused(-h.minus_sinh_k, h.cosh_r_less_one, h.cosh_k * h.sinh_r) - h.minus_sinh_k;
   }
 };
@@ -51,7 +51,7 @@ using Sinh = Function<T, SinhOf>;
 
 struct CoshOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    const hyperbolic::Parts h = hyperbolic::parts_of(exponential::clamped(x, -90.0f, 90.0f));
+    const hyperbolic::Parts h = hyperbolic::parts_of(f64{exponential::clamped(x, -90.0f, 90.0f)});
     return fused(-h.minus_sinh_k, h.sinh_r, h.cosh_k * h.cosh_r_less_one) + h.cosh_k;
   }
 };
@@ -89,7 +89,7 @@ struct ScaledTanhOf {
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace exponential;
-    const f64 twice = clamped(twice_beta * x, -40.0, 40.0);  // Alpha may be 0, and 0 * infinity has any sign
+    const f64 twice = clamped(twice_beta * f64{x}, -40.0, 40.0);  // Alpha may be 0, and 0 * infinity has any sign
     const Parts e = parts_of(twice);
     return with_sign_of(hyperbolic::scaled_tanh_of_half<Last::exact>(e, alpha), alpha * twice);
   }

@@ -11,6 +11,8 @@ namespace inverse_trigonometric {
 
 inline constexpr f64 kHalfPi = 0x1.921fb54442d18p0;
 inline constexpr f64 kHalfPiRest = 0x1.1a62633145c07p-54;
+inline constexpr f64 kPi = 0x1.921fb54442d18p1;
+inline constexpr f64 kPiRest = 0x1.1a62633145c07p-53;
 
 // atan(t) / t - 1, for |t| <= 0.59 and z = t * t; a0 is the first of its terms.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 arcus_tangent(f64 z, f64 a0) {
@@ -50,7 +52,7 @@ struct Near {
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Near near_on_gpu(f32 x) {
   const f32 magnitude = magnitude_of(x);
   const bool far = magnitude > 0.5f;
-  const f64 of = select(far, fused(magnitude, -2.0f, 2.0f), magnitude);  // exact
+  const f64 of{select(far, fused(magnitude, -2.0f, 2.0f), magnitude)};  // exact
   return {far, of * select(far, 0.25, of), select(far, root_of<Last::near>(of), of)};
 }
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Near near_of(f64 x) {
@@ -68,7 +70,7 @@ struct AtanOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     if constexpr (kOnGpu) {
       const f32 magnitude = magnitude_of(x);
-      return with_sign_of(of(select(magnitude > 0x1p127f, 0x1p127f, magnitude), magnitude > 0.587f), f64{x});
+      return with_sign_of(of(f64{select(magnitude > 0x1p127f, 0x1p127f, magnitude)}, magnitude > 0.587f), f64{x});
     } else {
       const f64 magnitude = magnitude_of(f64{x});
       const f64 finite = select(magnitude > 0x1p127, 0x1p127, magnitude);
@@ -93,7 +95,7 @@ struct AsinOf {
   static constexpr bool kIsLong = true;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace inverse_trigonometric;
-    const f64 x = value;
+    const f64 x{value};
     if constexpr (kOnGpu) {
       const Near near = near_on_gpu(value);
       const f64 s = select(near.far, -near.of, near.of);
@@ -101,7 +103,7 @@ struct AsinOf {
       return with_sign_of(fused(select(near.far, 1.0, 0.0), kHalfPi, sum), x);
     } else {
       const Near near = near_of(x);
-      const f64 s = select(near.far, -2 * near.of, magnitude_of(x));
+      const f64 s = select(near.far, -2.0 * near.of, magnitude_of(x));
       const f64 sum = s + fused(s, arcus_sine(near.z), select(near.far, kHalfPiRest, 0.0));
       return with_sign_of(select(near.far, kHalfPi, 0.0) + sum, x);
     }
@@ -114,7 +116,7 @@ using Asin = Function<T, AsinOf>;
 struct AcosOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace inverse_trigonometric;
-    const f64 x = value;
+    const f64 x{value};
     // Two inputs would be taken for midpoints of two FLOAT32, which lie a little below the true value: a GPU sets the
     // last bit, a CPU adds half a unit of the last place more than pi / 2 has.
     if constexpr (kOnGpu) {
@@ -125,9 +127,9 @@ struct AcosOf {
     } else {
       const Near near = near_of(x);
       const f64 side = with_sign_of(1.0, x);
-      const f64 s = select(near.far, 2 * side * near.of, -x);
+      const f64 s = select(near.far, 2.0 * side * near.of, -x);
       const f64 quarters = 1.0 - select(near.far, side, 0.0);
-      constexpr f64 kRest = kHalfPiRest + 0x1p-53;
+      constexpr f64 kRest = 0x1.1a62633145c07p-54 + 0x1p-53;  // kHalfPiRest and that
       const f64 sum = s + fused(s, arcus_sine(near.z), quarters * kRest);
       return fused(quarters, kHalfPi, sum);
     }
@@ -151,7 +153,7 @@ struct AtanYxOf {
     const f64 t = quotient_of(fused(-of.at, of.x, of.y), fused(of.at, of.y, of.x));
     const f64 z = t * t;
     const f64 angle = select(of.far, kAtanThere, 0.0) + fused(t, arcus_tangent(z, fused(z, kAtan1, -0x1p-53)), t);
-    return with_sign_of(select(of.left, 2 * kHalfPi - angle, angle), f64{y});
+    return with_sign_of(select(of.left, kPi - angle, angle), f64{y});
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32, f32, f64 result) const {
     constexpr u64 kNear = 8;
@@ -165,15 +167,16 @@ struct AtanYxOf {
     const f32 above = magnitude_of(y);
     const f32 beside = magnitude_of(x);
     const bool steep = above > beside;
-    const f32 t = quick_quotient(select(steep, beside, above), select(steep, above, beside));
+    const f32 t = near_quotient(select(steep, beside, above), select(steep, above, beside));
     const f32 z = t * t;
     const f32 z2 = z * z;
     const f32 a0 = fused(fused(z, kShortAtan4, kShortAtan3), z2, fused(z, kShortAtan2, kShortAtan1));
     const f32 a1 = fused(fused(z, kShortAtan8, kShortAtan7), z2, fused(z, kShortAtan6, kShortAtan5));
     f32 angle = fused(t * z, fused(a1, z2 * z2, a0), t);
-    constexpr f32 kHalf = static_cast<f32>(kHalfPi);
-    angle = select(steep, kHalf - angle, angle);
-    return with_sign_of(select(x < 0.0f, 2 * kHalf - angle, angle), y);
+    constexpr f32 kShortHalfPi = 0x1.921fb6p0f;
+    constexpr f32 kShortPi = 0x1.921fb6p1f;
+    angle = select(steep, kShortHalfPi - angle, angle);
+    return with_sign_of(select(x < 0.0f, kShortPi - angle, angle), y);
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const {
     return leaves_open(result, 0x1.4p-21f);
@@ -200,28 +203,17 @@ struct AtanYxOf {
     const f64 there_rest = select(of.far, kAtanThereRest, 0.0);
     // t is less than the number it is added to, unless that is 0.
     angle = select_pair(of.far, ordered_sum({there, there_rest}, angle), angle);
-    angle = select_pair(of.left, ordered_sum({2 * kHalfPi, 2 * kHalfPiRest}, {-angle.first, -angle.second}), angle);
+    angle = select_pair(of.left, ordered_sum({kPi, kPiRest}, {-angle.first, -angle.second}), angle);
     return with_sign_of(sum_to_odd(angle.first, angle.second), f64{y});
   }
 
  private:
-  // To within two units of the last place, of numbers that FLOAT16 has.
-  ANYDML_HOST_DEVICE static constexpr f32 quick_quotient(f32 a, f32 b) {
-#if defined(__CUDA_ARCH__)
-    f32 inverse = 0;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
-    return a * inverse;
-#else
-    return a / b;
-#endif
-  }
-
   struct Operands {
     ANYDML_HOST_DEVICE constexpr Operands(f32 from_y, f32 from_x)
         : y(without_infinity(magnitude_of(f64{from_y}))),
           x(without_infinity(magnitude_of(f64{from_x}))),
           left((to_bits(f64{from_x}) >> 63) != 0) {
-      x = select(x == 0, 0x1p-600, x);
+      x = select(x == 0.0, 0x1p-600, x);
       far = y > 0.587 * x;
       at = select(far, inverse_trigonometric::kAtanAt, 0.0);
     }
@@ -232,7 +224,7 @@ struct AtanYxOf {
     f64 x;
     bool left;
     bool far = false;
-    f64 at = 0;
+    f64 at = 0.0;
   };
 
   // A number as a sum of two, the second less than the last place of the first.

@@ -11,7 +11,7 @@ struct LogOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     if constexpr (kOnGpu) {
       const Split of(x);
-      return sum_of(static_cast<f64>(static_cast<i32>(of.exponent)), 0x1.62e42fefa39efp-24, of.r);
+      return sum_of(static_cast<f64>(static_cast<i32>(of.exponent)), 0x1.62e42fefa39efp-24, f64{of.r});
     } else {
       return of_any(x);
     }
@@ -19,7 +19,7 @@ struct LogOf {
   // Numbers that are not subnormal and have a logarithm skip the work that the others need.
   template <bool on_gpu = kOnGpu>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const requires(on_gpu) {
-    return to_bits(x) - to_bits(0x1p-126f) >= to_bits(from_bits<f32>(0x7f800000)) - to_bits(0x1p-126f);
+    return to_bits(x) - to_bits(f32{0x1p-126f}) >= to_bits(from_bits<f32>(0x7f800000)) - to_bits(f32{0x1p-126f});
   }
   template <bool on_gpu = kOnGpu>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const requires(on_gpu) {
@@ -30,7 +30,7 @@ struct LogOf {
   // x = 2^k (1 + r), in FLOAT32, because a vector holds twice as many. 1 + r is from sqrt(1/2) to sqrt(2), r exact.
   struct Split {
     ANYDML_HOST_DEVICE constexpr explicit Split(f32 x)
-        : exponent((to_bits(x) - to_bits(0x1.6a09e6p-1f)) & 0xff800000),
+        : exponent((to_bits(x) - to_bits(f32{0x1.6a09e6p-1f})) & 0xff800000),
           r(from_bits<f32>(to_bits(x) - exponent) - 1.0f) {}
     u32 exponent;  // k, as FLOAT32 has it
     f32 r;
@@ -45,7 +45,7 @@ struct LogOf {
     const u32 negative = u32{0} - static_cast<u32>(x < 0.0f);
     k = select(x > 0.0f, k, from_bits<f32>(negative | 0xff7fffff));
     k = select(x < from_bits<f32>(0x7f800000), k, from_bits<f32>(to_bits(x) - 1));
-    return sum_of(k, 0x1.62e42fefa39efp23, of.r);
+    return sum_of(f64{k}, 0x1.62e42fefa39efp23, f64{of.r});
   }
 
   // ln(1 + r) + k ln2, where k and ln2 have powers of two that cancel each other.
@@ -70,13 +70,6 @@ using Log = Function<T, LogOf>;
 
 namespace logarithm {
 
-// Where these exist, powers of tiny numbers are kept from becoming subnormal: they are too small to change a result.
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-inline constexpr bool kSubnormalsAreSlow = true;
-#else
-inline constexpr bool kSubnormalsAreSlow = false;
-#endif
-
 // ln(1 + r) for 1 + r from sqrt(1/2) to sqrt(2).
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 log_near_one(f64 r) {
   const f64 r2 = kSubnormalsAreSlow ? select(r * r < 0x1p-240, 0.0, r * r) : r * r;
@@ -97,7 +90,7 @@ inline constexpr bool kSubnormalsAreSlow = false;
   constexpr f64 kSplit = 0x1.6a09e667f3bcdp0;
   const u64 above = to_bits(u) - to_bits(0.5 * kSplit);
   const f64 part = from_bits<f64>(to_bits(u) - (above & 0xfff0000000000000));
-  const f64 k = from_bits<f64>((above >> 52) | to_bits(0x1p52)) - 0x1p52;
+  const f64 k = from_bits<f64>((above >> 52) | to_bits(f64{0x1p52})) - 0x1p52;
   const f64 r = select(u < kSplit, excess, part - 1.0);
   const f64 sum = fused(k, 0x1.62e42fefa39efp-1, log_near_one(r));
   return select(x < from_bits<f64>(0x7ff0000000000000), from_bits<f64>(to_bits(sum) | last), x);
@@ -119,7 +112,7 @@ inline constexpr bool kSubnormalsAreSlow = false;
   const f64 b1 = fused(fused(r, kExp7, kExp6), r2, fused(r, kExp5, kExp4));
   const f64 b2 = fused(fused(r, kExp11, kExp10), r2, fused(r, kExp9, kExp8));
   const f64 p = fused(fused(b2, r4, b1), r4, b0);
-  const f64 e = p * from_bits<f64>((to_bits(shifted) << 52) + to_bits(1.0));
+  const f64 e = p * from_bits<f64>((to_bits(shifted) << 52) + to_bits(f64{1.0}));
   // 1 + e, or half of it, which is as exact.
   const bool large = e > 0x1.a827999fcef32p-2;
   const f64 excess = select(large, fused(e, 0.5, -0.5), e);
@@ -184,7 +177,7 @@ using Asinh = Function<T, AsinhOf>;
 struct AcoshOf {
   static constexpr bool kIsLong = true;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
-    f64 x = value;
+    f64 x{value};
     x = select(x < 1.0, quiet_nan<f64>(), x);
     const f64 root = root_of<Last::near>(fused(x, x, -1.0));
     // Of the ties the one at 2^24 is below its midpoint, others are above 2^40.
@@ -206,7 +199,7 @@ struct AtanhOf {
     // The difference of two FLOAT64 as integers is nearly that of their logarithms.
     const u64 steps = (to_bits(above) - to_bits(below) + (u64{1} << 51)) & 0xfff0000000000000;
     const f64 d = from_bits<f64>(to_bits(below) + steps);
-    f64 j = from_bits<f64>((steps >> 52) | to_bits(0x1p52)) - 0x1p52;
+    f64 j = from_bits<f64>((steps >> 52) | to_bits(f64{0x1p52})) - 0x1p52;
     const f64 quotient = quotient_of<Last::near>(above - d, above + d);
     // Beyond 1 it is undefined, and at 1 infinity.
     const f64 s = select(steps == 0, x, quotient);

@@ -57,7 +57,7 @@ struct Pair {
 
 // ln(x) for a positive normal FLOAT64 of at most 32 bits: 2 atanh((m - 1) / (m + 1)) and the power of two.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair log_of(f64 x) {
-  const u64 exponent = (to_bits(x) - to_bits(0x1.6a09e667f3bcdp-1)) & 0xfff0000000000000;
+  const u64 exponent = (to_bits(x) - to_bits(f64{0x1.6a09e667f3bcdp-1})) & 0xfff0000000000000;
   const f64 m = from_bits<f64>(to_bits(x) - exponent);
   const f64 k = static_cast<f64>(static_cast<i64>(exponent) >> 52);
   const f64 quotient = (m - 1.0) / (m + 1.0);
@@ -135,7 +135,7 @@ struct PowOf {
     // |x| = 2^k (1 + r), as for LOG.
     const bool subnormal = base < 0x1p-126f;
     const u32 bits = to_bits(select(subnormal, base * 0x1p24f, base));
-    const u32 exponent = (bits - to_bits(0x1.6a09e6p-1f)) & 0xff800000;
+    const u32 exponent = (bits - to_bits(f32{0x1.6a09e6p-1f})) & 0xff800000;
     const f32 r32 = from_bits<f32>(bits - exponent) - 1.0f;
     f32 k32 = fused(static_cast<f32>(static_cast<i32>(exponent)), 0x1p-23f, select(subnormal, -24.0f, 0.0f));
     k32 = select(base > 0.0f, k32, -kInfinity);
@@ -158,8 +158,8 @@ struct PowOf {
     k32 = select(is_one != 0, 0.0f, k32);
     const u32 sign = to_bits(x) & (odd << 31);
 
-    const f64 k = k32;
-    const f64 r = r32;
+    const f64 k{k32};
+    const f64 r{r32};
     const f64 r2 = r * r;
     const f64 r4 = r2 * r2;
     const f64 r8 = r4 * r4;
@@ -180,7 +180,7 @@ struct PowOf {
     const f64 b0 = fused(fused(q, kExp3, kExp2), q2, q + 1.0);
     const f64 b1 = fused(fused(q, kExp7, kExp6), q2, fused(q, kExp5, kExp4));
     const f64 e = fused(fused(fused(q, kExp9, kExp8), q2 * q2, b1), q2 * q2, b0);
-    const f64 result = e * from_bits<f64>((to_bits(shifted) << 52) + to_bits(1.0));
+    const f64 result = e * from_bits<f64>((to_bits(shifted) << 52) + to_bits(f64{1.0}));
     return from_bits<f64>(to_bits(result) | (static_cast<u64>(sign) << 32));
   }
 
@@ -191,7 +191,7 @@ struct PowOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 x, Y y) const requires(std::is_same_v<Y, f32>) {
     using namespace power;
     const f32 base = magnitude_of(x);
-    const u32 exponent = (to_bits(base) - to_bits(0x1.6a09e6p-1f)) & 0xff800000;
+    const u32 exponent = (to_bits(base) - to_bits(f32{0x1.6a09e6p-1f})) & 0xff800000;
     const f32 r = from_bits<f32>(to_bits(base) - exponent) - 1.0f;  // twelve bits
     const f32 k = static_cast<f32>(static_cast<i32>(exponent)) * 0x1p-23f;
     const f32 r2 = r * r;  // exact
@@ -238,7 +238,9 @@ struct PowOf {
   // For x and y that `ordinary` found hard, so that the result is finite and not 0, and neither x nor y is 0 or
   // infinite. Off by less than 2^-100 |ln(result)| of the value, and of a result that is exact or a midpoint by
   // nothing.
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x, f64 y) const {
+  template <class Y>
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x, Y exponent) const {
+    const auto y = static_cast<f64>(exponent);
     const power::Pair pair = power::pow_of(magnitude_of(static_cast<f64>(x)), y);
     // The last bit is odd where something follows: so it is not taken for a midpoint.
     u64 bits = to_bits(pair.high);
@@ -246,22 +248,20 @@ struct PowOf {
       bits = pair.low > 0.0 ? bits + 1 : bits - 1;
     }
     const f64 half = 0.5 * y;
-    return with_sign_of(from_bits<f64>(bits), x < 0.0f && round_even(half) != half ? -1.0 : 1.0);
+    return with_sign_of(from_bits<f64>(bits), x < 0.0f && round_even(half) != half ? f64{-1.0} : f64{1.0});
   }
 
  private:
   // 2^x for |x| <= 1/2.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f32 short_exp(f32 x) {
-#if defined(__CUDA_ARCH__)
-    f32 y = 0;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#else
-    using namespace power;
-    const f32 x2 = x * x;
-    const f32 a = fused(fused(x, kShortExp4, kShortExp3), x2, fused(x, kShortExp2, kShortExp1));
-    return fused(x, fused(fused(x, kShortExp6, kShortExp5), x2 * x2, a), 1.0f);
-#endif
+    if constexpr (kHasNearPowerOfTwo) {
+      return near_power_of_two(x);
+    } else {
+      using namespace power;
+      const f32 x2 = x * x;
+      const f32 a = fused(fused(x, kShortExp4, kShortExp3), x2, fused(x, kShortExp2, kShortExp1));
+      return fused(x, fused(fused(x, kShortExp6, kShortExp5), x2 * x2, a), 1.0f);
+    }
   }
 };
 
@@ -335,7 +335,7 @@ struct Pow {
     }
     const power::Pair pair = power::pow_of(most, y);
     f64 whole = round_towards_zero(pair.high);
-    whole -= whole == pair.high && pair.low < 0.0 ? 1.0 : 0.0;
+    whole -= whole == pair.high && pair.low < 0.0 ? f64{1.0} : f64{0.0};
     const f64 value = odd && base < 0.0 ? -whole : whole;
     return value <= static_cast<f64>(kLeast)  ? kLeast
            : value >= static_cast<f64>(kMost) ? kMost

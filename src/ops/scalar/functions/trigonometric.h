@@ -18,12 +18,28 @@ struct Reduced {
 };
 
 // Integers in the lowest bits of a sum that is too large for a fraction. With Odd a count n stands for n + 1/2, and
-// since cos(n pi + pi / 2 + r) = -sin(n pi + r), the lowest bit is turned round.
+// since cos(n pi + pi / 2 + r) = -sin(n pi + r), the lowest bit is turned round. That half is taken off before the
+// integer is found, and added afterwards.
 template <bool Odd>
 inline constexpr f64 kShift = Odd ? 0x1.8000000000001p52 : 0x1.8p52;
+template <bool Odd>
+inline constexpr f64 kBefore = Odd ? -0.5 : 0.0;
+template <bool Odd>
+inline constexpr f64 kAfter = Odd ? 0.5 : 0.0;
 
-inline constexpr f64 kPi = 0x1.921fb54442d18p1;
-inline constexpr f64 kPiRest = 0x1.1a62633145c07p-53;
+// pi / Parts, and 2 pi, as a sum of two; how many such parts make 1, and a turn.
+template <int Parts>
+inline constexpr f64 kPi = 0x1.921fb54442d18p1 / Parts;
+template <int Parts>
+inline constexpr f64 kPiRest = 0x1.1a62633145c07p-53 / Parts;
+inline constexpr f64 kTwoPi = 0x1.921fb54442d18p2;
+inline constexpr f64 kTwoPiRest = 0x1.1a62633145c07p-52;
+template <int Parts>
+inline constexpr f64 kPerPi = 0x1.45f306dc9c883p-2 * Parts;
+template <int Parts>
+inline constexpr f64 kPerTurn = 2.0 * Parts;
+template <int Parts>
+inline constexpr f64 kOfTurn = 0.5 / Parts;
 
 // Up to here the count is so small that pi in two parts suffices. The first difference is exact: both are multiples of
 // the last place of pi, and the remainder has no more bits.
@@ -34,18 +50,17 @@ inline constexpr f32 kOrdinary = 0x1p22F;
 // By multiples of pi / Parts, or with Odd by odd multiples of half of that.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce(f64 x) {
-  constexpr f64 kPerPi = 0x1.45f306dc9c883p-2 * Parts;
-  f64 shifted = 0;
-  f64 count = 0;
+  f64 shifted = 0.0;
+  f64 count = 0.0;
   if constexpr (Odd) {
-    shifted = fused(x, kPerPi, -0.5) + kShift<Odd>;
+    shifted = fused(x, kPerPi<Parts>, -0.5) + kShift<Odd>;
     count = shifted - kShift<Odd> + 0.5;
   } else {
-    shifted = fused(x, kPerPi, kShift<Odd>);
+    shifted = fused(x, kPerPi<Parts>, kShift<Odd>);
     count = shifted - kShift<Odd>;
   }
-  const f64 rest = fused(count, -kPi / Parts, x);
-  return {fused(count, -kPiRest / Parts, rest), 0.0, to_bits(shifted)};
+  const f64 rest = fused(count, -kPi<Parts>, x);
+  return {fused(count, -kPiRest<Parts>, rest), 0.0, to_bits(shifted)};
 }
 
 // A sum of two, and its rounding error.
@@ -67,7 +82,6 @@ struct Sum {
 // taken off in all; with these it begins anew, and nothing is lost.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce_huge(f64 x) {
-  constexpr f64 kPerTurn = 2 * Parts;
   const f64 p1 = of_turn(x * kTurn1);
   const f64 p2 = of_turn(x * kTurn2);
   const f64 p3 = of_turn(x * kTurn3);
@@ -75,10 +89,10 @@ template <int Parts, bool Odd>
   const f64 p5 = of_turn(x * kTurn5);
   const f64 p6 = of_turn(x * kTurn6);
   const f64 near = ((p1 + p2) + (p3 + p4)) + (p5 + p6);
-  const f64 shifted = fused(near, kPerTurn, Odd ? -0.5 : 0.0) + kShift<Odd>;
-  const f64 count = shifted - kShift<Odd> + (Odd ? 0.5 : 0.0);
+  const f64 shifted = fused(near, kPerTurn<Parts>, kBefore<Odd>) + kShift<Odd>;
+  const f64 count = shifted - kShift<Odd> + kAfter<Odd>;
   // The first of them that is not 0 has few enough bits for an exact difference.
-  const Sum s2 = exact_sum(fused(count, -1 / kPerTurn, p1), p2);
+  const Sum s2 = exact_sum(fused(count, -kOfTurn<Parts>, p1), p2);
   const Sum s3 = exact_sum(s2.sum, p3);
   const Sum s4 = exact_sum(s3.sum, p4);
   const Sum s5 = exact_sum(s4.sum, p5);
@@ -86,9 +100,9 @@ template <int Parts, bool Odd>
   const f64 more = fused(x, kTurn7, (s2.more + s3.more) + (s4.more + s5.more) + s6.more);
   const f64 turns = s6.sum + more;
   const f64 more_turns = more - (turns - s6.sum);
-  const f64 rest = turns * (2 * kPi);
-  const f64 of_product = fused(turns, 2 * kPi, -rest);
-  return {rest, fused(more_turns, 2 * kPi, fused(turns, 2 * kPiRest, of_product)), to_bits(shifted)};
+  const f64 rest = turns * kTwoPi;
+  const f64 of_product = fused(turns, kTwoPi, -rest);
+  return {rest, fused(more_turns, kTwoPi, fused(turns, kTwoPiRest, of_product)), to_bits(shifted)};
 }
 
 // The sine of the rest, negated if the number of half turns is odd. In the last step p is +0 for -0, which then stays
@@ -142,11 +156,11 @@ template <bool TwoParts>
 
 struct SinOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    return trigonometric::sine<false>(trigonometric::reduce<1, false>(x));
+    return trigonometric::sine<false>(trigonometric::reduce<1, false>(f64{x}));
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return trigonometric::is_huge(x); }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
-    return trigonometric::sine<true>(trigonometric::reduce_huge<1, false>(x));
+    return trigonometric::sine<true>(trigonometric::reduce_huge<1, false>(f64{x}));
   }
 };
 template <class T>
@@ -154,11 +168,11 @@ using Sin = Function<T, SinOf>;
 
 struct CosOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    return trigonometric::sine<false>(trigonometric::reduce<1, true>(x));
+    return trigonometric::sine<false>(trigonometric::reduce<1, true>(f64{x}));
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return trigonometric::is_huge(x); }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
-    return trigonometric::sine<true>(trigonometric::reduce_huge<1, true>(x));
+    return trigonometric::sine<true>(trigonometric::reduce_huge<1, true>(f64{x}));
   }
 };
 template <class T>
@@ -167,11 +181,11 @@ using Cos = Function<T, CosOf>;
 struct TanOf {
   static constexpr bool kIsLong = true;
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    return trigonometric::tangent<false>(trigonometric::reduce<2, false>(x));
+    return trigonometric::tangent<false>(trigonometric::reduce<2, false>(f64{x}));
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return trigonometric::is_huge(x); }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
-    return trigonometric::tangent<true>(trigonometric::reduce_huge<2, false>(x));
+    return trigonometric::tangent<true>(trigonometric::reduce_huge<2, false>(f64{x}));
   }
 };
 template <class T>

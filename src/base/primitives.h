@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// The seam between the scalar definitions and the machine that computes them, its lower half: the types FLOAT32 and
+// FLOAT64, and the primitives that base itself needs. ops/scalar/primitives.h has the other half. It is in two halves
+// because base may not depend on ops, and base/float_bits.h converts.
+//
+// A primitive has one definition for each kind of machine:
+//
+//   host      C++ as the compiler has it: float, double, and the compiler's builtins
+//   CUDA      the same types, and the GPU's instructions
+//   supplied  where ANYDML_PRIMITIVES_HEADER names a header, "device_primitives.h" with the quotes: a device that
+//             compiles the definitions with another compiler, whose own operations are not all exact
+//
+// A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which
+// compute with the bits of FLOAT32 and FLOAT64, and MachinePrimitives for the rest. base/integer_floats.h has all of
+// their functions in integer arithmetic, which is exact on every device. So a device derives its classes from those,
+// and defines anew the functions that it has itself, natively or linked in later for each driver:
+//
+//   #include "base/integer_floats.h"
+//   extern "C" unsigned device_fma32(unsigned a, unsigned b, unsigned c);
+//   namespace anydml {
+//   struct MachinePrimitives : IntegerMachine {};
+//   struct Float32Primitives : IntegerFloat<Float32Format, MachinePrimitives> {
+//     static u32 add(u32 a, u32 b) {  // this device adds exactly
+//       return __builtin_bit_cast(u32, __builtin_bit_cast(float, a) + __builtin_bit_cast(float, b));
+//     }
+//     static u32 fused(u32 a, u32 b, u32 c) { return device_fma32(a, b, c); }
+//   };
+//   struct Float64Primitives : IntegerFloat<Float64Format, MachinePrimitives> {};  // it has no FLOAT64
+//   }
+//
+// f32 and f64 are then classes over these bits (base/supplied_float.h), so that every operator, comparison and
+// conversion in a definition is one of the supplied functions; and a definition that does anything else with a float
+// does not compile. For that, definitions keep to four rules, which tests/primitives_test.cpp holds:
+//   - between f32, f64 and integers they convert by static_cast or with braces, f64{x}, never silently;
+//   - 0.5f is an f32 and 0.5 an f64, but 0 is neither: T{0};
+//   - constants are computed from literals or from bits, since a device's functions need not be constexpr;
+//   - a concept that asks whether a function may be called asks with the types that the function has, because without
+//     silent conversions it would otherwise say no.
+#pragma once
+
+#include "base/integers.h"
+
+// A template without a choice: such a function may be constexpr on a machine where it is no constant expression, so
+// that the definitions are constexpr on every machine. Its arguments convert as those of any other function.
+#define ANYDML_PRIMITIVE \
+  template <int = 0>     \
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr
+
+#if defined(ANYDML_PRIMITIVES_HEADER)
+
+#include "base/supplied_float.h"
+#include ANYDML_PRIMITIVES_HEADER
+
+namespace anydml {
+
+using f32 = SuppliedFloat<Float32Primitives>;
+using f64 = SuppliedFloat<Float64Primitives>;
+
+ANYDML_PRIMITIVE int leading_zeros(u64 value) { return MachinePrimitives::leading_zeros(value); }
+
+inline constexpr bool kConvertsFloat16 = MachinePrimitives::kConvertsFloat16;
+ANYDML_PRIMITIVE f32 float32_of_float16(u16 bits) { return f32::of_bits(MachinePrimitives::float32_of_float16(bits)); }
+ANYDML_PRIMITIVE u16 float16_of_float32(f32 value) { return MachinePrimitives::float16_of_float32(value.bits); }
+
+}  // namespace anydml
+
+#else
+
+namespace anydml {
+
+using f32 = float;
+using f64 = double;
+
+// How many zeros precede the leading one. The value is not 0.
+ANYDML_PRIMITIVE int leading_zeros(u64 value) {
+#if defined(__CUDA_ARCH__)
+  return __clzll(static_cast<long long>(value));
+#else
+  return __builtin_clzll(value);
+#endif
+}
+
+// Whether the machine converts between FLOAT16 and FLOAT32. Otherwise base/float_bits.h does so in integers.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool kConvertsFloat16 = true;
+// The same bits as those of the integer code, except for a NaN's. Rounding and subnormals are part of the instruction,
+// so that no mode or compiler option changes them.
+__device__ inline f32 float32_of_float16(u16 bits) {
+  f32 result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(bits));
+  return result;
+}
+// Into a 32-bit register: where two 16-bit results are rounded and lose their signs, CUDA 13.0's ptxas drops one of the
+// sign operations. The kernel tests detect it.
+__device__ inline u16 float16_of_float32(f32 value) {
+  u32 result;
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.rn.f16x2.f32 %0, %2, %1;" : "=r"(result) : "f"(value), "f"(0.0f));
+#else
+  asm("{.reg .b16 half; cvt.rn.f16.f32 half, %1; mov.b32 %0, {half, half};}" : "=r"(result) : "f"(value));
+#endif
+  return static_cast<u16>(result);
+}
+#else
+inline constexpr bool kConvertsFloat16 = false;
+f32 float32_of_float16(u16 bits);  // neither is called, nor defined
+u16 float16_of_float32(f32 value);
+#endif
+
+}  // namespace anydml
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// The seam between the scalar definitions and the machine that computes them, its upper half; base/primitives.h has the
+// lower one, and says which machines there are and what a device has to supply. Everything that a definition does with
+// floats is here, or an operator, a comparison or a conversion of f32 and f64, or in integers.
+#pragma once
+
+#include "base/float_bits.h"
+
+namespace anydml {
+
+#if defined(ANYDML_PRIMITIVES_HEADER)
+
+// The supplied functions, under the names that definitions use.
+#define ANYDML_SUPPLIED(name)                                                                \
+  ANYDML_PRIMITIVE f32 name(f32 x) { return f32::of_bits(Float32Primitives::name(x.bits)); } \
+  ANYDML_PRIMITIVE f64 name(f64 x) { return f64::of_bits(Float64Primitives::name(x.bits)); }
+ANYDML_SUPPLIED(square_root)
+ANYDML_SUPPLIED(round_down)
+ANYDML_SUPPLIED(round_up)
+ANYDML_SUPPLIED(round_towards_zero)
+ANYDML_SUPPLIED(round_away)
+ANYDML_SUPPLIED(round_even)
+#undef ANYDML_SUPPLIED
+ANYDML_PRIMITIVE f32 fused(f32 a, f32 b, f32 c) {
+  return f32::of_bits(Float32Primitives::fused(a.bits, b.bits, c.bits));
+}
+ANYDML_PRIMITIVE f64 fused(f64 a, f64 b, f64 c) {
+  return f64::of_bits(Float64Primitives::fused(a.bits, b.bits, c.bits));
+}
+
+inline constexpr bool kOnGpu = MachinePrimitives::kOnGpu;
+inline constexpr bool kSubnormalsAreSlow = MachinePrimitives::kSubnormalsAreSlow;
+ANYDML_PRIMITIVE f64 inverse_estimate(f64 x) { return f64::of_bits(Float64Primitives::inverse_estimate(x.bits)); }
+ANYDML_PRIMITIVE f64 inverse_root_estimate(f64 x) {
+  return f64::of_bits(Float64Primitives::inverse_root_estimate(x.bits));
+}
+ANYDML_PRIMITIVE f32 near_quotient(f32 a, f32 b) {
+  return f32::of_bits(Float32Primitives::near_quotient(a.bits, b.bits));
+}
+inline constexpr bool kHasNearPowerOfTwo = Float32Primitives::kHasNearPowerOfTwo;
+ANYDML_PRIMITIVE f32 near_power_of_two(f32 x) { return f32::of_bits(Float32Primitives::near_power_of_two(x.bits)); }
+
+#else
+
+// ANYDML_ON names the operation for each machine, where FLOAT32 and FLOAT64 have one each. On CUDA these round to
+// nearest and keep subnormals whatever the compiler's options are.
+#if defined(__CUDA_ARCH__)
+#define ANYDML_ON(builtin, cuda) cuda
+#else
+#define ANYDML_ON(builtin, cuda) builtin
+#endif
+
+// a * b + c, rounded once.
+ANYDML_PRIMITIVE f32 fused(f32 a, f32 b, f32 c) { return ANYDML_ON(__builtin_fmaf, ::__fmaf_rn)(a, b, c); }
+ANYDML_PRIMITIVE f64 fused(f64 a, f64 b, f64 c) { return ANYDML_ON(__builtin_fma, ::__fma_rn)(a, b, c); }
+
+// IEEE 754's square root.
+ANYDML_PRIMITIVE f32 square_root(f32 x) { return ANYDML_ON(__builtin_sqrtf, ::__fsqrt_rn)(x); }
+ANYDML_PRIMITIVE f64 square_root(f64 x) { return ANYDML_ON(__builtin_sqrt, ::__dsqrt_rn)(x); }
+
+// IEEE 754's roundings to an integer: down, up, towards 0, to the nearest with halves away from 0, and to the nearest
+// with halves to even. Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged. The
+// machine always rounds to nearest here, on which the last one relies.
+ANYDML_PRIMITIVE f32 round_down(f32 x) { return ANYDML_ON(__builtin_floorf, ::floorf)(x); }
+ANYDML_PRIMITIVE f64 round_down(f64 x) { return ANYDML_ON(__builtin_floor, ::floor)(x); }
+ANYDML_PRIMITIVE f32 round_up(f32 x) { return ANYDML_ON(__builtin_ceilf, ::ceilf)(x); }
+ANYDML_PRIMITIVE f64 round_up(f64 x) { return ANYDML_ON(__builtin_ceil, ::ceil)(x); }
+ANYDML_PRIMITIVE f32 round_towards_zero(f32 x) { return ANYDML_ON(__builtin_truncf, ::truncf)(x); }
+ANYDML_PRIMITIVE f64 round_towards_zero(f64 x) { return ANYDML_ON(__builtin_trunc, ::trunc)(x); }
+ANYDML_PRIMITIVE f32 round_away(f32 x) { return ANYDML_ON(__builtin_roundf, ::roundf)(x); }
+ANYDML_PRIMITIVE f64 round_away(f64 x) { return ANYDML_ON(__builtin_round, ::round)(x); }
+ANYDML_PRIMITIVE f32 round_even(f32 x) { return ANYDML_ON(__builtin_rintf, ::rintf)(x); }
+ANYDML_PRIMITIVE f64 round_even(f64 x) { return ANYDML_ON(__builtin_rint, ::rint)(x); }
+#undef ANYDML_ON
+
+// A GPU has other threads to run while an operation waits for another: the fewest operations are best, in the longest
+// chain. ANYDML_LIKE_A_GPU makes a CPU compute as a GPU does, for tests.
+#if defined(__CUDA_ARCH__) || defined(ANYDML_LIKE_A_GPU)
+inline constexpr bool kOnGpu = true;
+#else
+inline constexpr bool kOnGpu = false;
+#endif
+
+// Where they are, functions keep powers of tiny numbers from becoming subnormal if they are too small to change a
+// result.
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+inline constexpr bool kSubnormalsAreSlow = true;
+#else
+inline constexpr bool kSubnormalsAreSlow = false;
+#endif
+
+// Some twenty bits of 1 / x and of 1 / sqrt(x), as NVIDIA's GPUs have them for the upper half of a FLOAT64.
+ANYDML_PRIMITIVE f64 inverse_estimate(f64 x) {
+#if defined(__CUDA_ARCH__)
+  f64 y = 0;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  return y;
+#else
+  return from_bits<f64>(to_bits(1.0 / x) & 0xffffffff00000000);
+#endif
+}
+ANYDML_PRIMITIVE f64 inverse_root_estimate(f64 x) {
+#if defined(__CUDA_ARCH__)
+  f64 y = 0;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  return y;
+#else
+  return from_bits<f64>(to_bits(1.0 / square_root(x)) & 0xffffffff00000000);
+#endif
+}
+
+// a / b to within two units of the last place, of numbers that FLOAT16 has.
+ANYDML_PRIMITIVE f32 near_quotient(f32 a, f32 b) {
+#if defined(__CUDA_ARCH__)
+  f32 inverse = 0;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+  return a * inverse;
+#else
+  return a / b;
+#endif
+}
+
+// 2^x for |x| <= 1/2, off by less than 2^-22 of itself, if the machine has an instruction for it.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool kHasNearPowerOfTwo = true;
+ANYDML_PRIMITIVE f32 near_power_of_two(f32 x) {
+  f32 y = 0;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+#else
+inline constexpr bool kHasNearPowerOfTwo = false;
+f32 near_power_of_two(f32 x);  // neither called nor defined
+#endif
+
+#endif
+
+}  // namespace anydml
