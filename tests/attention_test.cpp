@@ -312,25 +312,26 @@ constexpr const char* kStacked =
 
 // Stacked tensors are read where they are.
 TEST(AttentionPlan, PacksAndAttends) {
-  EXPECT_EQ(run_of({.joins_from = 1, .vector_bytes = 16}, kStacked).find("SLICE"), std::string::npos);
-  EXPECT_NE(run_of({.joins_from = 1, .vector_bytes = 16}, kStacked).find("run: 3 steps"), std::string::npos)
-      << run_of({.joins_from = 1, .vector_bytes = 16}, kStacked);
+  const std::string plan = run_of({.joins_from = 1, .vector_bytes = 16, .attends_at_once = true}, kStacked);
+  EXPECT_EQ(plan.find("SLICE"), std::string::npos) << plan;
+  EXPECT_NE(plan.find("run: 3 steps"), std::string::npos) << plan;
 }
 
 // Outputs that are absent stay so where the parts of an operator have parts themselves.
-TEST(AttentionPlan, IsTwoProductsOnGpus) {
-  const std::string plan = run_of({.joins_from = 1, .is_gpu = true}, kStacked);
+TEST(AttentionPlan, IsTwoProductsWhereItIsNoStepOfItsOwn) {
+  const std::string plan = run_of({.joins_from = 1, .attends_at_once = false}, kStacked);
   EXPECT_NE(plan.find("ATTENTION_ROWS"), std::string::npos) << plan;
   EXPECT_NE(plan.find("run: 3 steps"), std::string::npos) << plan;
   EXPECT_EQ(plan.find("IDENTITY"), std::string::npos) << plan;
   // With outputs that nobody asked for, as an operator alone has them.
-  const std::string alone = run_of({.joins_from = 1, .is_gpu = true}, std::string(kStacked) + "out y.1\nout y.2\n");
+  const std::string alone =
+      run_of({.joins_from = 1, .attends_at_once = false}, std::string(kStacked) + "out y.1\nout y.2\n");
   EXPECT_NE(alone.find("run: 3 steps"), std::string::npos) << alone;
 }
 
-// The scores of all queries would take more memory than GPUs are asked for: some queries at a time.
-TEST(AttentionPlan, TakesSomeQueriesAtATimeOnGpus) {
-  const std::string plan = run_of({.joins_from = 1, .is_gpu = true},
+// The scores of all queries would take more memory than devices are asked for: some queries at a time.
+TEST(AttentionPlan, TakesSomeQueriesAtATimeInProducts) {
+  const std::string plan = run_of({.joins_from = 1, .attends_at_once = false},
                                   "x = input 1\ny = MULTIHEAD_ATTENTION x:f32[1,16384,96] x:f32[1,16384,96] "
                                   "x:f32[1,16384,96] - - - - - - - - -> f32[1,16384,96] -> - -> - Scale=1 "
                                   "MaskFilterValue=0 HeadCount=12 MaskType=NONE\nout y\n");

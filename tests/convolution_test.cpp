@@ -305,8 +305,8 @@ TEST(Convolution, InAGraphWithItsNeighbours) {
 }
 
 std::string plan_of(const std::string& attributes, std::uint32_t vector_bytes, std::string_view out = "f32[1,8,6,6]",
-                    bool is_gpu = false) {
-  const DeviceTraits traits{.joins_from = 1, .vector_bytes = vector_bytes, .is_gpu = is_gpu};
+                    bool hands_on_tiles = true) {
+  const DeviceTraits traits{.joins_from = 1, .hands_on_tiles = hands_on_tiles, .vector_bytes = vector_bytes};
   std::string shown;
   const auto plans = compile_graph(
       parse_graph("x = input 1152\nw = owned 2304\np = CONVOLUTION x:f32[1,8,6,6] w:f32[8,8,3,3] - -> " +
@@ -351,11 +351,11 @@ TEST(ConvolutionPlan, FiltersArePackedBeforehandAndTheEpilogueIsPartOfTheStep) {
   EXPECT_NE(plan_of(forward, 0).find("run: %0 CONVOLUTION_PRODUCT; epilogue %1 ACTIVATION_RELU | reads input0, "),
             std::string::npos)
       << plan_of(forward, 0);
-  // The pixels of a class do not follow one another, which only a CPU minds.
+  // The pixels of a class do not follow one another, which only a device minds that hands on tiles.
   const char* const backward =
       "Direction=BACKWARD Strides=2,2 Dilations=1,1 StartPadding=1,1 EndPadding=1,1 OutputPadding=1,1";
   EXPECT_NE(plan_of(backward, 16, "f32[1,8,12,12]").find("run: 2 steps"), std::string::npos);
-  EXPECT_NE(plan_of(backward, 0, "f32[1,8,12,12]", true).find("run: 1 step,"), std::string::npos);
+  EXPECT_NE(plan_of(backward, 0, "f32[1,8,12,12]", false).find("run: 1 step,"), std::string::npos);
 }
 
 // ---- Errors ---------------------------------------------------------------------------------------------------------

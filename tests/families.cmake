@@ -133,6 +133,8 @@ if(NOT ANYDML_SANITIZE)
   add_test(NAME operator_digests_generic COMMAND operator_digests)
   set_tests_properties(operator_digests_generic PROPERTIES LABELS repeats
     ENVIRONMENT "ANYDML_THREADS=1;ANYDML_CPU_TARGET=generic")
+  # On a device that has the plans of a GPU, and the CPU's kernels.
+  anydml_test_later(operator_digests operator_digests ANYDML_THREADS=2 --every 2)
 endif()
 anydml_oracle(resample)
 anydml_oracle(scan)

@@ -129,39 +129,62 @@ TEST(Expand, AnErrorNamesTheNode) {
   EXPECT_EQ(compiled(graph_of(graph.nodes[1].op)), "ELEMENT_WISE_ABS: no parts today");
 }
 
-// An operator that the device lacks is not expanded, so that the message has the name that the caller knows.
-TEST(Compile, ADeviceMayLackAnOperatorOfAFamilyThatItHas) {
-  Graph graph = parse_graph(
-      "a = input 16\n"
-      "x = NEGATE a:f32[4] -> f32[4]\n"
-      "y = ABS x:f32[4] -> f32[4]\n"
+// A device is asked for each operator that has steps of its own. The message names the operator that the caller knows.
+TEST(Compile, ADeviceIsAskedForEveryPartWithItsTypes) {
+  const Graph graph = parse_graph(
+      "a = input 32\n"
+      "x = NEGATE a:f16[4,4] -> f16[4,4]\n"
+      "y = GEMM x:f16[4,4] a:f16[4,4] - -> f16[4,4] TransA=NONE TransB=NONE Alpha=1 Beta=1\n"
       "out y\n");
-  OpDesc op = *graph.nodes[1].op;
-  Family family = *op.family;
-  family.parts = refusal(family.parts);
-  family.has_on = [](const OpDesc&, const DeviceTraits& device) { return !device.is_gpu; };
-  op.family = &family;
-  graph.nodes[1].op = std::make_shared<const OpDesc>(op);
-  DeviceTraits gpu = kJoins;
-  gpu.is_gpu = true;
-  const auto plans = compile_graph(graph, gpu);
+  std::vector<std::string> asked;
+  const auto lacks = [&](std::string_view lacking) {
+    return [&asked, lacking](const AskedOperator& op) -> std::string {
+      std::string text = std::string(op.name) + " of " + std::string(op.part_of);
+      for (const DataType type : op.types) {
+        text += " " + std::string(type_name(type));
+      }
+      asked.push_back(text);
+      return op.name == lacking ? "it has no kernels for " + std::string(op.name) : "";
+    };
+  };
+  EXPECT_TRUE(compile_graph(graph, kJoins, nullptr, nullptr, lacks("REDUCE")).ok());
+  EXPECT_EQ(asked, (std::vector<std::string>{"ELEMENT_WISE_NEGATE of ELEMENT_WISE_NEGATE FLOAT16 FLOAT16",
+                                             "CAST of GEMM FLOAT16 FLOAT32", "CAST of GEMM FLOAT16 FLOAT32",
+                                             "PRODUCT of GEMM FLOAT32 FLOAT32 UNKNOWN FLOAT32",
+                                             "CAST of GEMM FLOAT32 FLOAT16"}));
+  const auto plans = compile_graph(graph, kJoins, nullptr, nullptr, lacks("PRODUCT"));
   ASSERT_FALSE(plans.ok());
-  EXPECT_EQ(plans.error().message, "node 1 (ELEMENT_WISE_ABS): the device has no kernels for this operator yet");
+  EXPECT_EQ(plans.error().message, "node 1 (GEMM): it has no kernels for PRODUCT");
+  EXPECT_EQ(plans.error().kind, ErrorKind::unsupported);
+}
+
+// The caller may number the nodes otherwise, as DirectML does, whose constants are nodes too.
+TEST(Compile, WhatADeviceLacksHasTheCallersNumber) {
+  Graph graph = parse_graph(
+      "a = input 32\n"
+      "x = NEGATE a:f16[4,4] -> f16[4,4]\n"
+      "y = GEMM x:f16[4,4] a:f16[4,4] - -> f16[4,4] TransA=NONE TransB=NONE Alpha=1 Beta=1\n"
+      "out y\n");
+  graph.nodes[0].number = 3;
+  graph.nodes[1].number = 7;
+  const LacksOperator lacks = [](const AskedOperator& op) { return op.part_of == "GEMM" ? "lost" : ""; };
+  EXPECT_EQ(compile_graph(graph, kJoins, nullptr, nullptr, lacks).error().message, "node 7 (GEMM): lost");
 }
 
 TEST(Compile, WhatADeviceLacksCountsWhereItIsNeeded) {
   const auto error_of = [](std::string_view text) -> std::string {
     const Graph graph = parse_graph(text);
-    DeviceTraits without = kJoins;
-    without.families &= ~(std::uint64_t{1} << static_cast<unsigned>(find_family(*facts::find_operator("REDUCE"))->id));
-    const auto plans = compile_graph(graph, without);
+    const LacksOperator lacks = [](const AskedOperator& op) {
+      return op.family == static_cast<std::uint32_t>(FamilyId::reduce) ? "no kernels" : "";
+    };
+    const auto plans = compile_graph(graph, kJoins, nullptr, nullptr, lacks);
     return plans.ok() ? "" : plans.error().message;
   };
   EXPECT_EQ(error_of("a = input 16\n"
                      "x = NEGATE a:f32[4] -> f32[4]\n"
                      "y = REDUCE x:f32[4] -> f32[1] Function=SUM Axes=[0]\n"
                      "out y\n"),
-            "node 1 (REDUCE): the device has no kernels for this operator yet");
+            "node 1 (REDUCE): no kernels");
   EXPECT_EQ(error_of("a = input 16\n"
                      "x = NEGATE a:f32[4] -> f32[4]\n"
                      "y = REDUCE x:f32[4] -> f32[1] Function=SUM Axes=[0]\n"

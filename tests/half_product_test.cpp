@@ -327,7 +327,7 @@ TEST(HalfProduct, TheLogNamesTheLibraryWhereItRuns) {
 
 // ---- Plans ----
 
-constexpr DeviceTraits kHalves{.joins_from = 1, .is_gpu = true, .half_products = true};
+constexpr DeviceTraits kHalves{.joins_from = 1, .half_products = true};
 
 // The first step of the plan for GEMM of these tensors: "x:f16[..] w:f16[..] c -> f16[..] attributes".
 std::string plan_of(const std::string& gemm, const DeviceTraits& traits = kHalves) {
@@ -359,7 +359,7 @@ TEST(HalfProductPlan, IsOneStepWhereItIsAllowed) {
 
 TEST(HalfProductPlan, TheCallerAndTheDeviceMustBothAllowIt) {
   const auto allowed = [](bool has, bool allow) {
-    const DeviceTraits device{.is_gpu = true, .half_products = has};
+    const DeviceTraits device{.half_products = has};
     return lowering_traits(device, {.allow_half = allow}).value().half_products;
   };
   EXPECT_TRUE(allowed(true, true));

@@ -373,10 +373,8 @@ TEST(IntegerConvolutionPlan, FiltersArePackedBeforehandAndTheEpilogueIsPartOfThe
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
 }
 
-TEST(IntegerConvolutionPlan, AGpuTakesTheFilterAsItIs) {
-  DeviceTraits gpu;
-  gpu.is_gpu = true;
-  EXPECT_EQ(plan_of(gpu),
+TEST(IntegerConvolutionPlan, ADeviceThatPacksNothingTakesTheFilterAsItIs) {
+  EXPECT_EQ(plan_of({.vector_bytes = 0}),
             "run: %0 INTEGER_CONVOLUTION; epilogue %1 CAST | reads persistent+0, input0 | writes output0\n"
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
 }

@@ -357,9 +357,8 @@ TEST(IntegerProductPlan, WeightsArePackedBeforehandAndTheEpilogueIsPartOfTheStep
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
 }
 
-TEST(IntegerProductPlan, AGpuTakesBytesAsTheyAreAndWiderIntegersAsFloats) {
-  DeviceTraits gpu;
-  gpu.is_gpu = true;
+TEST(IntegerProductPlan, ADeviceThatPacksNothingTakesBytesAsTheyAreAndWiderIntegersAsFloats) {
+  const DeviceTraits gpu{.vector_bytes = 0};
   const std::string bytes = plan_of(
       "x = input 1200\n"
       "w = input 900\n"

@@ -337,9 +337,10 @@ struct PlanText {
   bool writes_last = false;
 };
 
-PlanText plan_of(const std::string& graph, bool is_gpu = false) {
+PlanText plan_of(const std::string& graph, bool has_row_moments = true) {
   PlanText made;
-  const auto plans = compile_graph(parse_graph(graph), DeviceTraits{.joins_from = 1, .is_gpu = is_gpu}, &made.text);
+  const DeviceTraits traits{.joins_from = 1, .has_row_moments = has_row_moments};
+  const auto plans = compile_graph(parse_graph(graph), traits, &made.text);
   if (!plans.ok()) {
     made.text = plans.error().message;
     return made;
@@ -368,8 +369,8 @@ TEST(TrainingPlan, BatchesNeedNoTensorInMemoryBesidesTheirOwn) {
   for (const std::string& node :
        {"BATCH_NORMALIZATION_TRAINING x:f32[128,128] s:f32[128,1] v:f32[128,1] -" + shapes,
         "BATCH_NORMALIZATION_GRAD " + gradient, "BATCH_NORMALIZATION_TRAINING_GRAD " + gradient}) {
-    for (const bool is_gpu : {false, true}) {
-      const PlanText plan = plan_of(tensors + "y = " + node, is_gpu);
+    for (const bool has_row_moments : {false, true}) {
+      const PlanText plan = plan_of(tensors + "y = " + node, has_row_moments);
       EXPECT_NE(plan.text.find("run: "), std::string::npos) << plan.text;
       EXPECT_LT(plan.temporary_bytes, 65536U) << plan.text;
     }

@@ -67,7 +67,7 @@ ANYDML_API uint32_t anydml_version_number(void);
 enum {
   ANYDML_OK = 0,
   ANYDML_INVALID_ARGUMENT = 1, /* the call breaks a rule */
-  ANYDML_UNSUPPORTED = 2,      /* a valid call for a feature that is not built */
+  ANYDML_UNSUPPORTED = 2,      /* a valid call for a feature that is not built, or that the device lacks */
   ANYDML_OUT_OF_MEMORY = 3,
   ANYDML_DEVICE_ERROR = 4,   /* the device failed or is unavailable */
   ANYDML_INTERNAL_ERROR = 5, /* a bug in this library: please report it */

@@ -174,6 +174,9 @@ struct BackendTable {
   // Work from now on waits for the mark, which is of this device.
   BackendStatus (*follow)(BackendQueue* queue, BackendMark* mark);
 
+  // Why the device has no kernels for an operator: a sentence without a full stop, which lives as long as the process;
+  // null if it has them. A null function: it has them for all operators.
+  const char* (*lacks)(const BackendDevice* device, const AskedOperator* op);
   // A short text for the log that names the kernels of a program; written and terminated within capacity.
   void (*explain)(const BackendProgram* program, char* text, std::uint64_t capacity);
 };

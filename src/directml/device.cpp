@@ -36,6 +36,21 @@ bool is_type_supported(std::uint32_t number, facts::FeatureLevel level) {
                             : is_element_type(type) && (element_size(type) < 8 || level >= facts::FeatureLevel::v3_0);
 }
 
+// Whether the device computes with the type: addition stands for all that computes, and dequantisation for the types of
+// four bits, which nothing else takes.
+bool has_type(const CoreDevice& device, DataType type) {
+  if (device.backend->lacks == nullptr) {
+    return true;
+  }
+  const bool is_quantized = is_four_bits(type);
+  const DataType other = is_quantized ? DataType::FLOAT32 : type;
+  const DataType types[] = {type, other, other};
+  const facts::Operator& op = *facts::find_operator(is_quantized ? "DEQUANTIZE" : "ELEMENT_WISE_ADD");
+  const AskedOperator asked{
+      .name = op.name, .part_of = op.name, .family = static_cast<std::uint32_t>(find_family(op)->id), .types = types};
+  return device.backend->lacks(device.handle, &asked) == nullptr;
+}
+
 }  // namespace
 
 bool DmlDevice::has_interface(REFIID riid) const noexcept {
@@ -85,8 +100,10 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
           return bad_sizes(sizeof(asked), sizeof(answer));
         }
         std::memcpy(&asked, query, sizeof(asked));
-        answer.IsSupported =
-            is_type_supported(static_cast<std::uint32_t>(asked.DataType), core().level()) ? TRUE : FALSE;
+        const auto number = static_cast<std::uint32_t>(asked.DataType);
+        const bool is_supported =
+            is_type_supported(number, core().level()) && has_type(core().device(), static_cast<DataType>(number));
+        answer.IsSupported = is_supported ? TRUE : FALSE;
         std::memcpy(data, &answer, sizeof(answer));
         return S_OK;
       }

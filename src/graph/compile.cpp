@@ -552,12 +552,39 @@ class Compiler {
   std::uint32_t steps_ = 0;  // of the plan made last
 };
 
-// A device may lack kernels for a family of operators, or for some of its operators.
-Status check_families(const Graph& graph, std::span<const std::uint32_t> nodes, const DeviceTraits& device) {
+// The position of each node by the number by which the caller knows it.
+std::vector<std::uint32_t> positions_of(const Graph& graph) {
+  std::vector<std::uint32_t> positions(graph.nodes.size());
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    const std::uint32_t number = graph.nodes[i].number.value_or(i);
+    positions.resize(std::max<std::size_t>(positions.size(), number + std::size_t{1}));
+    positions[number] = i;
+  }
+  return positions;
+}
+
+// A device may lack kernels for a family of operators, for some of its operators, or for some types. given: the graph
+// whose nodes the caller knows, of which those of `graph` are parts.
+Status check_operators(const Graph& given, const Graph& graph, std::span<const std::uint32_t> nodes,
+                       const LacksOperator& lacks) {
+  const std::vector<std::uint32_t> positions = positions_of(given);
+  std::vector<DataType> types;
   for (const std::uint32_t i : nodes) {
     const OpDesc& op = *graph.nodes[i].op;
-    if (!op.empty && (!device.has_family(static_cast<std::uint32_t>(op.family->id)) || !is_on(op, device))) {
-      return in_node(graph, i, {ErrorKind::unsupported, "the device has no kernels for this operator yet"});
+    if (op.empty) {
+      continue;
+    }
+    types.clear();
+    for (const OpTensor& tensor : op.tensors) {
+      types.push_back(tensor.present ? tensor.tensor.type : DataType::unknown);
+    }
+    const std::uint32_t whole = positions[graph.nodes[i].number.value_or(i)];
+    const AskedOperator asked{.name = op.op->name,
+                              .part_of = given.nodes[whole].op->op->name,
+                              .family = static_cast<std::uint32_t>(op.family->id),
+                              .types = types};
+    if (const std::string why = lacks(asked); !why.empty()) {
+      return in_node(given, whole, {ErrorKind::unsupported, why});
     }
   }
   return {};
@@ -566,7 +593,7 @@ Status check_families(const Graph& graph, std::span<const std::uint32_t> nodes, 
 }  // namespace
 
 Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device, std::string* text,
-                                 const GraphSharing* sharing) {
+                                 const GraphSharing* sharing, const LacksOperator& lacks) {
   auto sorted = sorted_nodes(graph);  // an error names the nodes that the caller knows
   ANYDML_TRY(sorted);
   const auto expanded = expand(graph, device);
@@ -580,7 +607,9 @@ Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
     ANYDML_TRY(sorted);
   }
   const std::vector<std::uint32_t> needed = prune(whole, sorted.value());
-  ANYDML_TRY(check_families(whole, needed, device));
+  if (lacks) {
+    ANYDML_TRY(check_operators(graph, whole, needed, lacks));
+  }
   const auto aliased = alias(whole, needed);
   if (!aliased) {
     return Compiler(whole, needed, device, text, sharing).compile();

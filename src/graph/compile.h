@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "plan/device_traits.h"
 #include "plan/plan.h"
 
 namespace anydml {
@@ -69,10 +70,14 @@ struct GraphPlans {
 
 inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each object in it, and of a constant
 
+// The message for an operator that the device lacks, with the reason. Empty: the device has it.
+using LacksOperator = std::function<std::string(const AskedOperator& op)>;
+
 // Every source of the graph exists, and no tensor reaches beyond the bytes of its source. device: the traits of the
 // device that runs it (backend.h). `text`, unless null, receives a description of the steps. sharing: null if nothing
-// is shared.
+// is shared. lacks: empty if the device has every operator.
 [[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
-                                               std::string* text = nullptr, const GraphSharing* sharing = nullptr);
+                                               std::string* text = nullptr, const GraphSharing* sharing = nullptr,
+                                               const LacksOperator& lacks = {});
 
 }  // namespace anydml

@@ -29,7 +29,7 @@ Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
   std::optional<NodeSet> folded;  // found when the first operator that may be composed asks
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const OpDesc& op = *graph.nodes[i].op;
-    if (op.family->parts == nullptr || op.empty || !is_on(op, device)) {  // check_families names the last
+    if (op.family->parts == nullptr || op.empty) {
       continue;
     }
     if (!folded) {

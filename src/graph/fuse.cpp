@@ -375,7 +375,8 @@ class Fuser {
   // A node that does not work by element with the groups before and after it, which are complete.
   void join(std::uint32_t node) {
     const OpDesc& op = *graph_.nodes[node].op;
-    if (op.family->joins == nullptr || op.empty || element_count(op.tensors[0].tensor) < device_.joins_from) {
+    if (op.family->joins == nullptr || op.empty || !device_.joins_family(static_cast<std::uint32_t>(op.family->id)) ||
+        element_count(op.tensors[0].tensor) < device_.joins_from) {
       return;
     }
     const Joins joins = op.family->joins(op, device_);

@@ -18,12 +18,4 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
   return number < std::size(kAll) ? kAll[number] : FamilyEntry{nullptr, "the plan names an unknown family"};
 }
 
-std::uint64_t built_families() noexcept {
-  std::uint64_t built = 0;
-  std::uint32_t number = 0;
-#define ANYDML_FAMILY(name) built |= find_family(number).family != nullptr ? std::uint64_t{1} << number : 0, ++number;
-#include "ops/families.def"
-  return built;
-}
-
 }  // namespace anydml::cuda

@@ -123,8 +123,6 @@ struct Family {
   // Whether the kernels allow an output in place of this input, if DirectML's documentation does. Null: they do exactly
   // if by_element is set.
   bool (*in_place)(const OpDesc& desc, std::size_t input) = nullptr;
-  // Whether a device that has kernels of the family has them for this operator of DirectML. Null: it has all.
-  bool (*has_on)(const OpDesc& desc, const DeviceTraits& device) = nullptr;
 };
 
 }  // namespace anydml

@@ -51,11 +51,6 @@ struct OpDesc {
 // element-wise operators, otherwise if DirectML's documentation says so.
 [[nodiscard]] bool may_be_in_place(const OpDesc& desc, std::size_t input);
 
-// Whether a device that has the operator's family has kernels for this operator.
-[[nodiscard]] inline bool is_on(const OpDesc& desc, const DeviceTraits& device) {
-  return !desc.internal.empty() || desc.family->has_on == nullptr || desc.family->has_on(desc, device);
-}
-
 // The log line of a dispatch, which is the same for every API.
 [[nodiscard]] std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels);
 

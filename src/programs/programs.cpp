@@ -43,6 +43,25 @@ struct Refusal {
 Refusal g_not_joined{.what = "join the steps", .instead = "; graphs like it run with their steps apart"};
 Refusal g_not_half{.what = "run the FLOAT16 products", .instead = "; graphs like it run with the defined bits"};
 
+// The device's own answer, in the words of the caller, who may not know the operator's parts.
+LacksOperator lacks_of(const CoreDevice& device) {
+  if (device.backend->lacks == nullptr) {
+    return {};
+  }
+  return [&device](const AskedOperator& op) -> std::string {
+    const char* const why = device.backend->lacks(device.handle, &op);
+    if (why == nullptr) {
+      return {};
+    }
+    std::string message("device ");
+    message.append(device.info->name).append(" lacks ");
+    if (op.name != op.part_of) {
+      message.append(op.name).append(", a part of ");
+    }
+    return message.append("this operator: ").append(why);
+  };
+}
+
 }  // namespace
 
 Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOptions& options) {
@@ -61,9 +80,10 @@ Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& dev
   const auto allowed = lowering_traits(device.info->traits, options);
   ANYDML_TRY(allowed);
   DeviceTraits traits = allowed.value();
+  const LacksOperator lacks = lacks_of(device);
   for (;;) {
     const std::size_t text_before = text != nullptr ? text->size() : 0;
-    auto plans = compile_graph(graph, traits, text, options.sharing);
+    auto plans = compile_graph(graph, traits, text, options.sharing, lacks);
     ANYDML_TRY(plans);
     programs.plans = std::move(plans.value());
     const BackendStatus status = compile_plans(device, programs);

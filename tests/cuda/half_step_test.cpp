@@ -199,7 +199,7 @@ struct Prepared {
 
 Prepared prepare(const std::string& gemm) {
   const std::string graph = "x = input 32768\nw = input 32768\nc = input 32768\np = GEMM " + gemm + "\nout p\n";
-  const DeviceTraits traits{.is_gpu = true, .half_products = true};
+  const DeviceTraits traits{.half_products = true};
   const auto plans = compile_graph(test::parse_graph(graph), traits).value();
   Prepared made;
   for_each_step(plans.run.words(), [&](const Step& step) {

@@ -159,7 +159,8 @@ std::string launched(const std::string& text, const Machine& machine = kMachine)
   g_launched.clear();
   g_sources.clear();
   g_refused.clear();
-  const auto plans = compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1, .is_gpu = true}).value();
+  const auto plans =
+      compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1, .hands_on_tiles = false}).value();
   BackendProgram program;
   if (const BackendStatus status = prepare_steps(backend_plan(plans.run), machine, program);
       status.code != BackendCode::ok) {

@@ -164,13 +164,5 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
   return number < std::size(kAll) ? kAll[number] : FamilyEntry{nullptr, "the plan names an unknown family"};
 }
 
-std::uint64_t built_families() noexcept {
-  std::uint64_t built = 0;
-  for (std::uint32_t number = 0; number <= test::kTrialFamily; ++number) {
-    built |= find_family(number).family != nullptr ? std::uint64_t{1} << number : 0;
-  }
-  return built;
-}
-
 }  // namespace cuda
 }  // namespace anydml

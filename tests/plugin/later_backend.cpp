@@ -10,8 +10,8 @@
 // ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU.
 // ANYDML_LATER_ABSENT=1: the plugin says that it has no device.
 // ANYDML_LATER_WORKSPACE=N: every program asks for N bytes of workspace. A run that finds it misaligned, or overwritten
-// by the plan's own steps, fails. ANYDML_LATER_APART=1: the device says that it joins steps, and then refuses every
-// plan that joins some.
+// by the plan's own steps, fails. ANYDML_LATER_APART=1: the device refuses every plan that joins steps, although it
+// says that it joins them. ANYDML_LATER_LACKS=NAME,NAME: it has none of these operators, parts of operators and types.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +30,8 @@
 #include <random>
 #include <set>
 #include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -203,10 +205,41 @@ void describe(const BackendDevice*, BackendDeviceInfo* info) {
   std::snprintf(info->description, sizeof(info->description), "a device of the tests");
   info->memory_bytes = kMemoryBytes;
   info->asynchronous = 1;
-  info->traits.threads = 1;
-  info->traits.joins_from = refuses_joined_plans() ? 1 : 0;
+  // Its plans are a GPU's: the CPU's kernels run them, if slowly.
+  info->traits = {.threads = 64,
+                  .joins_from = 1,
+                  .hands_on_tiles = false,
+                  .vector_bytes = 0,
+                  .attends_at_once = false,
+                  .has_row_moments = false};
   info->vendor = 0xfeed;
   info->product = 7;
+}
+
+const char* lacks(const BackendDevice*, const AskedOperator* op) {
+  static const std::string list = [] {
+    const char* const told = std::getenv("ANYDML_LATER_LACKS");
+    return told != nullptr ? "," + std::string(told) + "," : std::string();
+  }();
+  const auto is_listed = [](std::string_view name) {
+    return list.find("," + std::string(name) + ",") != std::string::npos;
+  };
+  if (is_listed(op->name) || is_listed(op->part_of)) {
+    return "it was told to lack it";
+  }
+  const auto type = std::ranges::find_if(op->types, is_listed, [](DataType one) { return type_name(one); });
+  if (type == op->types.end()) {
+    return nullptr;
+  }
+  switch (*type) {
+#define ANYDML_LACKING(type, name, value) \
+  case DataType::name:                    \
+    return "it was told to lack " #name;
+    ANYDML_FOR_EACH_TYPE(ANYDML_LACKING)
+#undef ANYDML_LACKING
+    default:
+      return "it was told to lack types of four bits";
+  }
 }
 
 bool is_mapped(MemoryKind kind) { return kind == MemoryKind::upload_buffer || kind == MemoryKind::readback_buffer; }
@@ -453,6 +486,7 @@ constexpr BackendTable kTable = {
         },
     .wait = wait,
     .follow = follow,
+    .lacks = lacks,
     .explain = [](const BackendProgram* program, char* text,
                   std::uint64_t capacity) { cpu_backend().explain(own(program).program, text, capacity); },
 };

@@ -46,7 +46,9 @@ struct Device {
   BackendDeviceInfo info = {};
 
   explicit Device(const BackendTable& table) : backend(&table) {
-    const BackendSettings settings{.threads = number_from("ANYDML_THREADS", 3), .cpu_target = ""};
+    const char* const target = std::getenv("ANYDML_CPU_TARGET");
+    const BackendSettings settings{.threads = number_from("ANYDML_THREADS", 3),
+                                   .cpu_target = target != nullptr ? target : ""};
     EXPECT_EQ(table.open(0, &settings, &handle).code, BackendCode::ok);
     EXPECT_EQ(table.create_queue(handle, &queue).code, BackendCode::ok);
     table.describe(handle, &info);

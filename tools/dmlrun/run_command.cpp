@@ -341,7 +341,9 @@ int show_graphs(const GraphArguments& arguments) {
   if (!findings.none()) {
     return report_first(arguments.model, findings, kWrong);
   }
-  constexpr DeviceTraits kDevice{.joins_from = 1};  // as the CPU's
+  // As the CPU's. How weights are packed, which depends on the machine, is left out.
+  constexpr DeviceTraits kDevice{
+      .joins_from = 1, .hands_on_tiles = true, .attends_at_once = true, .has_row_moments = true};
   for (const Dispatchable& dispatchable : loaded.get().dispatchables) {
     const auto graph = core_graph(dispatchable);
     std::string text;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cpu/cpu_backend.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -39,17 +37,6 @@ constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 constexpr BackendStatus kInterrupted{BackendCode::interrupted,
                                      "interrupted, as the caller wished; the outputs are partly written"};
 constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CPU device has no memory for this"};
-
-// The second-level cache of a core; a common size where the system does not say.
-std::uint64_t second_level_cache_bytes() {
-  constexpr std::uint64_t kCommon = std::uint64_t{512} << 10;
-#ifdef _SC_LEVEL2_CACHE_SIZE  // musl has no such name
-  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) {
-    return static_cast<std::uint64_t>(bytes);
-  }
-#endif
-  return kCommon;
-}
 
 std::string cpu_model() {
   std::string model;
@@ -141,9 +128,10 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
   info->shares_addresses = 1;
   info->traits = {.threads = device->pool->threads(),
                   .joins_from = 1,
-                  .near_bytes = second_level_cache_bytes(),
+                  .hands_on_tiles = true,
                   .vector_bytes = cpu::vector_bytes(device->target),
-                  .families = (std::uint64_t{1} << cpu::families().size()) - 1};
+                  .attends_at_once = true,
+                  .has_row_moments = true};
 }
 
 // The three names of memory are one address here.
@@ -435,6 +423,7 @@ constexpr BackendTable kTable = {
     .is_passed = [](BackendMark*) { return std::uint32_t{1}; },
     .wait = [](BackendMark*) { return kOk; },
     .follow = [](BackendQueue*, BackendMark*) { return kOk; },
+    .lacks = nullptr,
     .explain = explain,
 };
 

@@ -8,6 +8,7 @@
 
 #include "anydml_build/hash.h"
 #include "backend/cuda/device.h"
+#include "backend/cuda/family.h"
 #include "backend/cuda/program.h"
 #include "backend/cuda/queue.h"
 
@@ -25,6 +26,11 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
   } catch (...) {
     return kOutOfMemory;
   }
+}
+
+const char* lacks(const BackendDevice*, const AskedOperator* op) {
+  const FamilyEntry entry = find_family(op->family);
+  return entry.family == nullptr ? entry.missing : nullptr;
 }
 
 void explain(const BackendProgram* program, char* text, std::uint64_t capacity) {
@@ -73,6 +79,7 @@ constexpr BackendTable kTable = {
     .is_passed = is_passed,
     .wait = wait,
     .follow = follow,
+    .lacks = lacks,
     .explain = explain,
 };
 

@@ -49,6 +49,16 @@ std::uint32_t pci_product(const cudaDeviceProp& properties) {
   return product;
 }
 
+// The families whose steps take neighbours.
+std::uint64_t joined_families() noexcept {
+  std::uint64_t joined = 0;
+  for (std::uint32_t number = 0; number < 64; ++number) {
+    const Family* const family = find_family(number).family;
+    joined |= family != nullptr && !family->is_alone ? std::uint64_t{1} << number : 0;
+  }
+  return joined;
+}
+
 // Whether the device has a context already. cudaSetDevice would make one.
 bool has_context(int index) {
   using GetState = int (*)(int, unsigned*, int*);
@@ -149,11 +159,9 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   info.shares_addresses = 1;
   opened->machine = machine_of(properties, opened->index);
   info.traits.threads = opened->machine.multiprocessors;
-  info.traits.near_bytes = opened->machine.shared_bytes_of_block;
-  info.traits.is_gpu = true;
+  info.traits.joined_families = joined_families();
   // The library, which is large, is looked for when a plan first has such a product.
   info.traits.half_products = opened->machine.compute_capability >= kLeastForHalfProducts;
-  info.traits.families = built_families();
   try {
     info.traits.joins_from = compiles_while_running(opened->machine) ? kLeastJoined : 0;
   } catch (...) {

@@ -107,6 +107,8 @@ struct Family {
   cudaError_t (*launch_at_once)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
   // The same in waves: the tasks of a wave may depend on earlier waves.
   cudaError_t (*launch_in_waves)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
+  // Plans join none of its steps with others (DeviceTraits::joined_families).
+  bool is_alone = false;
 };
 
 // By their numbers in families.def.
@@ -115,7 +117,5 @@ struct FamilyEntry {
   const char* missing;   // the message in that case
 };
 [[nodiscard]] FamilyEntry find_family(std::uint32_t number) noexcept;
-// Bit i: family i has kernels here.
-[[nodiscard]] std::uint64_t built_families() noexcept;
 
 }  // namespace anydml::cuda

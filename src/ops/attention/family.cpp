@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The family of attention. Bias, stacked tensors, and the past are operators before it, most of which cost nothing in a
 // graph: slices that are views, element-wise sums, a JOIN that makes the present keys and values. The core is an
-// operator that only this family knows: on the CPU one step, which keeps the scores of some queries in the caches; on
-// GPUs two products with a step between them.
+// operator that only this family knows, one step, which keeps the scores of some queries in the caches; or, on devices
+// without such a step (DeviceTraits::attends_at_once), two products with a step between them.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ constexpr facts::Operator kPackValues = internal_operator("ATTENTION_PACK_VALUES
 
 // With so few queries it takes longer to pack keys and values than to multiply.
 constexpr std::int64_t kFewQueries = 4;
-// GPUs have the scores of so many bytes in memory at once, unless those of one query need more.
+// Products have the scores of so many bytes in memory at once, unless those of one query need more.
 constexpr std::int64_t kMostScoreBytes = std::int64_t{256} << 20;
 
 // The parameters that internal operators get from the whole, without the strides of the tensors.
@@ -248,10 +248,10 @@ class Composition {
       list_.add_output("FILL_VALUE_CONSTANT", {}, 0,  // a sum over no keys, divided by a sum of none
                        {{.field = "ValueDataType", .numbers = {Scalar(static_cast<u64>(type_))}},
                         {.field = "Value", .numbers = {Scalar(std::numeric_limits<f64>::quiet_NaN())}}});
-    } else if (device_.is_gpu) {
-      add_products(q, k, v);
-    } else {
+    } else if (device_.attends_at_once) {
       add_step(q, k, v);
+    } else {
+      add_products(q, k, v);
     }
     return list_.finish();
   }
@@ -355,7 +355,7 @@ class Composition {
       return rows.sizes[3] == 1 || rows.strides[3] == 1;
     };
     const bool has_few = sizes_.queries <= kFewQueries && is_along(k) && is_along(v);
-    if (device_.vector_bytes != 0 && !has_few) {
+    if (device_.packs_weights() && !has_few) {
       step.is_packed = 1;
       k = add_pack(kPackKeys, k, sizes_.keys, sizes_.depth);
       v = add_pack(kPackValues, v, sizes_.width, sizes_.keys);

@@ -394,9 +394,8 @@ Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device
   return desc.op->name == "LP_NORMALIZATION" ? parts_of_lp(desc) : parts_of_moments(desc, device);
 }
 
-// GPUs have reductions for it, whose blocks of threads share a row.
 bool has_row_moments(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
-  return !device.is_gpu && !has_few_rows(desc, axes, device);
+  return device.has_row_moments && !has_few_rows(desc, axes, device);
 }
 
 std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results, PartList& list) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Sums go along the dimensions in which the coefficients (mean, variance, scale) have the size 1. On the CPU mean and
-// variance are one step, ROW_MOMENTS, and so are the sums of a gradient, ROW_GRADIENTS: they find a row in the cache
-// again. Otherwise each sum is a reduction, which takes its elements as they are made where the device joins steps.
-// The elements of the result are one more pass. Everything between is FLOAT32, for FLOAT16 too.
+// Sums go along the dimensions in which the coefficients (mean, variance, scale) have the size 1. On devices that have
+// these steps (DeviceTraits::has_row_moments), mean and variance are one, ROW_MOMENTS, and so are the sums of a
+// gradient, ROW_GRADIENTS: they find a row in the cache again. Otherwise each sum is a reduction, which takes its
+// elements as they are made where the device joins steps. The elements of the result are one more pass. Everything
+// between is FLOAT32, for FLOAT16 too.
 //
 // A CAST or a difference that two passes need is a part of each: to compute it again costs nothing, and to keep it
 // would cost a tensor in memory.

@@ -329,7 +329,7 @@ Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device
   std::uint32_t filter = widened(list, desc, kFilter);
   const std::uint32_t bias = desc.tensors[kBias].present ? widened(list, desc, kBias) : kNoValue;
   if (const std::int64_t factors = element_count(desc.tensors[kFilter].tensor);
-      device.vector_bytes != 0 && factors != 0) {
+      device.packs_weights() && factors != 0) {
     parameters.strip = strip_rows(device.vector_bytes);
     TensorDesc packed{.type = DataType::FLOAT32, .rank = 1};
     const TensorDesc& weights = desc.tensors[kFilter].tensor;
@@ -365,7 +365,8 @@ void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std:
       make_convolution_step(parameters, &tensors[kInput].tensor, is_packed_filter ? nullptr : &tensors[kFilter].tensor,
                             desc.tensors[kBias].present ? &tensors[kBias].tensor : nullptr, &tensors.back().tensor);
   step.kind = ProductKind::convolution;
-  if (const auto pixels = without_windows(step); pixels && (is_packed_filter || device.is_gpu)) {
+  // A device that packs has an unpacked filter only where there is nothing to multiply.
+  if (const auto pixels = without_windows(step); pixels && (is_packed_filter || !device.packs_weights())) {
     const ProductStep product = as_product(step, *pixels);
     const Operand operands[] = {tensors[kFilter].operand(), tensors[kInput].operand(), tensors[kBias].operand(),
                                 tensors.back().operand()};
@@ -377,11 +378,10 @@ void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std:
   plan.add(family, operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// A CPU hands the elements of the output on as tiles of rows, so the pixels of a class must follow one another. A GPU
-// hands them on one by one.
+// In tiles of rows the pixels of a class must follow one another. They need not if elements are handed on one by one.
 Joins convolution_joins(const OpDesc& desc, const DeviceTraits& device) {
   const bool hands_on = desc.op == &kConvolutionPart && is_packed(desc.output().tensor) &&
-                        (device.is_gpu || all_window_classes(parameters_of(desc).windows) == 1);
+                        (!device.hands_on_tiles || all_window_classes(parameters_of(desc).windows) == 1);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
 

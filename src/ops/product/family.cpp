@@ -258,7 +258,7 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
 
   PartList list(desc);
   // Kernels that pack factors also bring them to FLOAT32.
-  const bool packs = device.vector_bytes != 0 && depth != 0;
+  const bool packs = device.packs_weights() && depth != 0;
   const std::uint32_t a = packs ? kA : products::widened(list, desc, kA);
   std::uint32_t b = packs ? kB : products::widened(list, desc, kB);
   const std::uint32_t c = desc.tensors[kC].present ? products::widened(list, desc, kC) : kNoValue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION. They become INTEGER_FILTER, which packs the filter for kernels
-// and runs once if the filter is known in advance, and INTEGER_CONVOLUTION, which computes the output itself. GPUs read
-// the filter unpacked.
+// and runs once if the filter is known in advance, and INTEGER_CONVOLUTION, which computes the output itself. Devices
+// that do not pack weights read the filter as it is.
 #include <cstring>
 
 #include "ops/product/integer.h"
@@ -78,6 +78,7 @@ IntegerConvolutionStep make_integer_convolution_step(const OpDesc& desc, std::sp
                                            parameters.is_packed != 0 ? nullptr : tensor(IntegerOperand::a),
                                            tensor(IntegerOperand::bias), output);
   step.convolution.kind = ProductKind::integer_convolution;
+  step.is_packed = parameters.is_packed;
   step.signed_filter = is_signed_byte(tensor(IntegerOperand::a)->type) ? 1 : 0;
   step.signed_input = is_signed_byte(input->type) ? 1 : 0;
   step.signed_output = is_signed_byte(output->type) ? 1 : 0;
@@ -100,7 +101,7 @@ Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayou
   const auto value = [&](IntegerOperand operand) { return layout.value(desc, operand); };
   std::uint32_t filter = value(IntegerOperand::a);
   const TensorDesc& given = list.tensor(filter);
-  const bool packs = !device.is_gpu && element_count(given) != 0;
+  const bool packs = device.packs_weights() && element_count(given) != 0;
   const IntegerConvolutionParameters parameters{
       .convolution = convolution_parameters(desc), .finish = layout.finish, .is_packed = packs ? 1U : 0U};
   const auto bytes = std::as_bytes(std::span(&parameters, 1));

@@ -8,10 +8,10 @@
 // depth is padded to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Missing columns in the last
 // panel are 0. The kernels choose the length of a group and the signs of the bytes.
 //
-// A convolution has the same operands: A is the filter, which a separate step packs on CPUs, and B is the input. The
-// packed filter holds the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one block of
-// kFilterBlock values of k after another. A block has strips of rows, as many as the kernels take at once, and a strip
-// is like a panel. The sums of the rows follow as UINT32. With kMostLines rows or fewer, the bytes of a row are
+// A convolution has the same operands: A is the filter, in its original form or packed by a separate step, and B is the
+// input. The packed filter holds the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one
+// block of kFilterBlock values of k after another. A block has strips of rows, as many as the kernels take at once, and
+// a strip is like a panel. The sums of the rows follow as UINT32. With kMostLines rows or fewer, the bytes of a row are
 // consecutive instead, in their original form.
 #pragma once
 
@@ -86,9 +86,9 @@ struct IntegerConvolutionStep {
   std::uint32_t signed_input;
   std::uint32_t signed_output;
   std::uint32_t has_windows;  // 0: the k are channels, and the pixels of a channel are at equal distances
-  std::uint32_t unused;
-  std::int64_t pixel_step;   // that distance in the input
-  std::int64_t filter_zero;  // from one output channel to the next; 0: one for all
+  std::uint32_t is_packed;    // 1: A is the packed filter, and the strides of the filter have no meaning
+  std::int64_t pixel_step;    // that distance in the input
+  std::int64_t filter_zero;   // from one output channel to the next; 0: one for all
   std::int64_t filter_scale;
 };
 

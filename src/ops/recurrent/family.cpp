@@ -151,11 +151,9 @@ RecurrentStep step_of(const OpDesc& desc, const DeviceTraits& device) {
   step.steps = x.sizes[1];
   step.rows = x.sizes[2];
   step.units = desc.tensors[kR].tensor.sizes[3];
-  // A GPU's threads take units that lie beside each other, however many there are.
-  constexpr std::uint32_t kSmallVector = 16;
-  const std::uint32_t vector = std::max(device.vector_bytes, kSmallVector);
-  step.panel = device.is_gpu ? static_cast<std::uint32_t>(step.units) : panel_columns(vector);
-  step.strip = device.is_gpu ? 1 : strip_rows(vector);
+  // Without panels, threads take units that lie beside each other, however many there are.
+  step.panel = device.packs_weights() ? panel_columns(device.vector_bytes) : static_cast<std::uint32_t>(step.units);
+  step.strip = device.packs_weights() ? strip_rows(device.vector_bytes) : 1;
   const schema::Argument* const activations = find_argument(desc, "ActivationDescs");
   for (std::uint32_t i = 0; i < step.directions * entry.activations; ++i) {
     step.activations[i / entry.activations][i % entry.activations] = activation_of(activations->operators[i]);

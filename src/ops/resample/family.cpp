@@ -305,9 +305,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   plan.add(static_cast<std::uint32_t>(FamilyId::resample), operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// The rows of a packed output are handed on as they are made. Kernels of GPUs, whose traits know no vectors, do not.
-Joins joins(const OpDesc& desc, const DeviceTraits& device) {
-  const bool hands_on = device.vector_bytes != 0 && is_packed(desc.output().tensor) && !is_gradient(*desc.op);
+// The rows of a packed output are handed on as they are made.
+Joins joins(const OpDesc& desc, const DeviceTraits&) {
+  const bool hands_on = is_packed(desc.output().tensor) && !is_gradient(*desc.op);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
 

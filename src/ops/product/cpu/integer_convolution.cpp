@@ -5,7 +5,8 @@
 // Pixels without windows come into panels as they are. With the sums of rows and columns the zero points come in
 // afterwards, since modulo 2^32, for a filter w and windows x,
 //   sum((w - zw) * (x - zx)) = sum(w * x) - zw * sum(x) - zx * (sum(w) - depth * zw).
-// Where few channels share the windows, kernels read the copy itself, and multiply w - zw.
+// Where few channels share the windows, kernels read the copy itself, and multiply w - zw. The filter is packed; one
+// that is not has a step of its own (integer_definition.cpp).
 #include "ops/product/cpu/integer_convolution.h"
 
 #include <algorithm>
@@ -119,10 +120,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
     const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(convolution_, tiles_, 1));
     for (std::int64_t number = first; number < end; ++number) {
       Work work = work_of(number, piece.scratch, operands);
-      if (depth_ == 0) {
-        std::memset(work.totals, 0, static_cast<std::size_t>(work.rows * buffers_.row_step * kWord));
-        std::memset(at<u32>(work, buffers_.row_rests), 0, static_cast<std::size_t>(work.rows * kWord));
-      } else if (by_lines(convolution_)) {
+      if (by_lines(convolution_)) {
         add_lines(work);
       } else {
         add_panels(work);
@@ -514,6 +512,9 @@ std::unique_ptr<cpu::Prepared> prepare_integer_convolution(const Step& flat, con
     const std::int64_t of_strip = kernels.strip * depth_of(step.convolution);
     return std::make_unique<IntegerFilterRun>(step, kernels, integer_rows(machine.target),
                                               std::max<std::int64_t>(1, kBytesOfPiece / of_strip));
+  }
+  if (step.is_packed == 0) {
+    return prepare_integer_definition(step, std::move(after));
   }
   const bool lines = by_lines(step.convolution);
   const std::int64_t least_work = lines ? kLineLeastWork : kLeastWork;

@@ -526,16 +526,18 @@ class RecurrentRun final : public cpu::Prepared {
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
   RecurrentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const ProductKernels* const products = product_kernels(machine.target);
   if (step.kind == RecurrentKind::pack) {
     return prepare_recurrent_pack(step, machine);
   }
-  if (products != nullptr && (products->panel != step.panel || products->strip != step.strip)) {
-    return nullptr;
+  const ProductKernels* products = product_kernels(machine.target);
+  const RecurrentKernels* kernels = vector_recurrent_kernels(machine.target);
+  if (products == nullptr) {
+    kernels = step.panel % kRecurrentColumns == 0 ? &generic_recurrent_kernels() : &plain_recurrent_kernels();
+  } else if (products->panel != step.panel || products->strip != step.strip) {
+    products = nullptr;  // it was made for a device that packs otherwise, or not at all
+    kernels = &plain_recurrent_kernels();
   }
-  const RecurrentKernels* const kernels = vector_recurrent_kernels(machine.target);
-  return std::make_unique<RecurrentRun>(step, cut_of(step, machine.threads), machine, products,
-                                        kernels != nullptr ? *kernels : generic_recurrent_kernels());
+  return std::make_unique<RecurrentRun>(step, cut_of(step, machine.threads), machine, products, *kernels);
 }
 
 }  // namespace

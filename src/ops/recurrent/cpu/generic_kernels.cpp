@@ -15,10 +15,20 @@ namespace anydml {
 namespace {
 
 #include "backend/cpu/halves-inl.h"
+
+namespace wide {
+constexpr std::int64_t kColumns = kRecurrentColumns;
 #include "ops/recurrent/cpu/kernels-inl.h"
+}  // namespace wide
+
+namespace plain {
+constexpr std::int64_t kColumns = 1;
+#include "ops/recurrent/cpu/kernels-inl.h"
+}  // namespace plain
 
 }  // namespace
 
-const RecurrentKernels& generic_recurrent_kernels() { return kLoops; }
+const RecurrentKernels& generic_recurrent_kernels() { return wide::kLoops; }
+const RecurrentKernels& plain_recurrent_kernels() { return plain::kLoops; }
 
 }  // namespace anydml

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The loops of recurrent networks, for a target. Include it inside a namespace, after halves-inl.h. No include guard:
-// it is read again for each target.
+// The loops of recurrent networks, for a target. Include it inside a namespace, after halves-inl.h and kColumns, the
+// columns that loops take together: every panel has a multiple of them. No include guard: it is read again for each
+// target.
 
 void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT sums) noexcept {
   const GateSum sum{.has_peephole = terms.peephole != nullptr, .has_bias = terms.bias != nullptr};
   for (std::int64_t row = 0; row < size.rows; ++row) {
-    for (std::int64_t first = 0; first < size.panel; first += kRecurrentColumns) {
+    for (std::int64_t first = 0; first < size.panel; first += kColumns) {
       const std::int64_t at = row * size.panel + first;
       const f32* const x = terms.x + at;
       f32* const to = sums + at;
@@ -15,17 +16,17 @@ void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT
       const f32* const bias = sum.has_bias ? terms.bias + first : x;
       if (sum.has_peephole) {
         ANYDML_INDEPENDENT
-        for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+        for (std::int64_t i = 0; i < kColumns; ++i) {
           to[i] = sum(x[i], to[i], peephole[i], cell[i], bias[i]);
         }
       } else if (sum.has_bias) {
         ANYDML_INDEPENDENT
-        for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+        for (std::int64_t i = 0; i < kColumns; ++i) {
           to[i] = GateSum{.has_peephole = false, .has_bias = true}(x[i], to[i], 0, 0, bias[i]);
         }
       } else {
         ANYDML_INDEPENDENT
-        for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+        for (std::int64_t i = 0; i < kColumns; ++i) {
           to[i] = GateSum{.has_peephole = false, .has_bias = false}(x[i], to[i], 0, 0, 0);
         }
       }
@@ -36,7 +37,7 @@ void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT
 void add_reset(const TileSize& size, const ResetTerms& terms, f32* ANYDML_RESTRICT sums) noexcept {
   const ResetSum sum{.has_bias = terms.wb != nullptr};
   for (std::int64_t row = 0; row < size.rows; ++row) {
-    for (std::int64_t first = 0; first < size.panel; first += kRecurrentColumns) {
+    for (std::int64_t first = 0; first < size.panel; first += kColumns) {
       const std::int64_t at = row * size.panel + first;
       const f32* const x = terms.x + at;
       const f32* const reset = terms.reset + at;
@@ -44,7 +45,7 @@ void add_reset(const TileSize& size, const ResetTerms& terms, f32* ANYDML_RESTRI
       const f32* const rb = sum.has_bias ? terms.rb + first : x;
       f32* const to = sums + at;
       ANYDML_INDEPENDENT
-      for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+      for (std::int64_t i = 0; i < kColumns; ++i) {
         to[i] = sum(x[i], reset[i], to[i], wb[i], rb[i]);
       }
     }
@@ -108,10 +109,10 @@ void round_halves(std::int64_t count, f32* values) noexcept {
 template <class Of>
 ANYDML_FLATTENED void run_function(std::int64_t count, f32* ANYDML_RESTRICT values) noexcept {
   const Of of;
-  for (std::int64_t first = 0; first < count; first += kRecurrentColumns) {
+  for (std::int64_t first = 0; first < count; first += kColumns) {
     f32* const some = values + first;
     ANYDML_INDEPENDENT
-    for (std::int64_t i = 0; i < kRecurrentColumns; ++i) {
+    for (std::int64_t i = 0; i < kColumns; ++i) {
       some[i] = static_cast<f32>(of.ordinary(some[i]));
     }
   }

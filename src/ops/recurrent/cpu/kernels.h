@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-// Columns that loops take together: every panel has a multiple of them.
+// Columns that loops take together: every panel that is made for vectors has a multiple of them.
 inline constexpr std::int64_t kRecurrentColumns = 16;
 
 struct TileSize {
@@ -59,7 +59,10 @@ struct RecurrentKernels {
   void (*tanh)(std::int64_t count, f32* values) noexcept;
 };
 
+// For an unknown machine.
 [[nodiscard]] const RecurrentKernels& generic_recurrent_kernels();
+// For panels of any width, which plans for devices that pack no weights have.
+[[nodiscard]] const RecurrentKernels& plain_recurrent_kernels();
 // Null: none for this target.
 [[nodiscard]] const RecurrentKernels* vector_recurrent_kernels(cpu::Target target);
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
+#include "base/element.h"
+#include "base/float_bits.h"
 #include "ops/product/cpu/kernels.h"
 #include "ops/product/cpu/pack.h"
 #include "ops/product/cpu/vector_kernels.h"
@@ -18,7 +21,8 @@ class RecurrentPack final : public cpu::Prepared {
       : Prepared(static_cast<std::uint64_t>(step.directions * step.panels() * step.gates)),
         step_(step),
         products_(product_kernels(machine.target)),
-        vectors_(vector_kernels(machine.target)) {}
+        vectors_(vector_kernels(machine.target)),
+        is_plain_(products_ != nullptr ? products_->panel != step.panel : step.panel > kMostColumns) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const auto number = static_cast<std::int64_t>(piece.number);
@@ -31,7 +35,9 @@ class RecurrentPack final : public cpu::Prepared {
         operands[0] + direction * strides.direction + (gate * step_.units + panel * width) * strides.unit;
     const std::int64_t count = std::min(width, step_.units - panel * width);
     f32* const to = reinterpret_cast<f32*>(operands[1]) + number * step_.units * width;
-    if (step_.is_half != 0) {
+    if (is_plain_) {
+      copy_units(from, count, to);
+    } else if (step_.is_half != 0) {
       pack_halves(products_, vectors_, from, strides.time, strides.unit, step_.units, count, width, to);
     } else {
       pack_panel(products_, from, strides.time, strides.unit, step_.units, count, width, to);
@@ -43,9 +49,32 @@ class RecurrentPack final : public cpu::Prepared {
   }
 
  private:
+  static constexpr std::uint32_t kMostColumns = 32;  // of the panels that devices with vectors have
+
+  // Element by element, for a panel of any width.
+  void copy_units(const std::byte* from, std::int64_t count, f32* to) const {
+    const RecurrentStrides& strides = step_.strides[0];
+    for (std::int64_t k = 0; k < step_.units; ++k) {
+      for (std::int64_t i = 0; i < step_.panel; ++i) {
+        *to++ = i < count ? load(from + k * strides.time + i * strides.unit) : 0.0F;
+      }
+    }
+  }
+  [[nodiscard]] f32 load(const std::byte* from) const {
+    if (step_.is_half != 0) {
+      f16 half;
+      std::memcpy(&half, from, sizeof(half));
+      return widen(half);
+    }
+    f32 value;
+    std::memcpy(&value, from, sizeof(value));
+    return value;
+  }
+
   RecurrentStep step_;
   const ProductKernels* products_;
   const VectorKernels* vectors_;
+  bool is_plain_;
 };
 
 }  // namespace

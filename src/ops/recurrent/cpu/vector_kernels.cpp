@@ -28,6 +28,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+constexpr std::int64_t kColumns = kRecurrentColumns;
 #include "backend/cpu/halves-inl.h"
 #include "ops/recurrent/cpu/kernels-inl.h"
 

@@ -163,8 +163,7 @@ class Resampling final : public PreparedStep {
 
 extern const Family resample_family;
 const Family resample_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours neighbours,
-                  const char** why) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
       ResampleWay way{};
       std::memcpy(&way, flat.parameters.data(), sizeof(way));
       if (way == ResampleWay::gradient) {
@@ -174,16 +173,13 @@ const Family resample_family = {
       }
       ResampleStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
-      if (neighbours.before.step != nullptr || neighbours.after.step != nullptr) {
-        *why = "the CUDA backend resamples in a step by itself";
-        return nullptr;
-      }
       if (has_too_many(step)) {
         *why = "the CUDA backend resamples to at most 4,294,967,040 elements";
         return nullptr;
       }
       return std::make_unique<Resampling>(step);
     },
+    .is_alone = true,
 };
 
 }  // namespace anydml::cuda
