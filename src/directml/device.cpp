@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "directml/objects.h"
+#include "ops/operators.h"
 #include "text/format.h"
 
 namespace anydml {

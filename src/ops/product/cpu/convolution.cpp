@@ -567,7 +567,7 @@ std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const Produ
                                                    const cpu::Machine& machine, cpu::Neighbour after) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  if (after.stream != nullptr && all_window_classes(step.windows) != 1) {
+  if (after.step != nullptr && all_window_classes(step.windows) != 1) {
     return nullptr;  // a tile has pixels of one class, and is handed on as rows
   }
   if (step.strip == 0) {

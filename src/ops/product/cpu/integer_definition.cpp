@@ -44,7 +44,7 @@ class IntegerDefinitionRun final : public cpu::Prepared {
       for (std::int64_t i = 0; i < count; ++i) {
         totals[i] = total_of(channel, first + i);
       }
-      if (after_.stream != nullptr) {
+      if (after_.step != nullptr) {
         after_.run(number * convolution.pixels() + first, count, reinterpret_cast<std::byte*>(totals), operands);
         continue;
       }
@@ -87,7 +87,7 @@ class IntegerDefinitionRun final : public cpu::Prepared {
     if (const std::byte* const bias = operand(IntegerOperand::bias); bias != nullptr) {
       channel.bias = load<u32>(bias + number * convolution.bias_channel);
     }
-    if (after_.stream == nullptr) {
+    if (after_.step == nullptr) {
       channel.output =
           operand(IntegerOperand::output) + image * convolution.output_image + number * convolution.output_channel;
     }
