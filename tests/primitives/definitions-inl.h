@@ -3,6 +3,7 @@
 #include "definitions.h"
 #include "ops/scalar/scalars.h"
 #include "ops/scalar/signature.h"
+#include "ops/scalar/sum_of_products.h"
 
 namespace anydml {
 namespace {
@@ -40,6 +41,15 @@ struct Run {
   }
 };
 
+// A sum of more than a block, of two factors and their products with each other.
+template <class T>
+struct SumOfProducts {
+  T operator()(T a, T b) const requires(is_float<T> && sizeof(T) >= sizeof(f32)) {
+    return sum_of_products<T>(
+        kProductBlock + 3, [=](i64 k) { return k % 3 == 0 ? b : a; }, [=](i64 k) { return k % 2 == 0 ? a : b; });
+  }
+};
+
 // Of functions alone, or of all.
 template <bool functions>
 std::vector<Definition> definitions() {
@@ -50,6 +60,7 @@ std::vector<Definition> definitions() {
       table.push_back(Run<Variant>::of(#op));           \
     }                                                   \
   });
+  ANYDML_ENTRY(SUM_OF_PRODUCTS, SumOfProducts)
 #include "ops/elementwise/elementwise.def"
   return table;
 }

@@ -17,10 +17,10 @@ inline constexpr i64 kProductBlock = 256;
 // a(k) and b(k): the factors, in the type of the sums: FLOAT32, or FLOAT64 for FLOAT64.
 template <class T = f32, class A, class B>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T sum_of_products(i64 depth, A a, B b) {
-  T total = 0;
+  T total{0};
   for (i64 first = 0; first < depth; first += kProductBlock) {
     const i64 end = depth - first < kProductBlock ? depth : first + kProductBlock;
-    T sum = 0;
+    T sum{0};
     for (i64 k = first; k < end; ++k) {
       sum = fused(a(k), b(k), sum);
     }
