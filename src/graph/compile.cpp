@@ -552,44 +552,6 @@ class Compiler {
   std::uint32_t steps_ = 0;  // of the plan made last
 };
 
-// The position of each node by the number by which the caller knows it.
-std::vector<std::uint32_t> positions_of(const Graph& graph) {
-  std::vector<std::uint32_t> positions(graph.nodes.size());
-  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
-    const std::uint32_t number = graph.nodes[i].number.value_or(i);
-    positions.resize(std::max<std::size_t>(positions.size(), number + std::size_t{1}));
-    positions[number] = i;
-  }
-  return positions;
-}
-
-// A device may lack kernels for a family of operators, for some of its operators, or for some types. given: the graph
-// whose nodes the caller knows, of which those of `graph` are parts.
-Status check_operators(const Graph& given, const Graph& graph, std::span<const std::uint32_t> nodes,
-                       const LacksOperator& lacks) {
-  const std::vector<std::uint32_t> positions = positions_of(given);
-  std::vector<DataType> types;
-  for (const std::uint32_t i : nodes) {
-    const OpDesc& op = *graph.nodes[i].op;
-    if (op.empty) {
-      continue;
-    }
-    types.clear();
-    for (const OpTensor& tensor : op.tensors) {
-      types.push_back(tensor.present ? tensor.tensor.type : DataType::unknown);
-    }
-    const std::uint32_t whole = positions[graph.nodes[i].number.value_or(i)];
-    const AskedOperator asked{.name = op.op->name,
-                              .part_of = given.nodes[whole].op->op->name,
-                              .family = static_cast<std::uint32_t>(op.family->id),
-                              .types = types};
-    if (const std::string why = lacks(asked); !why.empty()) {
-      return in_node(given, whole, {ErrorKind::unsupported, why});
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device, std::string* text,
@@ -608,7 +570,7 @@ Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
   }
   const std::vector<std::uint32_t> needed = prune(whole, sorted.value());
   if (lacks) {
-    ANYDML_TRY(check_operators(graph, whole, needed, lacks));
+    ANYDML_TRY(ask(graph, whole, needed, lacks));
   }
   const auto aliased = alias(whole, needed);
   if (!aliased) {

@@ -3,6 +3,7 @@
 //
 //   expand  composed operators -> their parts
 //   prune   the nodes that an output needs
+//   ask     whether the device has an operator for each of them
 //   alias   readers of views read the memory behind them; inputs of joins are computed in place
 //   fold    the nodes that run once, when the graph is initialised
 //   keys    the folded values that other graphs may share
@@ -60,6 +61,11 @@ using ValueSet = std::vector<bool>;  // by value
 
 // The nodes that an output depends on. The nodes are in order.
 [[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);
+
+// An error for the first of these nodes whose operator the device lacks: it may lack a family, an operator or a type.
+// given: the graph whose nodes the caller knows, of which those of `graph` are parts.
+[[nodiscard]] Status ask(const Graph& given, const Graph& graph, std::span<const std::uint32_t> nodes,
+                         const LacksOperator& lacks);
 
 // The graph in which views cost nothing. A reader of a view (Family::views_of_inputs) reads the memory behind the
 // view, and an input of a join (Family::places_in_outputs) is computed inside the join's output
