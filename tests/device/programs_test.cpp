@@ -49,12 +49,10 @@ TEST(DeviceDescription, IsComplete) {
   EXPECT_TRUE(info.unified_memory == 0 || info.shares_addresses == 1)
       << "unified_memory is 1 and shares_addresses is 0; expected that memory which is the CPU's own has its addresses";
   EXPECT_GE(info.traits.threads, 1U) << "expected the pieces of work that run at once, at least 1";
-  EXPECT_NE(info.traits.families, 0U) << "expected kernels for at least one family";
   BackendDeviceInfo again{};
   g_device.table->describe(g_device.handle, &again);
   EXPECT_STREQ(again.name, info.name) << "expected the same description every time";
   EXPECT_EQ(again.memory_bytes, info.memory_bytes);
-  EXPECT_EQ(again.traits.families, info.traits.families);
 }
 
 TEST(DeviceDescription, ReplacesAllThatWasThere) {
