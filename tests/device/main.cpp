@@ -31,7 +31,7 @@ Holds a device to the contract of src/backend/backend.h, by the table of its bac
   --plugins FOLDER   where plugins are, as ANYDML_PLUGINS
   --plugin FILE      a plugin by its path, which nothing but this program loads
   --index N          which of its devices (0)
-  --limit SECONDS    a test that takes longer is ended as one that hangs (120)
+  --limit SECONDS    a test that takes longer is ended as one that hangs (ANYDML_TEST_LIMIT, or 120)
   --describe         says what the device is, and ends
   --help             this text, and GoogleTest's options
 )";
@@ -192,7 +192,8 @@ BackendDevice* open_another() {
 int main(int count, char** arguments) {
   std::string plugin;
   std::uint32_t index = 0;
-  unsigned limit = 120;
+  const char* const told_limit = std::getenv("ANYDML_TEST_LIMIT");
+  unsigned limit = told_limit != nullptr ? static_cast<unsigned>(std::strtoul(told_limit, nullptr, 10)) : 120;
   bool only_describe = false;
   std::vector<char*> rest = {arguments[0]};
   for (int i = 1; i < count; ++i) {

@@ -199,7 +199,7 @@ void check_rows(const Program& program, const GraphPlans& plans) {
   const Block out(MemoryKind::device_buffer, kRows * 4);
   queue.write(memory_a, 0, bytes_of(a));
   queue.write(memory_b, 0, bytes_of(b));
-  EXPECT_GE(program.temporary_bytes(), plans.run.temporary_bytes())
+  ASSERT_GE(program.temporary_bytes(), plans.run.temporary_bytes())
       << "expected the plan's own bytes, and the workspace of the kernels";
   const std::uint64_t needed = program.temporary_bytes();
   const Block around(MemoryKind::device_buffer, kBefore + needed + 1000);
