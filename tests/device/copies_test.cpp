@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "device/device.h"
+#include "support/sanitizers.h"
 
 namespace anydml::device {
 namespace {
@@ -104,7 +105,7 @@ TEST(DeviceCopies, OfNothingTouchNothing) {
 }
 
 TEST(DeviceCopies, ThatAreLarge) {
-  constexpr std::uint64_t kLarge = (std::uint64_t{24} << 20) + 5;
+  constexpr std::uint64_t kLarge = (std::uint64_t{test::kSanitized ? 2 : 24} << 20) + 5;
   const Queue queue;
   const Bytes bytes = some_bytes(kLarge, 8);
   const Block first(MemoryKind::device_buffer, kLarge);

@@ -266,8 +266,4 @@ int main(int count, char** arguments) {
 
 }  // namespace anydml::device
 
-// What a sanitizer does with a request that no machine can meet: null, as without it.
-extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
-extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
-
 int main(int count, char** arguments) { return anydml::device::main(count, arguments); }

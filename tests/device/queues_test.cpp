@@ -5,11 +5,12 @@
 #include <thread>
 
 #include "device/device.h"
+#include "support/sanitizers.h"
 
 namespace anydml::device {
 namespace {
 
-constexpr std::uint64_t kBytes = 1 << 20;
+constexpr std::uint64_t kBytes = test::kSanitized ? 1 << 16 : 1 << 20;
 
 // The words at the beginning and at the end of what a queue wrote: all of it was written by one fill.
 void expect_filled(const Bytes& bytes, std::uint32_t word, const std::string& when) {
