@@ -37,7 +37,7 @@ NAVIGATION: list[Any] = [
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},
         {"GPUs": ["cuda.md"]},
         {"Results and speed": ["numerics.md", "performance.md", "network-speed.md", "operator-speed.md"]},
-        {"The inside": ["architecture.md", "adding-an-operator.md", "site.md", "releasing.md",
+        {"The inside": ["architecture.md", "adding-an-operator.md", "adding-a-device.md", "site.md", "releasing.md",
                         "contributing.md", "security.md", "changelog.md"]}]},
     {"Operators": []},  # from the facts
     {"C": ["reference/c.md"]},

@@ -74,7 +74,8 @@ out=$(cd "$out" && pwd)
 release=$out/release
 plugin=$out/cuda
 dmlrun=$release/tools/dmlrun/dmlrun
-tests="api_test layout_test reduce_test d3d12_test directml_test threads_test directml_bad_input_test asynchronous_test"
+tests="device_conformance operator_digests api_test layout_test reduce_test d3d12_test directml_test threads_test"
+tests="$tests directml_bad_input_test asynchronous_test"
 tests="$tests conformance_test sweep_test exhaustive_test graph_test graph_joins_test random_graphs_test product_test"
 tests="$tests half_product_test normalise_test random_networks_test networks_test"
 export ANYDML_PLUGINS=$plugin
@@ -141,7 +142,8 @@ on_cuda() { env ANYDML_ADAPTER=cuda ANYDML_THREADS=2 "$@"; }
 fault() {
   nvcc -shared -Xcompiler -fPIC tests/cuda/trap.cu -o "$out/libtrap.so" &&
     on_cuda env ANYDML_LOG=error ANYDML_TEST_TRAP="$out/libtrap.so" "$release/tests/asynchronous_test" \
-      --gtest_filter='AsynchronousFault.*'
+      --gtest_filter='AsynchronousFault.*' &&
+    on_cuda env ANYDML_TEST_TRAP="$out/libtrap.so" "$release/tests/device_conformance" --gtest_filter='DeviceLost.*'
 }
 
 sanitize() {

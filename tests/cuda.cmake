@@ -48,7 +48,7 @@ if(CUDAToolkit_FOUND)
 endif()
 # The same programs on a GPU, where there is one; elsewhere they are skipped and say why. scripts/gpu.sh does more.
 if(TARGET anydml_cuda AND ANYDML_BUILD_DIRECTML AND ANYDML_BUILD_EXAMPLES)
-  foreach(test ${tests_on_cuda} api_test layout_test sweep_test d3d12_test directml_test threads_test asynchronous_test
+  foreach(test ${tests_on_cuda} device_conformance api_test layout_test sweep_test d3d12_test directml_test threads_test asynchronous_test
                conformance_test graph_test graph_joins_test random_networks_test random_graphs_test networks_test)
     add_test(NAME ${test}_on_cuda COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cuda/on_gpu.sh $<TARGET_FILE:anydml_cuda>
                                           $<TARGET_FILE:directml_modulus> $<TARGET_FILE:${test}>)

@@ -143,7 +143,7 @@ class Help:
     def of_words(self, words):
         """The text in which the options of a command must stand; None: not one of ours."""
         program = words[0]
-        if program == "./test" or re.fullmatch(r"(scripts|tests)/.*\.sh", program):
+        if program == "./test" or re.fullmatch(r"(scripts|tests)/.*\.(sh|py)", program):
             # A script without a help text says in its source what it takes.
             return (self.of(f"./{program.removeprefix('./')}") if program == "./test" else "") + self.tree.text(program.removeprefix("./"))
         if program in ("./run", "dmlrun"):

@@ -6,6 +6,10 @@
 // Queues do their work in order, at once or later: work is done when a mark placed after it is passed. Calls that give
 // work to one queue come one at a time, unless the queue works at once; every other function may be called from any
 // thread at any time.
+//
+// A device that failed stays failed. From then on mark and wait return failed, is_passed returns 1, and no function
+// blocks. Other functions return failed too, or succeed where they need nothing from the device. Functions that return
+// no status still release memory and objects. tests/device holds a backend to this file: docs/adding-a-device.md.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +56,8 @@ struct BackendSettings {
 };
 
 // The purpose of memory. Buffers begin at multiples of kBufferAlignment and hold zeros; a request for more than the
-// device has fails as out of memory.
+// device has fails as out of memory, leaves an empty block and harms nothing. A request for 0 bytes succeeds and has a
+// handle of its own.
 enum class MemoryKind : std::uint32_t {
   temporary,        // of one run: aligned to kTemporaryAlignment, contents undefined
   device_buffer,    // the device's own
@@ -137,9 +142,12 @@ struct BackendTable {
   // success with a null handle: the device has no such memory, and work that needs it has to be waited for.
   BackendStatus (*allocate_in_order)(BackendQueue* queue, std::uint64_t bytes, MemoryBlock* block);
   void (*release_in_order)(BackendQueue* queue, BackendMemory* handle);
-  std::uint64_t (*buffer_bytes)(const BackendDevice* device);    // currently in buffers
+  // Currently in buffers, each as whole_units(bytes): those of the device's own memory, so that buffers for the CPU
+  // count only where the two are one.
+  std::uint64_t (*buffer_bytes)(const BackendDevice* device);
   Access (*access)(BackendDevice* device, const void* address);  // null: the device does not share addresses
 
+  // A plan that the device has no kernels for fails, with a message that says so, and leaves *program as it is.
   BackendStatus (*compile)(BackendDevice* device, const BackendPlan* plan, BackendProgram** program);
   // The memory that a run needs at the plan's temporary slot: the plan's own bytes, followed by the workspace of the
   // chosen kernels.
@@ -154,21 +162,27 @@ struct BackendTable {
   void (*destroy_queue)(BackendQueue* queue);  // once its work is done
 
   // Work. Everything it uses must live until a mark after it is passed, except a pattern and the list of addresses.
+  // Between any two places, at any offset, of any size; 0 bytes touch nothing. The two ranges share no byte: callers
+  // see to that, because the APIs of GPUs demand it of their callers.
   BackendStatus (*copy)(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes);
-  // Repeats a pattern of 4 or 16 bytes. `to` and bytes are multiples of 4.
+  // Repeats a pattern of 4 or 16 bytes, beginning with its first word; the last repetition may be cut. `to` and bytes
+  // are multiples of 4.
   BackendStatus (*fill)(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
                         std::uint32_t pattern_bytes);
-  // addresses: one for each slot of the plan. interrupt: null if nobody interrupts the run.
+  // addresses: one for each slot of the plan; any number for a slot that no step uses, and for the temporary slot if
+  // temporary_bytes is 0. interrupt: null if nobody interrupts the run.
   BackendStatus (*run)(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                        const Interrupt* interrupt);
   // The time when the work before it is done, as 64 bits at a place in memory of kind readback_buffer: nanoseconds,
-  // whatever the device counts.
+  // whatever the device counts. The place is a multiple of 8. Later work of a queue has no earlier time.
   BackendStatus (*timestamp)(BackendQueue* queue, MemoryPlace to);
 
-  // A mark after all work so far; null if that work is already done.
+  // A mark after all work so far; null if that work is already done, and after a failure. The functions below never get
+  // a null mark.
   BackendStatus (*mark)(BackendQueue* queue, BackendMark** mark);
+  // Whether it is passed or not; queues that follow it still wait for its place.
   void (*destroy_mark)(BackendMark* mark);
-  std::uint32_t (*is_passed)(BackendMark* mark);  // 1: it is, or the device failed
+  std::uint32_t (*is_passed)(BackendMark* mark);  // 1: it is, or the device failed; it stays so
   // Blocks until the mark is passed, or until the device fails.
   BackendStatus (*wait)(BackendMark* mark);
   // Work from now on waits for the mark, which is of this device.

@@ -4,9 +4,12 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <string>
 #include <thread>
 
 #include "directml/harness.h"
@@ -175,8 +178,8 @@ TEST(Asynchronous, TimestampsFollowOneAnother) {
   EXPECT_LT(cpu_before, cpu_after);
 }
 
-// Makes the device fail: the device of the tests was told to (ANYDML_LATER_FAILS=1), a GPU is given a kernel that traps
-// (ANYDML_TEST_TRAP=library). False when neither is asked for.
+// Makes the device fail: a device of the tests was told to (ANYDML_LATER_FAILS=1, and likewise by other names), a GPU
+// is given a kernel that traps (ANYDML_TEST_TRAP=library). False when neither is asked for.
 bool make_fail() {
   if (const char* library = std::getenv("ANYDML_TEST_TRAP"); library != nullptr) {
     void* loaded = dlopen(library, RTLD_NOW);
@@ -185,7 +188,10 @@ bool make_fail() {
     EXPECT_TRUE(trap != nullptr && trap() == 0);
     return true;
   }
-  return std::getenv("ANYDML_LATER_FAILS") != nullptr;
+  std::string name = anydml_device_get_info(nullptr)->name;
+  name.resize(std::min(name.find(':'), name.size()));
+  std::ranges::transform(name, name.begin(), [](unsigned char one) { return std::toupper(one); });
+  return std::getenv(("ANYDML_" + name + "_FAILS").c_str()) != nullptr;
 }
 
 // Run alone: after it the process has no device.

@@ -247,6 +247,10 @@ bool is_mapped(MemoryKind kind) { return kind == MemoryKind::upload_buffer || ki
 // Gives the bytes an address that nobody can read.
 BackendStatus add_memory(LaterDevice& device, std::byte* contents, std::uint64_t bytes, bool has_host,
                          MemoryBlock* block) {
+  *block = {};
+  if (device.failed != nullptr) {
+    return failed(device);
+  }
   auto made = std::make_unique<LaterMemory>();
   made->bytes = bytes;
   made->contents = contents;
@@ -278,6 +282,9 @@ std::byte* remove_memory(LaterDevice& device, BackendMemory* handle) {
 
 BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block) {
   *block = {};
+  if (own(device).failed != nullptr) {
+    return failed(own(device));
+  }
   const std::uint64_t before = own(device).promised_bytes.fetch_add(bytes);
   if (bytes > kMemoryBytes || before + bytes > kMemoryBytes) {
     own(device).promised_bytes.fetch_sub(bytes);
@@ -287,6 +294,12 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
   BackendStatus status = cpu_backend().allocate(own(device).cpu, kind, bytes, &inner);
   if (status.code == BackendCode::ok) {
     status = add_memory(own(device), inner.host, bytes, is_mapped(kind), block);
+    if (status.code != BackendCode::ok) {
+      cpu_backend().release(own(device).cpu, kind, bytes, inner.handle);
+    }
+  }
+  if (status.code != BackendCode::ok) {
+    own(device).promised_bytes.fetch_sub(bytes);
   }
   return status;
 }
@@ -333,6 +346,9 @@ LaterProgram& own(BackendProgram* program) { return *reinterpret_cast<LaterProgr
 const LaterProgram& own(const BackendProgram* program) { return *reinterpret_cast<const LaterProgram*>(program); }
 
 BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendProgram** program) {
+  if (own(device).failed != nullptr) {
+    return failed(own(device));
+  }
   auto made = std::make_unique<LaterProgram>();
   made->temporary_slot = plan->temporary_slot;
   made->slots = plan->temporary_slot + std::size_t{1};
@@ -366,6 +382,9 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
 }
 
 BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
+  if (own(device).failed != nullptr) {
+    return failed(own(device));
+  }
   *queue = reinterpret_cast<BackendQueue*>(new LaterQueue(own(device)));
   return kOk;
 }
@@ -450,7 +469,12 @@ constexpr BackendTable kTable = {
     .name = "later",
     .device_count = [] { return std::uint32_t{1}; },
     .open = open,
-    .close = [](BackendDevice* device) { delete &own(device); },
+    .close =
+        [](BackendDevice* device) {
+          cpu_backend().destroy_queue(own(device).cpu_queue);
+          cpu_backend().close(own(device).cpu);
+          delete &own(device);
+        },
     .describe = describe,
     .allocate = allocate,
     .release = release,

@@ -145,11 +145,12 @@ std::byte* address_of(MemoryPlace place) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(place.block) + place.offset);
 }
 
+constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 56;
+
 BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, MemoryBlock* block) {
   // The kernel does not count untouched pages as used, so memory that was promised is counted here too. The state of
   // the machine is read only for requests that could matter to it.
   constexpr std::uint64_t kLarge = std::uint64_t{16} << 20;
-  constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 56;
   if (bytes > std::min(device->memory_bytes, kAddressSpace) ||
       (bytes >= kLarge && bytes > read_memory_state().available)) {
     return kOutOfMemory;
@@ -177,6 +178,9 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
     *block = {};
     if (kind != MemoryKind::temporary) {
       return allocate_buffer(device, bytes, block);
+    }
+    if (bytes > kAddressSpace) {  // new rounds up to the alignment, and may end at 0 bytes
+      return kOutOfMemory;
     }
     *block = block_at(::operator new (bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow));
     return block->handle == nullptr ? kOutOfMemory : kOk;

@@ -140,6 +140,9 @@ BackendStatus copy(BackendQueue* queue, MemoryPlace to_place, MemoryPlace from_p
   std::byte* const to = address_of(to_place);
   const std::byte* const from = address_of(from_place);
   return in_order(*queue, [&] {
+    if (bytes == 0) {  // the addresses may be any
+      return cudaSuccess;
+    }
     // From host memory to host memory CUDA's own copy waits for all work before it, on this thread. A kernel does not.
     return is_pinned(to) && is_pinned(from) ? launch_copy(to, from, bytes, queue->stream)
                                             : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, queue->stream);
