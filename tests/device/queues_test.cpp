@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Queues and marks: the order of work, work that waits for other queues, and what a mark says.
+#include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <memory>
 #include <thread>
 
 #include "device/device.h"
