@@ -6,9 +6,9 @@
 
 #include "base/checked.h"
 #include "base/shape.h"
+#include "capi/copies.h"
 #include "capi/device_memory.h"
 #include "capi/run.h"
-#include "ops/elementwise/copy.h"
 #include "plan/overlap.h"
 #include "plan/reshape.h"
 #include "text/format.h"
@@ -122,8 +122,6 @@ void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, 
   }
 }
 
-std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
-
 // Operands in the CPU's memory, which the device does not reach.
 Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& operands) {
   const Device& device = *compiled.device;
@@ -203,14 +201,6 @@ void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, O
   }
 }
 
-// Each element of a tensor once: an element repeated by a stride of 0 counts once.
-TensorDesc without_repeats(TensorDesc tensor) {
-  for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    tensor.sizes[i] = tensor.strides[i] == 0 ? std::min<std::int64_t>(tensor.sizes[i], 1) : tensor.sizes[i];
-  }
-  return tensor;
-}
-
 // Whether most bytes of the tensor's reach are of no element: a copy of the reach would take a multiple of the memory,
 // and read bytes that are not the caller's to show us. Elements of four bits are not copied one by one.
 bool is_sparse(const OpTensor& tensor) {
@@ -229,44 +219,6 @@ bool pack(OpTensor& tensor) {
   }
   tensor.reach = reach_of(tensor.tensor);
   return true;
-}
-
-// A device's program that copies the elements of one tensor to the places of another.
-class ElementCopy {
- public:
-  explicit ElementCopy(const Device& device) : device_(&device) {}
-
-  Status compile(std::string_view label, const TensorDesc& from, const TensorDesc& to) {
-    Plan plan(1, 1);
-    add_copy(plan, {.tensor = without_repeats(from), .slot = plan.input_slot(0)},
-             {.tensor = without_repeats(to), .slot = plan.output_slot(0)});
-    BackendProgram* compiled = nullptr;
-    const BackendPlan flat = backend_plan(plan);
-    const BackendStatus status = device_->backend->compile(device_->handle, &flat, &compiled);
-    program_ = DeviceProgram(*device_->backend, compiled);
-    return from_backend(label, *device_->backend, status);
-  }
-  Status run(Run& run, DeviceAddress from, DeviceAddress to) const {
-    const DeviceAddress addresses[] = {from, to};
-    return run.run(program_.get(), addresses);
-  }
-
- private:
-  const Device* device_;
-  DeviceProgram program_;
-};
-
-// The same on the CPU and at once: the bytes between elements are neither ours to read nor to write.
-Status copy_elements(std::string_view label, const TensorDesc& from_tensor, const void* from,
-                     const TensorDesc& to_tensor, void* to) {
-  const auto cpu = cpu_device();
-  ANYDML_TRY(cpu);
-  ElementCopy copy(*cpu.value());
-  ANYDML_TRY(copy.compile(label, from_tensor, to_tensor));
-  Run run(*cpu.value(), label);
-  ANYDML_TRY(run.begin());
-  ANYDML_TRY(copy.run(run, number_of(from), number_of(to)));
-  return run.finish();
 }
 
 // An operator to run instead of the one that was compiled: the outputs that are copied lie without gaps in their
@@ -292,17 +244,6 @@ Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& comp
   return compile(*compiled.device, std::move(desc));
 }
 
-// The address that the device's programs use for the element at index 0, if they reach the tensor.
-std::optional<DeviceAddress> address_on(const Device& device, const std::byte* pointer, Reach reach) {
-  if (device.info.shares_addresses == 0) {
-    const auto found = device.named.find(pointer + reach.first);
-    return found ? std::optional(found->address - static_cast<std::uint64_t>(reach.first)) : std::nullopt;
-  }
-  const bool is_reached =
-      device.info.unified_memory != 0 || device.backend->access(device.handle, pointer + reach.first) == Access::direct;
-  return is_reached ? std::optional(number_of(pointer)) : std::nullopt;
-}
-
 // The addresses that programs use in place of the pointers, except for operands that are copied.
 [[gnu::cold]] Addresses on_device(const anydml_compiled& compiled, const OperandSet& copied, Addresses addresses) {
   for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
@@ -313,108 +254,6 @@ std::optional<DeviceAddress> address_on(const Device& device, const std::byte* p
   }
   return addresses;
 }
-
-// Operands that are copied, with their locations in one block of memory after the program's own.
-class Copies {
- public:
-  Copies(const anydml_compiled& compiled, const anydml_compiled& program, const OperandSet& copied)
-      : device_(*compiled.device),
-        outside_(compiled.surface),
-        inside_(program.surface),
-        copied_(copied),
-        offsets_(inside_.tensors.size()),
-        staged_(inside_.tensors.size()) {}
-
-  // All of it, each operand at a multiple of what any kernel asks for.
-  [[nodiscard]] Result<std::uint64_t> place(std::uint64_t before) {
-    constexpr std::uint64_t kAlignment = 256;
-    auto bytes = checked_align_bytes(before, kAlignment);
-    for (std::size_t i = 0; i < offsets_.size() && bytes; ++i) {
-      if (copied_.has(i)) {
-        offsets_[i] = *bytes;
-        const auto own = checked_align_bytes(bytes_of(inside_.tensors[i].reach), kAlignment);
-        bytes = own ? checked_add_bytes(*bytes, *own) : std::nullopt;
-      }
-    }
-    if (!bytes) {
-      return Error{ErrorKind::out_of_memory,
-                   format_text("{}: the tensors reach over more bytes in all than 64 bits count", outside_.label)};
-    }
-    return *bytes;
-  }
-
-  // The inputs, and where the operands are from then on.
-  Status bring(Run& run, const Addresses& addresses, const Temporary& memory, Addresses& inside) {
-    for (std::size_t i = 0; i < offsets_.size(); ++i) {
-      if (!copied_.has(i)) {
-        continue;
-      }
-      const Reach reach = inside_.tensors[i].reach;
-      inside[i] = memory.address() + offsets_[i] - static_cast<std::uint64_t>(reach.first);
-      if (i < inside_.input_count) {
-        ANYDML_TRY(bring_input(run, i, pointer_of(addresses[i]), memory));
-      }
-    }
-    return {};
-  }
-
-  // The outputs: those with gaps to memory of our own first.
-  Status take_back(Run& run, const Addresses& addresses, const Temporary& memory) {
-    for (std::size_t i = inside_.input_count; i < offsets_.size(); ++i) {
-      if (!copied_.has(i)) {
-        continue;
-      }
-      const Reach reach = inside_.tensors[i].reach;
-      std::byte* to = pointer_of(addresses[i]) + reach.first;
-      if (!is_dense(outside_.tensors[i].tensor)) {
-        staged_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
-        to = staged_[i].get();
-      }
-      ANYDML_TRY(run.copy(place_at(to), memory.place(offsets_[i]), bytes_of(reach)));
-    }
-    return {};
-  }
-
-  // When the work is done.
-  Status spread(const Addresses& addresses) const {
-    for (std::size_t i = inside_.input_count; i < offsets_.size(); ++i) {
-      if (staged_[i] != nullptr) {
-        ANYDML_TRY(copy_elements(outside_.label, inside_.tensors[i].tensor,
-                                 staged_[i].get() - inside_.tensors[i].reach.first, outside_.tensors[i].tensor,
-                                 pointer_of(addresses[i])));
-      }
-    }
-    return {};
-  }
-
- private:
-  // Whether the input lies in its copy as it does outside, and bytes can be copied. Otherwise the copy is packed: the
-  // elements are gathered by the device where it reaches them, and by the CPU where it does not.
-  Status bring_input(Run& run, std::size_t i, const std::byte* from, const Temporary& memory) {
-    const OpTensor& outside = outside_.tensors[i];
-    const OpTensor& inside = inside_.tensors[i];
-    const MemoryPlace to = memory.place(offsets_[i]);
-    if (same_layout(outside.tensor, inside.tensor)) {
-      return run.copy(to, place_of(device_, from + inside.reach.first), bytes_of(inside.reach));
-    }
-    if (const auto reached = address_on(device_, from, outside.reach)) {
-      auto& copy = gathered_.emplace_back(std::make_unique<ElementCopy>(device_));
-      ANYDML_TRY(copy->compile(outside_.label, outside.tensor, inside.tensor));
-      return copy->run(run, *reached, memory.address() + offsets_[i] - static_cast<std::uint64_t>(inside.reach.first));
-    }
-    staged_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(inside.reach));
-    ANYDML_TRY(copy_elements(outside_.label, outside.tensor, from, inside.tensor, staged_[i].get()));
-    return run.copy(to, place_at(staged_[i].get()), bytes_of(inside.reach));
-  }
-
-  const Device& device_;
-  const Surface& outside_;
-  const Surface& inside_;
-  const OperandSet& copied_;
-  std::vector<std::uint64_t> offsets_;
-  std::vector<std::unique_ptr<std::byte[]>> staged_;    // in the CPU's memory, without gaps
-  std::vector<std::unique_ptr<ElementCopy>> gathered_;  // programs that are at work
-};
 
 // Before the memory of a run goes, whichever way the function is left.
 class FinishBefore {
