@@ -63,8 +63,10 @@ struct IBridgeDispatch : IUnknown {
   // Called on the submitting thread. descriptors is null if their heap is gone. False: the work must not run, and its
   // owner knows why.
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
-  // Gives the work to the queue, in the queue's order.
-  virtual void run(BackendQueue* queue, const BoundMemory* bound) noexcept = 0;
+  // Whether it copies from or to its bindings.
+  virtual bool copies() const noexcept = 0;
+  // Gives the work to the queue, in the queue's order. places: of the bindings, if it copies.
+  virtual void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryPlace* places) noexcept = 0;
 };
 
 enum class MessageSeverity { error, warning, info };

@@ -38,8 +38,9 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
                                       : Missing{"the source of a copy", copy.from};
               return false;
             }
-            work_.emplace_back(Copy{hold(*to, copy.to_offset, copy.bytes).place,
-                                    hold(*from, copy.from_offset, copy.bytes).place, copy.bytes});
+            work_.emplace_back(NumberOf<Copy>{copies_.size()});
+            copies_.push_back({hold(*to, copy.to_offset, copy.bytes).place,
+                               hold(*from, copy.from_offset, copy.bytes).place, copy.bytes});
             return true;
           },
           [&](const ClearCommand& clear) {
@@ -48,7 +49,8 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
               missing = {"the buffer of a clear", clear.view.buffer};
               return false;
             }
-            work_.emplace_back(Clear{hold(*to, clear.view.offset, clear.view.bytes).place, clear.view.bytes, &clear});
+            work_.emplace_back(NumberOf<Clear>{clears_.size()});
+            clears_.push_back({hold(*to, clear.view.offset, clear.view.bytes).place, clear.view.bytes, &clear});
             return true;
           },
           [&](const TimestampCommand& timestamp) {
@@ -62,8 +64,9 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
               return false;
             }
             const std::uint64_t bytes = std::uint64_t{resolve.count} * sizeof(std::uint64_t);
-            work_.emplace_back(
-                Copy{hold(*to, resolve.to_offset, bytes).place, resolve.queries->ticks(resolve.first), bytes});
+            work_.emplace_back(NumberOf<Copy>{copies_.size()});
+            copies_.push_back(
+                {hold(*to, resolve.to_offset, bytes).place, resolve.queries->ticks(resolve.first), bytes});
             return true;
           },
           [](const DispatchCommand&) { return true; },
@@ -82,12 +85,13 @@ bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, 
     return command.dispatch->submit(nullptr, command.count);
   }
   descriptors_.clear();
-  const std::size_t first_bound = bound_.size();
+  const Dispatch dispatch{command.dispatch.get(), addresses_.size(), places_.size()};
+  const bool copies = command.dispatch->copies();
   {
     const DeviceCore::BufferLookup buffers(core);
     for (std::uint32_t i = 0; i < command.count; ++i) {
       ResolvedDescriptor& resolved = descriptors_.emplace_back();
-      BoundMemory& bound = bound_.emplace_back();
+      BoundMemory bound = {};
       resolved.descriptor = heap->descriptors[command.first + i];
       if (is_of_another_table(resolved.descriptor, command.table)) {
         resolved.overwritten = true;
@@ -100,12 +104,16 @@ bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, 
         bound = hold(*place, resolved.descriptor.offset, resolved.descriptor.bytes);
         resolved.address = bound.address;
       }
+      addresses_.push_back(bound.address);
+      if (copies) {
+        places_.push_back(bound.place);
+      }
     }
   }
   if (!command.dispatch->submit(descriptors_.data(), command.count)) {
     return false;
   }
-  work_.emplace_back(Dispatch{command.dispatch.get(), first_bound});
+  work_.emplace_back(dispatch);
   return true;
 }
 
@@ -137,7 +145,10 @@ void Submission::clear() noexcept {
   recordings_.clear();
   memory_.clear();
   work_.clear();
-  bound_.clear();
+  copies_.clear();
+  clears_.clear();
+  addresses_.clear();
+  places_.clear();
 }
 
 void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
@@ -149,15 +160,20 @@ void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
     constexpr BackendStatus kOk{BackendCode::ok, nullptr};
     const BackendStatus status =
         std::visit(Overloaded{
-                       [&](const Copy& copy) { return backend.copy(queue, copy.to, copy.from, copy.bytes); },
-                       [&](const Clear& clear) {
+                       [&](NumberOf<Copy> number) {
+                         const Copy& copy = copies_[number.index];
+                         return backend.copy(queue, copy.to, copy.from, copy.bytes);
+                       },
+                       [&](NumberOf<Clear> number) {
+                         const Clear& clear = clears_[number.index];
                          const bool raw = clear.command->view.kind == DescriptorKind::raw_view;
                          return backend.fill(queue, clear.to, clear.bytes, clear.command->pattern,
                                              raw ? sizeof(clear.command->pattern) : sizeof(UINT));
                        },
                        [&](const Timestamp& timestamp) { return backend.timestamp(queue, timestamp.to); },
                        [&](const Dispatch& dispatch) {  // it removes its own device if it fails
-                         dispatch.dispatch->run(queue, bound_.data() + dispatch.first_bound);
+                         dispatch.dispatch->run(queue, addresses_.data() + dispatch.first_address,
+                                                places_.data() + dispatch.first_place);
                          return kOk;
                        },
                    },

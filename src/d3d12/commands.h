@@ -123,9 +123,15 @@ class Submission {
   };
   struct Dispatch {
     IBridgeDispatch* dispatch;
-    std::size_t first_bound;
+    std::size_t first_address;
+    std::size_t first_place;
   };
-  using Work = std::variant<Copy, Clear, Timestamp, Dispatch>;
+  // Lists may have hundreds of thousands of dispatches, so that these are small: copies and clears are beside them.
+  template <class Kind>
+  struct NumberOf {
+    std::size_t index;
+  };
+  using Work = std::variant<NumberOf<Copy>, NumberOf<Clear>, Timestamp, Dispatch>;
 
   bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing);
   bool resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
@@ -140,7 +146,10 @@ class Submission {
   std::vector<std::shared_ptr<const Recording>> recordings_;
   std::vector<std::shared_ptr<Memory>> memory_;
   std::vector<Work> work_;
-  std::vector<BoundMemory> bound_;               // of all dispatches
+  std::vector<Copy> copies_;
+  std::vector<Clear> clears_;
+  std::vector<DeviceAddress> addresses_;         // of all dispatches
+  std::vector<MemoryPlace> places_;              // of the dispatches that copy
   std::vector<ResolvedDescriptor> descriptors_;  // of the dispatch being resolved
 };
 

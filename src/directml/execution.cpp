@@ -112,8 +112,9 @@ Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, Grap
 }
 
 template <class Use>
-BackendStatus Execution::with_addresses(const BoundMemory* inputs, DeviceAddress persistent, const BoundMemory* outputs,
-                                        DeviceAddress temporary, const Use& use) const noexcept {
+BackendStatus Execution::with_addresses(const DeviceAddress* inputs, DeviceAddress persistent,
+                                        const DeviceAddress* outputs, DeviceAddress temporary,
+                                        const Use& use) const noexcept {
   // As many tensors as networks have take no memory.
   constexpr std::size_t kFew = 512;
   DeviceAddress few[kFew];
@@ -125,24 +126,22 @@ BackendStatus Execution::with_addresses(const BoundMemory* inputs, DeviceAddress
     }
   }
   DeviceAddress* const addresses = many != nullptr ? many.get() : few;
-  for (std::uint32_t i = 0; i < plans_.inputs; ++i) {
-    addresses[i] = inputs[i].address;
-  }
+  std::copy_n(inputs, plans_.inputs, addresses);
   addresses[plans_.persistent_slot()] = persistent;
   addresses[plans_.constants_slot()] = constants_.address;
   for (std::uint32_t i = 0; i < plans_.outputs; ++i) {
-    addresses[plans_.output_slot(i)] = outputs != nullptr ? outputs[i].address : 0;
+    addresses[plans_.output_slot(i)] = outputs != nullptr ? outputs[i] : 0;
   }
   addresses[plans_.temporary_slot()] = temporary;
   return use(addresses);
 }
 
-BackendStatus Execution::initialise(BackendQueue* queue, const BoundMemory* inputs, const BoundMemory& persistent,
-                                    DeviceAddress temporary) const noexcept {
+BackendStatus Execution::initialise(BackendQueue* queue, const DeviceAddress* inputs, const MemoryPlace* places,
+                                    const BoundMemory& persistent, DeviceAddress temporary) const noexcept {
   const CoreDevice& device = core().device();
   for (const GraphPlans::KeptInput& kept : plans_.kept) {
     const MemoryPlace to = {persistent.place.block, persistent.place.offset + kept.offset};
-    const BackendStatus status = device.backend->copy(queue, to, inputs[kept.input].place, kept.bytes);
+    const BackendStatus status = device.backend->copy(queue, to, places[kept.input], kept.bytes);
     if (status.code != BackendCode::ok) {
       return status;
     }
@@ -399,7 +398,7 @@ bool Execution::run_uninitialised() noexcept {
   return !has_persistent();
 }
 
-void Execution::run(BackendQueue* queue, const BoundMemory* bound) noexcept {
+void Execution::run(BackendQueue* queue, const DeviceAddress* bound, const MemoryPlace*) noexcept {
   if (core().removed()) {
     return;
   }
@@ -413,8 +412,8 @@ void Execution::run(BackendQueue* queue, const BoundMemory* bound) noexcept {
                                                  plans_.steps, device.info->name, kernels);
   });
   const BackendStatus status = with_addresses(
-      bound, has_persistent() ? bound[persistent_slot()].address : 0, bound + surface_.input_count,
-      has_temporary() ? bound[temporary_slot()].address : 0,
+      bound, has_persistent() ? bound[persistent_slot()] : 0, bound + surface_.input_count,
+      has_temporary() ? bound[temporary_slot()] : 0,
       [&](const DeviceAddress* slots) { return device.backend->run(queue, program_.get(), slots, nullptr); });
   if (status.code != BackendCode::ok) {
     core().remove(hresult_of(kind_of(status.code)), status.message);

@@ -231,7 +231,7 @@ std::string Initialisation::check_submission(const ResolvedDescriptor* bindings)
   return what;
 }
 
-void Initialisation::run(BackendQueue* queue, const BoundMemory* bound) noexcept {
+void Initialisation::run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryPlace* places) noexcept {
   if (core().removed()) {
     return;
   }
@@ -239,23 +239,29 @@ void Initialisation::run(BackendQueue* queue, const BoundMemory* bound) noexcept
   for (const auto& target : targets_) {
     most = std::max<std::size_t>(most, target->surface().input_count);
   }
-  const std::unique_ptr<BoundMemory[]> inputs(new (std::nothrow) BoundMemory[most + 1]());
-  if (inputs == nullptr) {
+  const std::unique_ptr<DeviceAddress[]> inputs(new (std::nothrow) DeviceAddress[most + 1]());
+  const std::unique_ptr<MemoryPlace[]> input_places(new (std::nothrow) MemoryPlace[most + 1]());
+  if (inputs == nullptr || input_places == nullptr) {
     return core().remove(E_OUTOFMEMORY, "ExecuteCommandLists: no memory for the addresses of an initializer's inputs");
   }
-  const DeviceAddress temporary = has_temporary() ? bound[slots_.size()].address : 0;
+  const DeviceAddress temporary = has_temporary() ? addresses[slots_.size()] : 0;
   std::size_t slot = 0;
   for (std::size_t t = 0; t < targets_.size(); ++t) {
     const Execution& target = *targets_[t].get();
-    std::fill_n(inputs.get(), most, BoundMemory{});
+    std::fill_n(inputs.get(), most, DeviceAddress{0});
     BoundMemory persistent = {};
     for (; slot < slots_.size() && slots_[slot].target == t; ++slot) {
-      (slots_[slot].input == kPersistent ? persistent : inputs[slots_[slot].input]) = bound[slot];
+      if (slots_[slot].input == kPersistent) {
+        persistent = {.address = addresses[slot], .place = places[slot]};
+      } else {
+        inputs[slots_[slot].input] = addresses[slot];
+        input_places[slots_[slot].input] = places[slot];
+      }
     }
     if (!target.has_persistent()) {
       continue;
     }
-    const BackendStatus status = target.initialise(queue, inputs.get(), persistent, temporary);
+    const BackendStatus status = target.initialise(queue, inputs.get(), input_places.get(), persistent, temporary);
     if (status.code != BackendCode::ok) {
       return core().remove(hresult_of(kind_of(status.code)), status.message);
     }

@@ -86,14 +86,15 @@ class Execution final : public Work {
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
   [[nodiscard]] bool binds_late() const override { return late_bindings_; }
-  void run(BackendQueue* queue, const BoundMemory* bound) noexcept override;
+  [[nodiscard]] bool copies() const noexcept override { return false; }
+  void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryPlace* places) noexcept override;
 
   [[nodiscard]] const Surface& surface() const { return surface_; }
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
-  // Fills the persistent resource from the owned inputs, whose addresses stand at their positions among the inputs, and
-  // with the values that depend only on them.
-  [[nodiscard]] BackendStatus initialise(BackendQueue* queue, const BoundMemory* inputs, const BoundMemory& persistent,
-                                         DeviceAddress temporary) const noexcept;
+  // Fills the persistent resource from the owned inputs, whose addresses and places stand at their positions among the
+  // inputs, and with the values that depend only on them.
+  [[nodiscard]] BackendStatus initialise(BackendQueue* queue, const DeviceAddress* inputs, const MemoryPlace* places,
+                                         const BoundMemory& persistent, DeviceAddress temporary) const noexcept;
   // Needed by initialise.
   [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return initialise_.temporary_bytes(); }
 
@@ -110,8 +111,8 @@ class Execution final : public Work {
   [[nodiscard]] Status from_backend(const BackendStatus& status) const;
   // Calls use(addresses) with one address for each slot of the plans.
   template <class Use>
-  [[nodiscard]] BackendStatus with_addresses(const BoundMemory* inputs, DeviceAddress persistent,
-                                             const BoundMemory* outputs, DeviceAddress temporary,
+  [[nodiscard]] BackendStatus with_addresses(const DeviceAddress* inputs, DeviceAddress persistent,
+                                             const DeviceAddress* outputs, DeviceAddress temporary,
                                              const Use& use) const noexcept;
   std::string check_submission(const ResolvedDescriptor* bindings) override;
   // Whether it may run although it was never initialised; it warns, or removes the device.
@@ -156,10 +157,11 @@ class Initialisation final : public Work {
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
-  void run(BackendQueue* queue, const BoundMemory* bound) noexcept override;
+  void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryPlace* places) noexcept override;
 
  private:
   ~Initialisation() override = default;
+  [[nodiscard]] bool copies() const noexcept override { return true; }
   std::string check_submission(const ResolvedDescriptor* bindings) override;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   [[nodiscard]] std::string check_temporary(const ResolvedDescriptor* bindings) const;

@@ -89,9 +89,45 @@ void Staging::fill(const Buffer& buffer, std::uint64_t bytes, const Bytes& block
   device_.run();
 }
 
-void read_windows(client::Device& device, const Buffer& from, const Placement& placement, std::size_t element_size,
-                  std::int64_t samples, bool only_first,
-                  const std::function<void(std::int64_t element, const std::byte* result)>& take) {
+namespace {
+
+void check(int status) {
+  if (status != ANYDML_OK) {
+    throw DeviceFailure{anydml_last_error()};
+  }
+}
+
+}  // namespace
+
+CallMemory::CallMemory(std::uint64_t bytes) { check(anydml_memory_create(nullptr, bytes, 0, &memory_)); }
+
+void CallMemory::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  check(anydml_memory_write(memory_, offset, bytes.data(), bytes.size()));
+}
+
+void CallMemory::read(std::uint64_t offset, std::span<std::byte> bytes) const {
+  check(anydml_memory_read(memory_, offset, bytes.data(), bytes.size()));
+}
+
+void CallMemory::fill(std::uint64_t bytes, const Bytes& block) {
+  for (std::uint64_t at = 0; at < bytes; at += block.size()) {
+    write(at, std::span(block).first(std::min<std::uint64_t>(block.size(), bytes - at)));
+  }
+}
+
+ReadBytes reader_of(client::Device& device, const Buffer& from) {
+  return [&device, &from](std::uint64_t offset, std::span<std::byte> bytes) {
+    const auto readback = device.create_committed(client::heap_of(D3D12_HEAP_TYPE_READBACK), bytes.size(),
+                                                  D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_FLAG_NONE);
+    device.list()->CopyBufferRegion(readback.Get(), 0, from.Get(), offset, bytes.size());
+    device.run();
+    const client::Mapped mapped(readback.Get());
+    std::ranges::copy(mapped.bytes().first(bytes.size()), bytes.begin());
+  };
+}
+
+void read_windows(const ReadBytes& read, const Placement& placement, std::size_t element_size, std::int64_t samples,
+                  bool only_first, const std::function<void(std::int64_t element, const std::byte* result)>& take) {
   const std::int64_t wanted = std::min(samples, placement.elements);
   const std::int64_t window = std::min(wanted, kWindow);
   const std::int64_t windows = only_first ? 1 : (wanted + window - 1) / window;
@@ -100,17 +136,12 @@ void read_windows(client::Device& device, const Buffer& from, const Placement& p
     const std::int64_t end = i + 1 == windows && !only_first ? placement.elements : begin + window;
     const std::int64_t first = placement.offset(placement.output.strides, begin);
     const std::int64_t last = placement.offset(placement.output.strides, end - 1);
-    const std::uint64_t bytes = static_cast<std::uint64_t>(last - first + 1) * element_size;
-    const auto readback = device.create_committed(client::heap_of(D3D12_HEAP_TYPE_READBACK), bytes,
-                                                  D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_FLAG_NONE);
-    device.list()->CopyBufferRegion(readback.Get(), 0, from.Get(), static_cast<std::uint64_t>(first) * element_size,
-                                    bytes);
-    device.run();
-    const client::Mapped mapped(readback.Get());
+    Bytes bytes(static_cast<std::uint64_t>(last - first + 1) * element_size);
+    read(static_cast<std::uint64_t>(first) * element_size, bytes);
     for (std::int64_t element = begin; element < end; ++element) {
       const auto at =
           static_cast<std::size_t>(placement.offset(placement.output.strides, element) - first) * element_size;
-      take(element, mapped.bytes().data() + at);
+      take(element, bytes.data() + at);
     }
   }
 }

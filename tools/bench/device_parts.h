@@ -81,10 +81,32 @@ class Staging {
   Buffer memory_;
 };
 
+// Memory of the default device for calls of the C API, which take it on every device. Throws DeviceFailure.
+class CallMemory {
+ public:
+  explicit CallMemory(std::uint64_t bytes);
+  ~CallMemory() { anydml_memory_release(memory_); }
+  CallMemory(const CallMemory&) = delete;
+  CallMemory& operator=(const CallMemory&) = delete;
+
+  [[nodiscard]] std::uint64_t first() const {
+    return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(anydml_memory_pointer(memory_)));
+  }
+  void write(std::uint64_t offset, std::span<const std::byte> bytes);
+  void read(std::uint64_t offset, std::span<std::byte> bytes) const;
+  // The values of the first bytes are those of the block, again and again.
+  void fill(std::uint64_t bytes, const Bytes& block);
+
+ private:
+  anydml_memory* memory_ = nullptr;
+};
+
 // Calls take(element, its bytes) for windows of consecutive elements of the output, spread over the first set with its
 // first and last elements among them; or for the first window only.
-void read_windows(client::Device& device, const Buffer& from, const Placement& placement, std::size_t element_size,
-                  std::int64_t samples, bool only_first,
-                  const std::function<void(std::int64_t element, const std::byte* result)>& take);
+using ReadBytes = std::function<void(std::uint64_t offset, std::span<std::byte> bytes)>;
+void read_windows(const ReadBytes& read, const Placement& placement, std::size_t element_size, std::int64_t samples,
+                  bool only_first, const std::function<void(std::int64_t element, const std::byte* result)>& take);
+// Of a buffer of D3D12.
+[[nodiscard]] ReadBytes reader_of(client::Device& device, const Buffer& from);
 
 }  // namespace anydml::bench

@@ -390,8 +390,8 @@ class DeviceMeasurer::State {
                  ? one_.data()
                  : block.data() + static_cast<std::size_t>(placement.offset(strides, element)) * size % block.size();
     };
-    read_windows(device_, of.layout == Layout::inplace ? a_ : out_, placement, size, settings_.samples, false,
-                 [&](std::int64_t element, const std::byte* z) {
+    read_windows(reader_of(device_, of.layout == Layout::inplace ? a_ : out_), placement, size, settings_.samples,
+                 false, [&](std::int64_t element, const std::byte* z) {
                    const auto* x = element_of(block_a_, Operand::dividend, placement.inputs[0].strides, element);
                    const auto* y = element_of(block_b_, Operand::divisor, placement.inputs[1].strides, element);
                    a.insert(a.end(), x, x + size);

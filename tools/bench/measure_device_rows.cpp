@@ -78,9 +78,8 @@ class DeviceRowMeasurer::State {
   State(const std::vector<Case>& cases, Settings settings, Reference& reference)
       : settings_(settings), reference_(reference), total_(total_of(cases)), team_(usable_cores()) {
     for (std::size_t room = 0; room < kRooms; ++room) {
-      rooms_[room].buffer = device_.create_buffer(std::max(total_[room], kDeviceAlignment));
+      rooms_[room].memory = std::make_unique<CallMemory>(std::max(total_[room], kDeviceAlignment));
     }
-    singles_ = device_.create_buffer(kDeviceAlignment * 8);
   }
 
   std::optional<Result> measure(const Case& of, std::string& error) {
@@ -104,7 +103,7 @@ class DeviceRowMeasurer::State {
     }
     std::vector<DeviceCall::Place> inputs;
     for (std::size_t i = 0; i < row.inputs.size(); ++i) {
-      inputs.push_back(is_single(of, i) ? DeviceCall::Place{singles_->GetGPUVirtualAddress() + i * kDeviceAlignment, 0}
+      inputs.push_back(is_single(of, i) ? DeviceCall::Place{singles_.first() + i * kDeviceAlignment, 0}
                                         : place_in(room_of(row, i), needs));
     }
     const DeviceCall::Place out = place_in(kOutput, needs);
@@ -139,7 +138,7 @@ class DeviceRowMeasurer::State {
 
  private:
   struct Room {
-    Buffer buffer;
+    std::unique_ptr<CallMemory> memory;
     Bytes block;  // its values, again and again
     anydml_type type = ANYDML_NONE;
     Operand operand = Operand::dividend;
@@ -148,7 +147,7 @@ class DeviceRowMeasurer::State {
   };
 
   [[nodiscard]] DeviceCall::Place place_in(std::size_t room, const Needs& needs) const {
-    return {rooms_[room].buffer->GetGPUVirtualAddress(), needs.room[room]};
+    return {rooms_[room].memory->first(), needs.room[room]};
   }
 
   static bool is_single(const Case& of, std::size_t input) {
@@ -166,20 +165,18 @@ class DeviceRowMeasurer::State {
     const std::uint64_t size = anydml_type_size(type);
     room.block.resize(std::min(kDeviceBlock * size, bytes / size * size));
     fill(room.block.data(), room.block.size() / size, type, values, operand, team_);
-    staging_.fill(room.buffer, bytes, room.block);
+    room.memory->fill(bytes, room.block);
   }
 
   void prepare(const Case& of, const Needs& needs) {
     const Row& row = *of.row;
     ones_.assign(row.inputs.size(), {});
-    device_.write(singles_.Get(), [&](std::span<std::byte> bytes) {
-      for (std::size_t i = 0; i < row.inputs.size(); ++i) {
-        const anydml_type type = row.input_type(i, of.type);
-        ones_[i].resize(anydml_type_size(type));
-        fill_single(ones_[i].data(), type, of.data, row.inputs[i].holds);
-        std::ranges::copy(ones_[i], bytes.begin() + static_cast<std::ptrdiff_t>(i * kDeviceAlignment));
-      }
-    });
+    for (std::size_t i = 0; i < row.inputs.size(); ++i) {
+      const anydml_type type = row.input_type(i, of.type);
+      ones_[i].resize(anydml_type_size(type));
+      fill_single(ones_[i].data(), type, of.data, row.inputs[i].holds);
+      singles_.write(i * kDeviceAlignment, ones_[i]);
+    }
     for (const std::size_t i : row.tensors()) {
       if (!is_single(of, i)) {
         fill_room(rooms_[room_of(row, i)], needs.room[room_of(row, i)] * needs.sets, row.input_type(i, of.type),
@@ -194,7 +191,10 @@ class DeviceRowMeasurer::State {
     const std::size_t size = anydml_type_size(row.output_type(of.type));
     std::vector<Bytes> inputs(row.inputs.size());
     Bytes out;
-    read_windows(device_, rooms_[kOutput].buffer, placement, size, settings_.samples, row.family == Family::fill,
+    const ReadBytes read = [&](std::uint64_t at, std::span<std::byte> bytes) {
+      rooms_[kOutput].memory->read(at, bytes);
+    };
+    read_windows(read, placement, size, settings_.samples, row.family == Family::fill,
                  [&](std::int64_t element, const std::byte* result) {
                    out.insert(out.end(), result, result + size);
                    for (const std::size_t i : row.tensors()) {
@@ -226,25 +226,18 @@ class DeviceRowMeasurer::State {
   Reference& reference_;
   std::array<std::uint64_t, kRooms> total_;
   Team team_;
-  client::Device device_{{.custom_heaps = false}};
   std::array<Room, kRooms> rooms_;
-  Buffer singles_;
-  Staging staging_{device_, std::clamp(*std::ranges::max_element(total_), kDeviceAlignment, kDeviceBlock * 8)};
+  CallMemory singles_{kDeviceAlignment * 8};
   std::vector<Bytes> ones_;  // what the single elements are
 };
 
-DeviceRowMeasurer::DeviceRowMeasurer(const std::vector<Case>& cases, Settings settings, Reference& reference) try
-    : state_(std::make_unique<State>(cases, settings, reference)) {
-} catch (const client::Failure& failure) {
-  throw DeviceFailure{failure.what()};
-}
+DeviceRowMeasurer::DeviceRowMeasurer(const std::vector<Case>& cases, Settings settings, Reference& reference)
+    : state_(std::make_unique<State>(cases, settings, reference)) {}
 
 DeviceRowMeasurer::~DeviceRowMeasurer() = default;
 
-std::optional<Result> DeviceRowMeasurer::measure(const Case& of, std::string& error) try {
+std::optional<Result> DeviceRowMeasurer::measure(const Case& of, std::string& error) {
   return state_->measure(of, error);
-} catch (const client::Failure& failure) {
-  throw DeviceFailure{of.name() + ": " + failure.what()};
 }
 
 bool DeviceRowMeasurer::takes(const Case& of) {
