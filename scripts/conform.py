@@ -149,7 +149,8 @@ class Device:
         program, *arguments = [one for one in words if "=" not in one or one[0] == "-"]
         if not (self.tests / program).exists():
             outcome = Outcome()
-            outcome.failed.append((program, [f"it is not built: cmake --build {self.tests.parent} --target {program}"]))
+            how = f"it is not built: cmake --build {self.tests.parent} --target {program}"
+            outcome.failed.append((program, [how], None, None))
             return outcome, ""
         try:
             done = self.start([self.tests / program, *arguments], settings)
@@ -203,8 +204,9 @@ def say_failures(failed):
             print(f"    {line}")
         if len(lines) > MOST_LINES:
             print(f"    ... {len(lines) - MOST_LINES} lines more")
-        alone = f" --operator {test}" if command.endswith("operator_digests") else f" '--gtest_filter={test}'"
-        print(f"    alone: {re.sub(' --gtest.*', '', command)}{alone}")
+        if command is not None:
+            alone = f" --operator {test}" if command.endswith("operator_digests") else f" '--gtest_filter={test}'"
+            print(f"    alone: {re.sub(' --gtest.*', '', command)}{alone}")
     if len(failed) > MOST_FAILURES:
         print(f"\n  ... {len(failed) - MOST_FAILURES} failures more")
 
