@@ -214,9 +214,9 @@ TEST(ApiScalars, RankZeroIsASingleElement) {
   const anydml_tensor ta = {ANYDML_INT32, 0, nullptr, nullptr, &a};
   const anydml_tensor tb = {ANYDML_INT32, 0, nullptr, nullptr, &b};
   const anydml_tensor to = {ANYDML_INT32, 0, nullptr, nullptr, &out};
-  ASSERT_EQ(anydml_modulus_floor(&ta, &tb, &to), ANYDML_OK);
+  ASSERT_EQ(anydml_modulus_floor(&ta, &tb, &to), ANYDML_OK) << anydml_last_error();
   EXPECT_EQ(out, 2);
-  ASSERT_EQ(anydml_modulus_truncate(&ta, &tb, &to), ANYDML_OK);
+  ASSERT_EQ(anydml_modulus_truncate(&ta, &tb, &to), ANYDML_OK) << anydml_last_error();
   EXPECT_EQ(out, -1);
 }
 
@@ -245,7 +245,8 @@ TEST(ApiThreads, CompiledHandleRunsFromManyAtOnce) {
   const anydml_tensor inputs[] = {shape, shape};
   anydml_compiled* compiled = nullptr;
   ASSERT_EQ(anydml_compile(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &shape, 1, nullptr, 0, &compiled),
-            ANYDML_OK);
+            ANYDML_OK)
+      << anydml_last_error();
   std::vector<std::thread> threads;
   std::vector<int> wrong(8, 1);
   for (std::size_t t = 0; t < wrong.size(); ++t) {
@@ -289,6 +290,10 @@ TEST(ApiThreads, CancellationWaitsForTheEndOfACall) {
   if (kThreadSanitizer) {
     GTEST_SKIP() << "ThreadSanitizer does not follow cancelled threads";
   }
+  float one = 7.0F;
+  const int64_t single[] = {1};
+  const anydml_tensor first = {ANYDML_FLOAT32, 1, single, nullptr, &one};
+  ASSERT_EQ(anydml_modulus_floor(&first, &first, &first), ANYDML_OK) << anydml_last_error();
   for (int round = 0; round < 20; ++round) {
     pthread_t thread{};
     ASSERT_EQ(pthread_create(

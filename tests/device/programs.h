@@ -47,7 +47,14 @@ class Program {
 // The plan of a graph as text (support/graph_text.h). Null: the device lacks an operator of it, and `why` says so.
 [[nodiscard]] inline std::optional<GraphPlans> plan_of(const std::string& graph, const DeviceTraits& traits,
                                                        std::string& why) {
-  auto plans = compile_graph(test::parse_graph(graph), traits);
+  LacksOperator lacks;
+  if (g_device.table->lacks != nullptr) {
+    lacks = [](const AskedOperator& op) {
+      const char* const reason = g_device.table->lacks(g_device.handle, &op);
+      return std::string(reason != nullptr ? reason : "");
+    };
+  }
+  auto plans = compile_graph(test::parse_graph(graph), traits, nullptr, nullptr, lacks);
   if (!plans.ok()) {
     why = plans.error().message;
     return std::nullopt;
