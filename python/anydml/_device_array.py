@@ -18,6 +18,14 @@ class DeviceArray:
     The functions of this package take it like any array and compute on its device; their results are arrays there too.
     `numpy()` copies it to the CPU. Where DLPack has a type for the device, and the device shares its addresses with
     other libraries, `torch.from_dlpack` and similar functions use the same memory.
+
+    >>> import numpy as np, anydml
+    >>> x = anydml.to_device(np.float32([[1, 2], [3, 4]]), "cpu")
+    >>> anydml.add(x, 0.5).numpy()
+    array([[1.5, 2.5],
+           [3.5, 4.5]], dtype=float32)
+    >>> x.reshape(4)
+    DeviceArray(shape=(4,), dtype=float32, device='cpu')
     """
 
     __slots__ = ("shape", "dtype", "_device", "_memory")

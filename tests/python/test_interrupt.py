@@ -31,6 +31,14 @@ def alarm():
     signal.signal(signal.SIGALRM, before)
 
 
+@pytest.fixture(autouse=True)
+def keyboard():
+    """Ctrl-C as in a terminal: a script's background processes ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def stop():
     raise Stopped
 
