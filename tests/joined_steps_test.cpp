@@ -167,7 +167,7 @@ TEST(JoinedElements, VectorsNeedElementsBesideEachOther) {
   EXPECT_EQ(vector_of({whole, tensor({4, 16}, {32, 2}), whole}, 2), 0U);  // every second element
   EXPECT_EQ(vector_of({whole, whole, whole}, 0), 0U);                     // it consumes elements
   const TensorDesc odd = tensor({4, 6}, {8, 1});
-  EXPECT_EQ(vector_of({odd, odd, tensor({4, 6}, {6, 1})}, 2), 0U);  // a row is no number of vectors
+  EXPECT_EQ(vector_of({odd, odd, tensor({4, 6}, {6, 1})}, 2), 0U);  // a row is not a whole number of vectors
   const TensorDesc halves = tensor({4, 16}, {16, 1}, DataType::FLOAT16);
   EXPECT_EQ(vector_of({halves, halves, halves}, 2), 8U);
 }

@@ -233,7 +233,13 @@ TEST(Memory, TensorsStayWithinIt) {
   const Tensor tensor(anydml_memory_pointer(memory.get()), 4, 1);
   EXPECT_EQ(add(tensor, tensor, tensor), ANYDML_INVALID_ARGUMENT);
   EXPECT_STREQ(anydml_last_error(),
-               "ELEMENT_WISE_ADD: ATensor: needs 16 bytes, and its memory on device later:0 has 12 from there on");
+               "ELEMENT_WISE_ADD: ATensor: needs 0 bytes before its address and 16 from there on; its memory on device "
+               "later:0 has 4 and 12");
+  const Tensor backwards(anydml_memory_pointer(memory.get()), 3, 1, -1);
+  EXPECT_EQ(add(backwards, backwards, backwards), ANYDML_INVALID_ARGUMENT);
+  EXPECT_STREQ(anydml_last_error(),
+               "ELEMENT_WISE_ADD: ATensor: needs 8 bytes before its address and 4 from there on; its memory on device "
+               "later:0 has 4 and 12");
 }
 
 }  // namespace

@@ -28,12 +28,12 @@ class DeviceArray:
     DeviceArray(shape=(4,), dtype=float32, device='cpu')
     """
 
-    __slots__ = ("shape", "dtype", "_device", "_memory")
+    __slots__ = ("_shape", "_dtype", "_device", "_memory")
 
     def __init__(self, shape, dtype, device=None):
         """Makes an array whose elements are not set. dtype: a NumPy type or its name. device: its name; None is the
         default."""
-        self.dtype = np.dtype(dtype)
+        self._dtype = np.dtype(dtype)
         if self.dtype.name not in _TYPES:
             raise TypeError(f"dtype is {self.dtype.name}; expected one of {', '.join(_TYPES)}")
         try:
@@ -42,9 +42,19 @@ class DeviceArray:
             shape = tuple(operator.index(size) for size in shape)
         if any(size < 0 for size in shape):
             raise ValueError(f"shape is {shape}; expected sizes of 0 or more")
-        self.shape = shape
+        if math.prod(shape) * self.dtype.itemsize >= 2 ** 63:
+            raise ValueError(f"shape is {shape}, which is more bytes than an address can count")
+        self._shape = shape
         self._device = _core.device_name(device)
         self._memory = _core.DeviceMemory(self._device, self.dtype.name, shape)
+
+    @property
+    def shape(self):
+        return self._shape
+
+    @property
+    def dtype(self):
+        return self._dtype
 
     @property
     def device(self):
@@ -67,8 +77,8 @@ class DeviceArray:
         """Returns an array of another shape over the same memory. One size may be -1, as in NumPy."""
         sizes = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
         made = object.__new__(type(self))
-        made.dtype, made._device = self.dtype, self._device
-        made.shape = np.broadcast_to(np.False_, self.shape).reshape(sizes).shape  # which knows NumPy's rules
+        made._dtype, made._device = self._dtype, self._device
+        made._shape = np.broadcast_to(np.False_, self.shape).reshape(sizes).shape  # which knows NumPy's rules
         made._memory = self._memory.reshaped(made.shape)
         return made
 

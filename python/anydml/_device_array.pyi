@@ -5,9 +5,11 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 class DeviceArray:
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
     def __init__(self, shape: int | tuple[int, ...] | list[int], dtype: DTypeLike, device: str | None = None) -> None: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
     @property
     def device(self) -> str: ...
     @property

@@ -134,7 +134,7 @@ struct BackendTable {
   // Memory that the device's programs can use. A release repeats the allocation's arguments, once no work uses it.
   BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block);
   void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, BackendMemory* handle);
-  // The CPU's memory, from now on also the device's, until it is forgotten. Null: the device cannot do that, or needs
+  // The CPU's memory, from now on also the device's, until it is forgotten. Null: the device cannot do that, or need
   // not, because it shares addresses.
   BackendStatus (*import_host)(BackendDevice* device, void* host, std::uint64_t bytes, MemoryBlock* block);
   void (*forget_host)(BackendDevice* device, BackendMemory* handle);

@@ -61,8 +61,8 @@ Status copy_elements(std::string_view label, const TensorDesc& from_tensor, cons
 
 std::optional<DeviceAddress> address_on(const Device& device, const std::byte* pointer, Reach reach) {
   if (device.info.shares_addresses == 0) {
-    const auto found = device.named.find(pointer + reach.first);
-    return found ? std::optional(found->address - static_cast<std::uint64_t>(reach.first)) : std::nullopt;
+    const auto found = device.named.find(pointer);
+    return found ? std::optional(found->address) : std::nullopt;
   }
   const bool is_reached =
       device.info.unified_memory != 0 || device.backend->access(device.handle, pointer + reach.first) == Access::direct;

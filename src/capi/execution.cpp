@@ -135,13 +135,17 @@ Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses
       continue;
     }
     if (device.info.shares_addresses == 0) {
-      const auto found = device.named.find(pointer_of(addresses[i]) + tensor.reach.first);
+      const auto found = device.named.find(pointer_of(addresses[i]));  // the element at index 0 always exists
+      const auto before = static_cast<std::uint64_t>(-tensor.reach.first);
+      const auto after = static_cast<std::uint64_t>(tensor.reach.end);
       if (!found) {
         operands.add(i);
-      } else if (found->after < bytes_of(tensor.reach)) {
-        return invalid(surface, tensor,
-                       format_text("needs {} bytes, and its memory on device {} has {} from there on",
-                                   bytes_of(tensor.reach), device.info.name, found->after));
+      } else if (found->before < before || found->after < after) {
+        return invalid(
+            surface, tensor,
+            format_text("needs {} bytes before its address and {} from there on; its memory on device {} has "
+                        "{} and {}",
+                        before, after, device.info.name, found->before, found->after));
       }
       continue;
     }
@@ -268,7 +272,7 @@ class FinishBefore {
 };
 
 // Runs, and waits for it where it needs memory that only waiting frees. addresses: as callers name the operands;
-// reached: as programs do, except for those that are copied.
+// reached: as programs name them, where an operand is not copied.
 Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& copied, const Addresses& addresses,
                 const Addresses& reached) {
   if (!copied.any() && compiled.temporary_bytes == 0) {

@@ -469,7 +469,7 @@ HRESULT GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GP
       }
     }
     recording_->commands.emplace_back(DispatchCommand{ComPtr<IBridgeDispatch>::share(dispatch), place.heap, place.index,
-                                                      count, table, first_recorded});
+                                                      count, table, dispatch->copies(), first_recorded});
     return S_OK;
   });
 }

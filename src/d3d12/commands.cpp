@@ -19,12 +19,11 @@ bool is_of_another_table(const Descriptor& descriptor, std::uint32_t table) {
 
 }  // namespace
 
-BoundMemory Submission::hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes) {
+void Submission::hold(const BufferPlace& place, std::uint64_t bytes) {
   bytes_ += bytes;
   if (place.memory->is_new_to(number_)) {
     memory_.push_back(place.memory);
   }
-  return place.at(offset);
 }
 
 bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing) {
@@ -39,8 +38,8 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
               return false;
             }
             work_.emplace_back(NumberOf<Copy>{copies_.size()});
-            copies_.push_back({hold(*to, copy.to_offset, copy.bytes).place,
-                               hold(*from, copy.from_offset, copy.bytes).place, copy.bytes});
+            copies_.push_back(
+                {hold(*to, copy.to_offset, copy.bytes), hold(*from, copy.from_offset, copy.bytes), copy.bytes});
             return true;
           },
           [&](const ClearCommand& clear) {
@@ -50,7 +49,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
               return false;
             }
             work_.emplace_back(NumberOf<Clear>{clears_.size()});
-            clears_.push_back({hold(*to, clear.view.offset, clear.view.bytes).place, clear.view.bytes, &clear});
+            clears_.push_back({hold(*to, clear.view.offset, clear.view.bytes), clear.view.bytes, &clear});
             return true;
           },
           [&](const TimestampCommand& timestamp) {
@@ -65,8 +64,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
             }
             const std::uint64_t bytes = std::uint64_t{resolve.count} * sizeof(std::uint64_t);
             work_.emplace_back(NumberOf<Copy>{copies_.size()});
-            copies_.push_back(
-                {hold(*to, resolve.to_offset, bytes).place, resolve.queries->ticks(resolve.first), bytes});
+            copies_.push_back({hold(*to, resolve.to_offset, bytes), resolve.queries->ticks(resolve.first), bytes});
             return true;
           },
           [](const DispatchCommand&) { return true; },
@@ -86,12 +84,11 @@ bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, 
   }
   descriptors_.clear();
   const Dispatch dispatch{command.dispatch.get(), addresses_.size(), places_.size()};
-  const bool copies = command.dispatch->copies();
   {
     const DeviceCore::BufferLookup buffers(core);
     for (std::uint32_t i = 0; i < command.count; ++i) {
       ResolvedDescriptor& resolved = descriptors_.emplace_back();
-      BoundMemory bound = {};
+      MemoryPlace copied = {};
       resolved.descriptor = heap->descriptors[command.first + i];
       if (is_of_another_table(resolved.descriptor, command.table)) {
         resolved.overwritten = true;
@@ -101,12 +98,13 @@ bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, 
       }
       if (const BufferPlace* place = buffers.find(resolved.descriptor.buffer); place != nullptr) {
         resolved.facts = {resolved.descriptor.buffer, place->bytes, place->heap, place->flags, &core};
-        bound = hold(*place, resolved.descriptor.offset, resolved.descriptor.bytes);
-        resolved.address = bound.address;
+        hold(*place, resolved.descriptor.bytes);
+        resolved.address = place->address_at(resolved.descriptor.offset);
+        copied = place->place_at(resolved.descriptor.offset);
       }
-      addresses_.push_back(bound.address);
-      if (copies) {
-        places_.push_back(bound.place);
+      addresses_.push_back(resolved.address);
+      if (command.copies) {
+        places_.push_back(copied);
       }
     }
   }

@@ -70,6 +70,7 @@ struct DispatchCommand {
   std::uint32_t first;
   std::uint32_t count;
   std::uint32_t table;         // the number of the binding table that wrote the descriptors
+  bool copies;                 // IBridgeDispatch::copies
   std::size_t first_recorded;  // among the recording's descriptors
 
   static constexpr std::size_t kNothingRecorded = static_cast<std::size_t>(-1);
@@ -136,7 +137,11 @@ class Submission {
   bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing);
   bool resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                         std::shared_ptr<DescriptorStorage>& heap);
-  BoundMemory hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes);
+  void hold(const BufferPlace& place, std::uint64_t bytes);
+  MemoryPlace hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes) {
+    hold(place, bytes);
+    return place.place_at(offset);
+  }
 
   static constexpr std::uint64_t kSmallBytes = 65'536;
   static constexpr std::uint64_t kBytesOfAStart = 1024;  // bytes a command could touch in the time it takes to start

@@ -59,10 +59,10 @@ struct BufferPlace {
   D3D12_HEAP_TYPE heap = D3D12_HEAP_TYPE_DEFAULT;
   D3D12_RESOURCE_FLAGS flags = D3D12_RESOURCE_FLAG_NONE;
 
-  [[nodiscard]] BoundMemory at(std::uint64_t further) const {
-    const MemoryBlock& block = memory->block();
-    return {.address = block.address + offset + further, .place = {block.handle, offset + further}};
+  [[nodiscard]] DeviceAddress address_at(std::uint64_t further) const {
+    return memory->block().address + offset + further;
   }
+  [[nodiscard]] MemoryPlace place_at(std::uint64_t further) const { return {memory->block().handle, offset + further}; }
 };
 
 // The memory of a descriptor heap. CPU handles are its addresses; GPU handles have one more bit set, so that one kind

@@ -101,7 +101,7 @@ TEST(DeviceMemory, BufferBytesGoUpAndDown) {
       const Block second(MemoryKind::device_buffer, 200'000);
       EXPECT_EQ(bytes() - before, whole_units(100) + whole_units(200'000));
       const Block temporary(MemoryKind::temporary, 1'000'000);
-      EXPECT_EQ(bytes() - before, whole_units(100) + whole_units(200'000)) << "temporaries are no buffers";
+      EXPECT_EQ(bytes() - before, whole_units(100) + whole_units(200'000)) << "temporaries do not count as buffers";
     }
     EXPECT_EQ(bytes() - before, whole_units(100));
   }

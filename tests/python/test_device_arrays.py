@@ -100,7 +100,11 @@ def test_wrong_use_is_named():
         anydml.DeviceArray(-1, "f4")
     with pytest.raises(ValueError, match="name is 'nowhere'; expected the name or a part of the description of a device"):
         anydml.DeviceArray(3, "f4", "nowhere")
+    with pytest.raises(ValueError, match="which is more bytes than an address can count"):
+        anydml.DeviceArray((2 ** 32 + 1, 2 ** 32), "f4", DEVICE)
     array = on_device(np.ones(3, "f4"))
+    with pytest.raises(AttributeError):
+        array.shape = (1, 3)
     with pytest.raises(TypeError, match="an array is on .* and another operand, a numpy.ndarray, is not"):
         anydml.add(array, np.ones(3, "f4"))
     with pytest.raises(ValueError, match="NumPy can only have a copy"):
