@@ -151,9 +151,8 @@ const Case kCases[] = {
        return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", both, 2, &c.out, 1, nullptr, 0, &x);
      })},
     {"an output of a graph that repeats elements", ANYDML_INVALID_ARGUMENT,
-     "graph: output 0: strides [0, 1] with sizes [2, 3] put two elements at one place; expected each "
-     "element "
-     "of an output at a place of its own",
+     "graph: output 0: strides [0, 1] with sizes [2, 3] put two elements at the same address; expected each "
+     "element of an output to have its own address",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        const int64_t repeated[] = {0, 1};
        c.a.strides = repeated;

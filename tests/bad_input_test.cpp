@@ -246,23 +246,20 @@ const Case
                    c.a_strides = {-(int64_t{1} << 59), 1};
                  })},
                 {"an output with stride 0", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "OutputTensor: strides [0, 1] with sizes [2, 3] put two elements at one place; expected each "
-                       "element of an "
-                       "output at a place of its own",
+                 FLOOR "OutputTensor: strides [0, 1] with sizes [2, 3] put two elements at the same address; expected "
+                       "each element of an output to have its own address",
                  shaped([](Call& c) {
                    c.out_strides = {0, 1};
                  })},
                 {"an output that overlaps itself", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "OutputTensor: strides [2, 1] with sizes [2, 3] put two elements at one place; expected each "
-                       "element of an "
-                       "output at a place of its own",
+                 FLOOR "OutputTensor: strides [2, 1] with sizes [2, 3] put two elements at the same address; expected "
+                       "each element of an output to have its own address",
                  shaped([](Call& c) {
                    c.out_strides = {2, 1};
                  })},
                 {"an output that overlaps itself by a negative stride", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "OutputTensor: strides [-1, 1] with sizes [2, 3] put two elements at one place; expected each "
-                       "element of an "
-                       "output at a place of its own",
+                 FLOOR "OutputTensor: strides [-1, 1] with sizes [2, 3] put two elements at the same address; expected "
+                       "each element of an output to have its own address",
                  shaped([](Call& c) {
                    c.out_strides = {-1, 1};
                  })},
@@ -300,7 +297,7 @@ const Case
                  "ELEMENT_WISE_CLIP: attribute Bias is missing; expected Scale and Bias together",
                  clip(ANYDML_FLOAT32, {number("Min", 1), number("Max", 2), number("Scale", 2)})},
                 {"Scale and Bias for integers", ANYDML_INVALID_ARGUMENT,
-                 "ELEMENT_WISE_CLIP: attributes Scale and Bias are given for INT32; expected a float type with them",
+                 "ELEMENT_WISE_CLIP: attributes Scale and Bias are given for INT32; expected a float type",
                  clip(ANYDML_INT32, {number("Min", 1), number("Max", 2), number("Scale", 2), number("Bias", 0)})},
                 {"a number beyond FLOAT32", ANYDML_INVALID_ARGUMENT,
                  "ACTIVATION_ELU: attribute Alpha is 1e+300; expected a number of FLOAT32, from -3.4028235e+38 to "

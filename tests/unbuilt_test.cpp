@@ -33,7 +33,7 @@ TEST(Unbuilt, AGraphNamesTheNodeToo) {
   anydml_value value = 0;
   EXPECT_EQ(anydml_graph_add_operator(graph, "ACTIVATION_RELU", nowhere, 4, &nonsense, 1, nullptr, 0, &value),
             ANYDML_UNSUPPORTED);
-  EXPECT_STREQ(anydml_last_error(), "node 0: ACTIVATION_RELU: an operator of DirectML that is not built here yet");
+  EXPECT_STREQ(anydml_last_error(), "node 0: ACTIVATION_RELU: this DirectML operator is not implemented yet");
   anydml_graph_release(graph);
 }
 
@@ -46,7 +46,7 @@ TEST(Unbuilt, AnActivationIsRefusedWithTheOperatorThatItIsFusedWith) {
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().kind, ErrorKind::unsupported);
     EXPECT_EQ(made.error().message,
-              std::string(described.op->name) + ": FusedActivation is ACTIVATION_RELU, which is not built here yet");
+              std::string(described.op->name) + ": FusedActivation is ACTIVATION_RELU, which is not implemented yet");
   }
 }
 

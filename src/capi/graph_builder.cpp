@@ -230,8 +230,8 @@ Status GraphBuilder::add_output(anydml_value of) {
   Value value = *found.value();
   if (find_self_overlap(value.tensor) != SelfOverlap::none) {
     return invalid({kGraphLabel, format_text("output {}", outputs_.size())},
-                   format_text("strides {} with sizes {} put two elements at one place; expected each element of an "
-                               "output at a place of its own",
+                   format_text("strides {} with sizes {} put two elements at the same address; expected each element "
+                               "of an output to have its own address",
                                shape_text(value.tensor.strides, value.tensor.rank),
                                shape_text(value.tensor.sizes, value.tensor.rank)));
   }

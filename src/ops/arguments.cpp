@@ -43,8 +43,8 @@ Status check_axes(const OpDesc& desc) {
   for (std::size_t i = 0; argument != nullptr && i < argument->numbers.size(); ++i) {
     const u64 axis = argument->numbers[i].as<u64>();
     if (axis >= input.tensor.rank) {
-      return invalid({desc.op->name, "Axes"}, format_text("Axes[{}] is {}; expected less than {}, the dimensions of {}",
-                                                          i, axis, input.tensor.rank, input.name));
+      return invalid({desc.op->name, "Axes"}, format_text("Axes[{}] is {}; expected less than {}, the rank of {}", i,
+                                                          axis, input.tensor.rank, input.name));
     }
     if ((seen >> axis & 1) != 0) {
       return invalid({desc.op->name, "Axes"}, format_text("Axes[{}] is {} again; expected each axis once", i, axis));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The attributes of a checked operator, for the families that read them.
+// Accessors for the attributes of a checked operator.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,11 @@ namespace anydml {
 // The number of a field, or the first of several; 0 if it was left out.
 [[nodiscard]] Scalar number_of(const OpDesc& desc, std::string_view field);
 
-// The field FusedActivation; null if it is absent. make_op_desc has checked that it is built.
+// The field FusedActivation; null if it is absent. make_op_desc has already checked that the activation is implemented.
 [[nodiscard]] const schema::Described* fused_activation(const OpDesc& desc);
 
-// The field Axes as bits: bit i stands for axis i of the first input. check_axes has checked that each occurs once.
+// The field Axes as a bit mask: bit i stands for axis i of the first input. check_axes has checked that each axis
+// occurs once.
 [[nodiscard]] std::uint32_t axes_of(const OpDesc& desc);
 [[nodiscard]] Status check_axes(const OpDesc& desc);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of all families for the CPU, put together for what links the CPU backend.
+// The CPU kernels of all families, collected for programs that link the CPU backend.
 #include "backend/cpu/family.h"
 
 namespace anydml::cpu {

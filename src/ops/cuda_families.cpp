@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The top of the plugin: the one file that knows which families there are.
+// The top of the plugin: the only file that lists the families.
 #include <iterator>
 
 #include "backend/cuda/family.h"
 
 namespace anydml::cuda {
 
-// Weak: a family whose kernels are not written yet is missing here, and breaks nothing else.
+// Weak: a family without CUDA kernels resolves to null here and affects nothing else.
 #define ANYDML_FAMILY(name) extern __attribute__((weak)) const Family name##_family;
 #include "ops/families.def"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The families, put together: what links this has every operator that is built.
+// The list of all families: linking it includes every implemented operator.
 #include <algorithm>
 #include <iterator>
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A family of operators, as the layers that describe and run operators see it.
 //
-// The contract between a family and the rest. make_op_desc (operators.h) checks an operator before a family works on
-// it, and nothing below `check` validates anything again.
+// The contract between a family and the other layers. make_op_desc (operators.h) checks an operator before a family
+// works on it, and nothing below `check` validates anything again.
 //
 // Checks      In this order: each tensor by itself, its type by `types`, the rules of DirectML's documentation,
 //             outputs that overlap themselves, `check`, which rejects anything else that the family cannot compute, and
-//             last whether a fused activation is built. Errors name the operator and the tensor or field.
+//             last whether a fused activation is implemented. Errors name the operator and the tensor or field.
 // Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more.
-//             Element counts and byte offsets
-//             fit into 63 bits.
+//             Element counts and byte offsets fit into 63 bits.
 // Strides     In elements, one for each dimension, for inputs and outputs alike: positive or negative, in any order,
 //             with gaps. The address points to the element at index 0, at any alignment, and elements may lie before
 //             it. The stride of a dimension of size 1 has no meaning. An input may have stride 0 and may overlap
@@ -17,12 +16,13 @@
 //             where the size exceeds 1. A kernel writes the elements of its outputs, and no byte between them.
 // Overlaps    Inputs may overlap each other in any way. Two outputs never share a byte. An input and an output share no
 //             byte, unless the operator may run in place of that input (may_be_in_place in op_desc.h): the output may
-//             then be the same tensor as the input (same address, strides and element size). Any other overlap was
-//             copied away (C API) or rejected (DirectML) before a step runs.
+//             then be the same tensor as the input (same address, strides and element size). Any other overlap has
+//             been resolved by a copy (C API) or rejected (DirectML) before a step runs.
 // Absence     An optional tensor that was left out keeps its position, with OpTensor::present false and its
 //             PlacedTensor at kAbsentSlot. Its other members have no meaning.
-// Emptiness   OpDesc::empty says that no output has an element. `check` sees such an operator; parts, joins and the
-//             lowering do not. The family itself rejects inputs without elements if an output has elements.
+// Emptiness   OpDesc::empty says that no output has an element. Such an operator reaches `check`, but not the
+//             decomposition, the joins or the lowering. The family itself rejects inputs without elements if an output
+//             has elements.
 // Threads     Every function may be called from any thread at any time, keeps no state, and changes only the plan that
 //             it receives. It may throw only std::bad_alloc.
 // Steps       A step has at most kMaxStepOperands operands, and an element-wise step at most kMaxOperands. Its
@@ -52,7 +52,7 @@ enum class FamilyId : std::uint32_t {
 struct OpDesc;
 struct OpParts;
 
-// Operators of one family whose elements go through one program together. Values have numbers: first the loaded values,
+// Operators of one family that are fused into one element-wise program. Values are numbered: first the loaded values,
 // then the result of each member.
 inline constexpr std::uint32_t kAbsentFromGroup = 0xffffffff;
 struct GroupMember {
@@ -60,68 +60,69 @@ struct GroupMember {
   std::span<const std::uint32_t> inputs;  // the value of each of its inputs; kAbsentFromGroup: absent
   std::uint32_t result;
 };
-// A value in memory, with the type and sizes at which the group views it.
+// A value in memory, with the type and sizes that the group uses for it.
 struct GroupOperand {
   std::uint32_t value;
   PlacedTensor placed;
 };
 struct OperatorGroup {
-  std::span<const GroupMember> members;  // each after the members whose results it uses
+  std::span<const GroupMember> members;  // in dependency order
   std::span<const GroupOperand> loads;
-  std::span<const GroupOperand> stores;  // loads and stores: at most kMaxOperands
+  std::span<const GroupOperand> stores;  // loads and stores together: at most kMaxOperands
 };
 
-// The tensors that an operator can exchange without memory, on a device that joins steps. They are then packed.
+// The tensors that an operator can exchange without going through memory, on a device that joins steps. They are then
+// packed.
 struct Joins {
-  std::uint64_t inputs = 0;   // bit i: it can read the elements of input i while a group before it computes them
-  std::uint64_t outputs = 0;  // bit i: it can pass the elements of output i to a group after it while it computes them
+  std::uint64_t inputs = 0;   // bit i: it can read the elements of input i as the preceding group computes them
+  std::uint64_t outputs = 0;  // bit i: it can pass the elements of output i to the following group as it computes them
 };
 
-// A tensor of an operator as a part of the memory of another of its tensors.
+// A tensor of an operator that is part of the memory of another of its tensors.
 struct TensorView {
   std::uint32_t of;         // the input or output whose memory it shares
   TensorDesc tensor;        // its own type and sizes, with strides over that memory
   std::int64_t offset = 0;  // in bytes, from the element at index 0 of the other tensor to its own
 };
-using TensorViews = std::vector<std::optional<TensorView>>;  // of each input, or of each output
+using TensorViews = std::vector<std::optional<TensorView>>;  // for each input, or for each output
 
-// The inputs that are known when a graph is initialised: constants, and values that depend only on them.
+// The inputs that are known when a graph is initialized: constants, and values that depend only on them.
 using KnownInputs = std::vector<bool>;
 
 struct Family {
   FamilyId id;
   // Whether the operator belongs to the family.
   bool (*has)(const facts::Operator& op);
-  // The types that a tensor of one of its operators may have, by its position: the inputs come first, then the outputs.
+  // The types allowed for a tensor of one of its operators, by position: the inputs come first, then the outputs.
   TypeSet (*types)(const facts::Operator& op, std::size_t position);
   // Whether each element of an output depends only on the inputs' elements at the same index. There is one output,
   // unless the operator is composed. Inputs are broadcast to the first output's sizes by NumPy's rule before `check`,
-  // with stride 0 where they repeat, and an output may be in place of an input.
+  // with stride 0 where they repeat, and an output may share the memory of an input.
   bool by_element;
-  // Rejects operators that the rules of the documentation allow but the family does not: types that cannot be combined,
-  // numbers without a meaning.
+  // Rejects operators that the rules of the documentation allow but the family does not: unsupported combinations of
+  // types, meaningless numbers.
   Status (*check)(const OpDesc& desc);
-  // Adds the operator's steps for such a device. tensors: the inputs, then the outputs, including absent
-  // ones, and their locations; types, sizes and strides are those of `desc`. Null if lower_together does
-  // it.
+  // Adds the operator's steps for this device. tensors: the inputs, then the outputs, including absent ones, and their
+  // locations; types, sizes and strides are those of `desc`. Null if the family implements lower_together instead.
   void (*lower)(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors, Plan& plan);
   // Adds one step for several operators; null if the family computes each separately. Only if by_element is set.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
-  // Null: no operator of the family joins others. A tensor that `lower` then gets at kNoSlot has no memory; it is the
-  // operand of one step of the operator.
+  // Null: no operator of the family joins others. A tensor that `lower` receives at kNoSlot has no memory; exactly one
+  // step of the operator uses it as an operand.
   Joins (*joins)(const OpDesc& desc, const DeviceTraits& device);
-  // The operators of which it is composed on such a device (parts.h), which may be composed themselves; none: it has
-  // its own steps. Null: no operator of the family is composed.
+  // The operator's decomposition on this device (parts.h), whose operators may be composed themselves; empty if the
+  // operator has its own steps. Null: no operator of the family is composed.
   Result<OpParts> (*parts)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
   // For each output that only contains elements of one input, as a slice does: their location in that input's memory.
-  // Readers of the output then read the input. Null, or no value: the operator computes that output. All outputs at
-  // once, since the location of one part follows from the sizes of the parts before it.
+  // Readers of the output then read the input. Null, or no value: the operator computes that output. The function
+  // covers all outputs at once, since the location of one part follows from the sizes of the parts before it.
   TensorViews (*views_of_inputs)(const OpDesc& desc) = nullptr;
   // The mirror image: for each input whose elements are only a part of one output, as for a JOIN. The operator that
-  // computes them then writes them there, and `lower` gets that input at kAbsentSlot. Null, or no value: not possible.
+  // computes them then writes them there, and `lower` receives that input at kAbsentSlot. Null, or no value: not
+  // possible.
   TensorViews (*places_in_outputs)(const OpDesc& desc) = nullptr;
-  // Whether the kernels allow an output in place of this input, if DirectML's documentation does. Null: they do exactly
-  // if by_element is set.
+  // Whether the kernels allow an output in place of this input, if DirectML's documentation does. Null: they allow it
+  // if and only if by_element is set.
   bool (*in_place)(const OpDesc& desc, std::size_t input) = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A checked operator, as families and graphs see it. operators.h makes it from a described one.
+// A checked operator, as families and graphs see it. operators.h creates it from a description.
 #pragma once
 
 #include <cstddef>
@@ -26,16 +26,16 @@ struct OpTensor {
   Reach reach;
 };
 
-// A checked operator. It is immutable once made, and holds no pointer of the caller's.
+// A checked operator. It is immutable once created and contains no pointers to the caller's memory.
 struct OpDesc {
   const facts::Operator* op = nullptr;
   const Family* family = nullptr;
   std::uint32_t input_count = 0;
   std::uint32_t output_count = 0;
   std::vector<OpTensor> tensors;            // the inputs, then the outputs
-  std::vector<schema::Argument> arguments;  // by field: attributes as they were described, and no values for tensors
-  std::vector<std::byte> internal;          // private parameters of an operator that only its family knows (parts.h)
-  bool prepares = false;  // its output is another form of its inputs, worth keeping even if it is larger
+  std::vector<schema::Argument> arguments;  // by field: attributes as they were described; empty for tensors
+  std::vector<std::byte> internal;          // private parameters of a family-internal operator (parts.h)
+  bool prepares = false;  // its output is another representation of its inputs, worth keeping even if it is larger
   bool empty = false;     // no output has an element, so there is no work
 
   [[nodiscard]] std::span<const OpTensor> inputs() const { return std::span(tensors).first(input_count); }
@@ -43,7 +43,7 @@ struct OpDesc {
   [[nodiscard]] const OpTensor& output() const { return tensors[input_count]; }  // the first
 };
 
-// The first of an operator's violations, as an error.
+// Converts the first of an operator's violations to an error.
 [[nodiscard]] Error invalid(const facts::Operator& op, const schema::Violation& violation);
 [[nodiscard]] Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text);
 
@@ -51,7 +51,7 @@ struct OpDesc {
 // element-wise operators, otherwise if DirectML's documentation says so.
 [[nodiscard]] bool may_be_in_place(const OpDesc& desc, std::size_t input);
 
-// The log line of a dispatch, which is the same for every API.
+// The log line of a dispatch, identical for every API.
 [[nodiscard]] std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels);
 
 }  // namespace anydml

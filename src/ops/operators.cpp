@@ -16,12 +16,13 @@ namespace {
 
 TensorSpec spec_of(const schema::GivenTensor& given) {
   return {.type = given.type,
-          .rank = static_cast<std::int32_t>(given.rank),  // a negative one is reported unchanged
+          .rank = static_cast<std::int32_t>(given.rank),  // a negative rank is reported unchanged
           .sizes = given.has_sizes ? given.sizes : nullptr,
           .strides = given.has_strides ? given.strides : nullptr};
 }
 
-// The tensors of one direction, in the order of their fields. An array takes as many positions as it has tensors.
+// Collects the tensors of one direction, in the order of their fields. An array occupies as many positions as it has
+// tensors.
 Status take_tensors(const schema::Described& described, bool (*wanted)(facts::FieldKind), OpDesc& desc) {
   const facts::Operator& op = *described.op;
   for (std::size_t field = 0; field < op.fields.size(); ++field) {
@@ -42,7 +43,7 @@ Status take_tensors(const schema::Described& described, bool (*wanted)(facts::Fi
   return {};
 }
 
-// Each tensor by itself: a type that the operator takes here.
+// Checks each tensor by itself: the operator must accept its type at this position.
 Status check_types(const OpDesc& desc) {
   for (std::size_t i = 0; i < desc.tensors.size(); ++i) {
     const OpTensor& tensor = desc.tensors[i];
@@ -55,7 +56,7 @@ Status check_types(const OpDesc& desc) {
   return {};
 }
 
-// Gives the input the output's sizes, with stride 0 where it repeats. Where sizes must be the same, nothing does.
+// Gives the input the output's sizes, with stride 0 where it repeats. If the sizes must be equal, nothing repeats.
 Status broadcast_input(const OpDesc& desc, OpTensor& named) {
   TensorDesc& input = named.tensor;
   const TensorDesc& output = desc.output().tensor;
@@ -91,23 +92,23 @@ Status check_output(const OpDesc& desc, const OpTensor& named) {
       return {};
     case SelfOverlap::found:
       return invalid(desc, named,
-                     format_text("strides {} with sizes {} put two elements at one place; expected each element "
-                                 "of an output at a place of its own",
+                     format_text("strides {} with sizes {} put two elements at the same address; expected each "
+                                 "element of an output to have its own address",
                                  shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
     case SelfOverlap::undecided:
       break;
   }
   return invalid(desc, named,
-                 format_text("strides {} with sizes {} could not be shown to put each element at a place of its "
-                             "own; expected simpler strides",
+                 format_text("strides {} with sizes {} may put two elements at the same address; expected "
+                             "simpler strides",
                              shape_text(output.strides, output.rank), shape_text(output.sizes, output.rank)));
 }
 
-// A fused activation may belong to another family than its operator, so neither of them can look for it.
+// A fused activation may belong to a different family than its operator, so neither family can look it up.
 Status check_fused_activation(const OpDesc& desc) {
   if (const schema::Described* fused = fused_activation(desc); fused != nullptr && !check_built(*fused->op).ok()) {
-    return Error{ErrorKind::unsupported,
-                 format_text("{}: FusedActivation is {}, which is not built here yet", desc.op->name, fused->op->name)};
+    return Error{ErrorKind::unsupported, format_text("{}: FusedActivation is {}, which is not implemented yet",
+                                                     desc.op->name, fused->op->name)};
   }
   return {};
 }
@@ -117,8 +118,7 @@ Status check_fused_activation(const OpDesc& desc) {
 Status check_built(const facts::Operator& op) {
   return find_family(op) != nullptr
              ? Status()
-             : Error{ErrorKind::unsupported,
-                     format_text("{}: an operator of DirectML that is not built here yet", op.name)};
+             : Error{ErrorKind::unsupported, format_text("{}: this DirectML operator is not implemented yet", op.name)};
 }
 
 Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {

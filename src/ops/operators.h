@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// All operators that are built, for the layers above the families: from a described operator to a checked one.
-// Everything is checked here, once; the layers below trust it.
+// All implemented operators, for the layers above the families: turns a description into a checked operator. Everything
+// is checked here, once; the layers below trust it.
 //
-// No family sees this header. An operator that consists of others lists them as they would be described (parts.h), and
-// they are made here.
+// No family sees this header. An operator that is composed of others lists their descriptions (parts.h), and the
+// operators themselves are created here.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace anydml {
 
-// Null: no family has the operator.
+// Null: the operator belongs to no family.
 [[nodiscard]] const Family* find_family(const facts::Operator& op);
 
-// An error for an operator that is not built. It comes before any error about the operator's fields: correcting those
-// first would be wasted work.
+// An error for an operator that is not implemented. It precedes any error about the operator's fields, since correcting
+// those first would be wasted work.
 [[nodiscard]] Status check_built(const facts::Operator& op);
 
 // Whether a description was already checked against all of DirectML's documentation. If not, everything is checked
@@ -31,7 +31,7 @@ enum class Judged : std::uint8_t { by_schema, not_yet };
 // 1 or a missing dimension repeats. A description that satisfies the first also satisfies the second.
 [[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged);
 
-// Makes the parts that were only described.
+// Creates the operators that were only described.
 [[nodiscard]] Status make_parts(OpParts& whole);
 
 }  // namespace anydml

@@ -42,7 +42,7 @@ std::uint32_t PartList::add_described(schema::Described described, const std::ve
     schema::Argument& argument = described.arguments[field];
     const facts::Field& of = described.op->fields[field];
     if (facts::is_input(of.kind)) {
-      // An array has all that the inputs before it left.
+      // An array receives all sources that the inputs before it did not use.
       const std::size_t count = facts::is_array(of.kind) ? sources.size() - next : 1;
       for (std::size_t i = 0; i < count && next < sources.size(); ++i, ++next) {
         if (sources[next] != kNoValue) {
@@ -77,8 +77,7 @@ std::uint32_t PartList::add(std::string_view op, const std::vector<std::uint32_t
   TensorDesc result = like;
   result.type = type;
   if (status_.ok() && !set_packed_strides(result)) {
-    status_ = Error{ErrorKind::out_of_memory,
-                    format_text("{}: a tensor that it needs besides is too large", whole_.op->name)};
+    status_ = Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", whole_.op->name)};
   }
   return add_part(op, sources, result, attributes);
 }

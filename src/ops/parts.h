@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of an operator: the operators that compose it and run instead of it.
+// The decomposition of an operator: the operators that run in its place.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,19 @@
 
 namespace anydml {
 
-inline constexpr std::uint32_t kNoValue = 0xffffffff;  // of an absent tensor
+inline constexpr std::uint32_t kNoValue = 0xffffffff;  // for an absent tensor
 
-// Values have numbers: first the inputs of the whole, then the outputs of each part.
+// Values are numbered: first the inputs of the whole operator, then the outputs of each part.
 struct OpPart {
-  // An operator of any family, as it is described: the family of the whole does not know the others, so make_parts
-  // (operators.h) makes it.
+  // The description of an operator of any family. The whole operator's family does not know the other families, so
+  // make_parts (operators.h) creates the operator.
   std::optional<schema::Described> described;
-  std::shared_ptr<const OpDesc> op;    // null until then
+  std::shared_ptr<const OpDesc> op;    // null until make_parts has run
   std::vector<std::uint32_t> sources;  // the value of each of its inputs; kNoValue: absent
 };
 struct OpParts {
-  std::vector<OpPart> parts;           // in the order in which they run; none: the operator has its own steps
-  std::vector<std::uint32_t> outputs;  // the value of each output of the whole; kNoValue: absent
+  std::vector<OpPart> parts;           // in execution order; empty if the operator has its own steps
+  std::vector<std::uint32_t> outputs;  // the value of each output of the whole operator; kNoValue: absent
 };
 
 struct PartAttribute {
@@ -35,40 +35,39 @@ struct PartAttribute {
   std::vector<Scalar> numbers;
 };
 
-// Lists the parts of an operator in the order in which they run. A part sees an input at the input's own sizes.
+// Lists the parts of an operator in execution order. A part sees an input with the input's own sizes.
 class PartList {
  public:
   explicit PartList(const OpDesc& whole);
 
-  // Adds an operator of DirectML with one output. Returns the number of its result, which is packed and has this type
-  // and the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent one.
+  // Adds a DirectML operator with one output. Returns the number of its result, which is packed and has this type and
+  // the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent one.
   std::uint32_t add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
                     const TensorDesc& like, const std::vector<PartAttribute>& attributes = {});
-  // The same for an operator whose result is this tensor.
+  // The same for an operator whose result has this tensor description.
   std::uint32_t add_as(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
                        const std::vector<PartAttribute>& attributes) {
     return add_part(op, sources, result, attributes);
   }
-  // The same for an operator whose result is this output of the whole.
+  // The same for an operator whose result is this output of the whole operator.
   void add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                   const std::vector<PartAttribute>& attributes = {});
 
-  // Adds an operator that was described inside the whole, such as a fused activation. Its tensors follow from these
-  // values; its result is this output of the whole.
+  // Adds an operator that was described inside the whole operator, such as a fused activation. Its tensors follow from
+  // these values; its result is this output of the whole operator.
   void add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
                          std::uint32_t output);
 
-  // From here on parts view a value as this tensor, which reads the same memory.
+  // Subsequent parts view a value as this tensor, which describes the same memory.
   void see(std::uint32_t value, const TensorDesc& tensor) { values_[value] = tensor; }
 
-  // Adds an operator that only the whole's own family knows: `op` has a name and no fields, and must live as
-  // long as the process; the family finds its parameters in OpDesc::internal. If the family is element-wise,
-  // inputs of size 1 are broadcast to the first result. Returns the number of the first result. `prepares`: as
-  // in OpDesc.
+  // Adds an operator that is private to the whole operator's family: `op` has a name and no fields, and must live as
+  // long as the process; the family finds its parameters in OpDesc::internal. If the family is element-wise, inputs of
+  // size 1 are broadcast to the first result. Returns the number of the first result. `prepares`: as in OpDesc.
   std::uint32_t add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
                              std::span<const TensorDesc> results, std::span<const std::byte> parameters,
                              bool prepares = false);
-  // Makes this value, which was computed with the whole's tensor, this output of the whole.
+  // Uses this value, which was computed with the tensor of this output, as the output of the whole operator.
   void set_output(std::uint32_t output, std::uint32_t value);
 
   // A copy: a reference would dangle as soon as the next part is added, even within one call of add().
@@ -78,7 +77,7 @@ class PartList {
  private:
   std::uint32_t add_part(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
                          const std::vector<PartAttribute>& attributes);
-  // described: its attributes are set.
+  // described: with its attributes set.
   std::uint32_t add_described(schema::Described described, const std::vector<std::uint32_t>& sources,
                               const TensorDesc& result);
 

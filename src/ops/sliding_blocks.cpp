@@ -32,8 +32,8 @@ SlidingBlocks sliding_blocks_of(const OpDesc& desc, const OpTensor& spatial) {
   return made;
 }
 
-// The rules of the documents have found the numbers of blocks right by their formula, which divides: a window that is
-// larger than the padded size gives a number too.
+// The rules of the documentation have checked the numbers of blocks with a formula that divides, so a window larger
+// than the padded size passes it too.
 Status check_sliding_blocks(const OpDesc& desc, const OpTensor& spatial) {
   if (spatial.tensor.rank < 3) {
     return invalid(desc, spatial, format_text("has {} dimensions; expected 3 or more", spatial.tensor.rank));

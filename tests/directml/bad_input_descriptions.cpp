@@ -115,7 +115,8 @@ std::vector<Case> description_cases() {
       {"an output with stride 0", E_INVALIDARG, "OutputTensor: strides [12, 12, 4, 0]", creating([](Program& p) {
          resize(p.out, {1, 2, 3, 4}, {12, 12, 4, 0});
        })},
-      {"an output whose elements collide", E_INVALIDARG, "put two elements at one place", creating([](Program& p) {
+      {"an output whose elements collide", E_INVALIDARG, "put two elements at the same address",
+       creating([](Program& p) {
          resize(p.out, {1, 2, 3, 4}, {1, 3, 2, 1});
        })},
       {"an alignment that is not a power of two", E_INVALIDARG, "GuaranteedBaseOffsetAlignment is 24",

@@ -101,7 +101,7 @@ def test_strided_out():
     graph(over[:, ::2], out=(over[:, ::2][:, ::-1], None))
     same(np.ascontiguousarray(over[:, ::2][:, ::-1]), X + X)
     shared = np.lib.stride_tricks.as_strided(memory, (4, 6), (0, 4))
-    with pytest.raises(ValueError, match="put two elements at one place"):
+    with pytest.raises(ValueError, match="put two elements at the same address"):
         graph(X, out=(shared, None))
 
 
@@ -461,7 +461,7 @@ def test_outs_that_share_memory_are_refused_before_anything_is_written():
             graph(x, out=(first, second))
     with pytest.raises(ValueError):
         graph(x, out=(memory[:4], memory[2:6]))  # both packed
-    with pytest.raises(ValueError, match="put two elements at one place"):
+    with pytest.raises(ValueError, match="put two elements at the same address"):
         graph(x, out=(memory[:4], np.lib.stride_tricks.as_strided(memory[8:], (4,), (0,))))
     assert not memory.any()
     graph(x, out=(memory[:8:2], memory[1:9:2]))  # interleaved, without a byte in common

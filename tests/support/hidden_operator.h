@@ -8,6 +8,6 @@
 namespace anydml::test {
 
 inline constexpr std::string_view kHiddenOperator = "ACTIVATION_RELU";
-inline constexpr char kHiddenMessage[] = "ACTIVATION_RELU: an operator of DirectML that is not built here yet";
+inline constexpr char kHiddenMessage[] = "ACTIVATION_RELU: this DirectML operator is not implemented yet";
 
 }  // namespace anydml::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The element-wise family: an operator has an entry, and its plan is one step, with a ScaleBias as a first instruction.
+// The element-wise family: an operator has an entry, and its plan is a single step; a ScaleBias becomes its first
+// instruction.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 
 using Arguments = std::span<const schema::Argument>;
 
-// The numbers of an operator's attributes, in the order of its desc struct; a ScaleBias and a fused operator apart.
+// The numeric attributes of an operator, in the order of its desc struct, with a ScaleBias and a fused operator kept
+// separately.
 struct Numbers {
   Attributes own;
   const std::vector<Scalar>* scale_bias = nullptr;
@@ -27,7 +29,7 @@ struct Numbers {
 
 Numbers numbers_of(const facts::Operator& op, Arguments arguments) {
   Numbers numbers;
-  const std::size_t union_type = schema::union_type_field(op);  // which is the output's, and no number
+  const std::size_t union_type = schema::union_type_field(op);  // the output's type, not an attribute
   std::size_t position = 0;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     const facts::Field& field = op.fields[i];
@@ -46,7 +48,7 @@ Numbers numbers_of(const facts::Operator& op, Arguments arguments) {
   return numbers;
 }
 
-// The entry of an operator that has one, with its optional input or without it.
+// The entry of an operator, chosen by whether its optional last input is present.
 const Entry& entry_for(const OpDesc& desc) {
   const Entry* without = find_entry_without_last(*desc.op);
   return without != nullptr && !desc.tensors[desc.input_count - 1].present ? *without : *find_entry(*desc.op);
@@ -71,26 +73,25 @@ Status check(const OpDesc& desc) {
     return check_composed_entry(desc);
   }
   if (variant_of(desc) == kNoVariant) {
-    return Error{ErrorKind::unsupported, format_text("{}: these types together are not built here", desc.op->name)};
+    return Error{ErrorKind::unsupported, format_text("{}: this combination of types is not supported", desc.op->name)};
   }
   const DataType type = desc.output().tensor.type;
   const Numbers numbers = numbers_of(*desc.op, desc.arguments);
   if (numbers.scale_bias != nullptr && !is_float_type(type)) {
-    return invalid(
-        {desc.op->name, {}},
-        format_text("attributes Scale and Bias are given for {}; expected a float type with them", type_name(type)));
+    return invalid({desc.op->name, {}},
+                   format_text("attributes Scale and Bias are given for {}; expected a float type", type_name(type)));
   }
   if (numbers.fused != nullptr) {
     const Entry* fused = find_entry(*numbers.fused->op);
     if (fused == nullptr || fused->inputs != 1 || find_variant(*fused, type) == kNoVariant) {
-      return Error{ErrorKind::unsupported, format_text("{}: FusedActivation is {}, which is not built here yet",
+      return Error{ErrorKind::unsupported, format_text("{}: FusedActivation is {}, which is not implemented yet",
                                                        desc.op->name, numbers.fused->op->name)};
     }
   }
   return {};
 }
 
-// The operator's own entry, after a ScaleBias and before a fused activation, if it has them.
+// Adds the operator's own entry, after a ScaleBias and before a fused activation, if present.
 std::uint16_t add_own(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program) {
   const Numbers numbers = numbers_of(*desc.op, desc.arguments);
   const Entry& own = entry_for(desc);
@@ -114,7 +115,7 @@ std::uint16_t add_own(const OpDesc& desc, InputValues inputs, ElementwiseProgram
 void lower_together(const OperatorGroup& group, Plan& plan) {
   std::vector<PlacedTensor> tensors;
   std::vector<std::uint16_t> values(group.loads.size() +
-                                    group.members.size());  // of the program, by those of the group
+                                    group.members.size());  // maps the group's values to the program's
   for (const GroupOperand& load : group.loads) {
     values[load.value] = static_cast<std::uint16_t>(tensors.size());
     tensors.push_back(load.placed);
@@ -138,7 +139,7 @@ void lower_together(const OperatorGroup& group, Plan& plan) {
   add_elementwise(plan, program, tensors, stored);
 }
 
-// The types of DirectML's newest level, for an operator whose entries do not say.
+// The types of DirectML's newest level, for operators whose entries do not specify them.
 TypeSet admitted_types(const facts::Operator& op, std::size_t position) {
   std::size_t next = 0;
   for (bool (*const wanted)(facts::FieldKind) : {&facts::is_input, &facts::is_output}) {
