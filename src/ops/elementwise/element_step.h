@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An element-wise step in memory of its own, as backends read it that make code from it. step.h says how plans hold it.
+// An element-wise step that owns its memory, for backends that generate code from it. step.h describes how plans store
+// it.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,15 @@
 
 namespace anydml {
 
-// The operands of the nest are the loads, then the stores.
+// The operands of the loop nest are the loads, then the stores.
 struct ElementStep {
   LoopNest nest;
   DataType types[kMaxOperands];
   std::uint32_t loads;
   std::vector<Instruction> program;
-  std::vector<std::uint16_t> stored;  // the value that goes to each
+  std::vector<std::uint16_t> stored;  // the value that each store writes
 
-  // Valid as long as this step is.
+  // Valid for the lifetime of this step.
   [[nodiscard]] ElementwiseStep view() const {
     return {.nest = &nest, .loads = loads, .program = program, .stored = stored};
   }

@@ -29,7 +29,7 @@ consteval Variant variant_of() {
   (std::make_index_sequence<Types::kInputs>{});
 }
 
-// The variants of one entry, in the order that numbers them.
+// The variants of one entry, in numbering order.
 template <class ForEach>
 struct VariantsOf {
   static constexpr std::size_t kCount = [] {
@@ -70,7 +70,7 @@ struct VariantsOf {
 
 consteval std::array<std::string_view, kMaxInputs + 1> tensors_of(const facts::Operator& op) {
   std::array<std::string_view, kMaxInputs + 1> names;
-  names.fill("tensor");  // one too many is spoken of too
+  names.fill("tensor");  // messages may name one tensor too many
   std::size_t position = 0;
   for (const auto wanted : {facts::is_input, facts::is_output}) {
     for (const facts::Field& field : op.fields) {
@@ -114,8 +114,8 @@ constexpr std::array<Entry, kEntryCount> kEntries = [] {
 }();
 static_assert(kEntries.back().first_variant + kEntries.back().variants.size() < kNoVariant);
 
-// Whether the facts want the sizes of all tensors the same: plans go by NumPy's rule, so DirectML's must come from
-// them.
+// Whether the facts require the same sizes for all tensors: plans use NumPy's broadcasting rule, so DirectML's stricter
+// rule has to come from the facts.
 constexpr bool wants_same_sizes(const facts::Operator& op) {
   std::uint32_t tensors = 0;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
@@ -139,7 +139,7 @@ constexpr std::size_t position_of(const facts::Operator& op, std::size_t wanted)
   return facts::is_output(op.fields[wanted].kind) ? inputs : before;
 }
 
-// An entry must define a scalar for each type the facts promise for each of its tensors, and take as many tensors as
+// An entry must define a scalar for each type that the facts list for each of its tensors, and have as many tensors as
 // the facts list.
 constexpr bool keeps_promises(const Entry& entry, const facts::Operator& op) {
   const auto inputs = std::ranges::count_if(op.fields, facts::is_input, &facts::Field::kind);
@@ -159,7 +159,7 @@ constexpr bool keeps_promises(const Entry& entry, const facts::Operator& op) {
   static_assert(keeps_promises(kEntries[static_cast<std::size_t>(EntryId::op)], *facts_of(#op)));
 #include "ops/elementwise/elementwise.def"
 
-// Other operators of entries, and the entries of operators whose last input is absent.
+// Operators that share another operator's entry, and the entries of operators whose last input is absent.
 struct OtherEntry {
   const facts::Operator* op;
   EntryId entry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of built operators, made from the entries in elementwise.def and the facts about them. It has their names
-// and types; the definitions, which are not included here, have their meaning.
+// The table of implemented operators, built from the entries in elementwise.def and the facts about them. It contains
+// their names and types; their meaning is in the definitions, which are not included here.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class EntryId : std::uint16_t {
 };
 inline constexpr std::size_t kEntryCount = static_cast<std::size_t>(EntryId::count_);
 
-// Types that an entry accepts together: those of its inputs in order, then the output's.
+// A combination of types that an entry accepts: those of its inputs in order, then the output's.
 using Variant = std::array<DataType, kMaxInputs + 1>;
 
 struct Entry {
@@ -31,20 +31,20 @@ struct Entry {
   std::span<const Variant> variants;
   std::uint32_t first_variant;  // the number of variants of the entries before it
   std::uint8_t inputs;
-  std::array<TypeSet, kMaxInputs + 1> types;             // of each tensor, in any variant: the inputs, the output
-  std::array<std::string_view, kMaxInputs + 1> tensors;  // DirectML's names for them: the inputs in order, the output
+  std::array<TypeSet, kMaxInputs + 1> types;             // over all variants: the inputs, then the output
+  std::array<std::string_view, kMaxInputs + 1> tensors;  // DirectML's names: the inputs in order, then the output
 };
 
 [[nodiscard]] std::span<const Entry> entries();
 [[nodiscard]] const Entry& entry(EntryId id);
-[[nodiscard]] std::uint32_t variant_count();  // of all entries
+[[nodiscard]] std::uint32_t variant_count();  // in all entries
 
 // Null if the operator has no entry here.
 [[nodiscard]] const Entry* find_entry(const facts::Operator& op);
 // The entry of the operator without its last input; null if the operator needs that input.
 [[nodiscard]] const Entry* find_entry_without_last(const facts::Operator& op);
 
-// The variant of the entry with these types, the inputs' and the output's; kNoVariant: none.
+// The variant of the entry with these types, the inputs' and then the output's; kNoVariant if there is none.
 inline constexpr std::uint32_t kNoVariant = 0xffff;
 [[nodiscard]] std::uint32_t find_variant(const Entry& entry, const Variant& types);
 // The variant in which all tensors have this type.

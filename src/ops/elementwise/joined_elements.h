@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An element-wise step that forms one piece of work with a step of another family, as data: the program, the types, the
-// loops, and the operand through which the two are joined. Each backend turns it into code of its own: the CPU into
-// kernels over tiles, CUDA into the source of a class.
+// An element-wise step that is joined with a step of another family, as data: the program, the types, the loops, and
+// the operand that connects the two. Each backend turns it into its own code: the CPU into kernels over tiles, CUDA
+// into the source of a class.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 namespace anydml {
 
 struct JoinedElements {
-  ElementStep step;       // its loops follow the elements of that operand in the order in which they lie packed
+  ElementStep step;       // its loops visit the elements of that operand in packed order
   std::uint32_t operand;  // the one without a slot. A load: the step consumes the elements; a store: it produces them
 
   [[nodiscard]] bool produces() const { return operand >= step.loads; }
 };
 
-// The loops in the order in which the elements of this operand are passed on, packed. False: not possible, because the
-// innermost loop is another.
+// Sorts the loops into the order in which the elements of this operand are passed on, packed. False: this is not
+// possible, because another loop is innermost.
 [[nodiscard]] inline bool order_loops(LoopNest& nest, std::uint32_t by) {
   for (std::uint32_t i = 0; i < nest.rank; ++i) {
     Loop& loop = nest.loops[i];
@@ -46,7 +46,7 @@ struct JoinedElements {
   return true;
 }
 
-// Of a prologue or an epilogue; nothing: it cannot pass its elements on in their order. May throw std::bad_alloc.
+// Reads a prologue or an epilogue. Empty if it cannot pass its elements on in order. May throw std::bad_alloc.
 [[nodiscard]] inline std::optional<JoinedElements> read_joined_elements(const Step& flat) {
   const auto joined = std::ranges::find(flat.operands, kNoSlot, &Operand::slot);
   if (joined == flat.operands.end()) {
@@ -60,8 +60,8 @@ struct JoinedElements {
   return read;
 }
 
-// How many elements a step may produce at a time: as many as fill a vector, if every operand has them beside each other
-// or stays at one, in one access each; otherwise 0.
+// The number of elements that the step can produce at a time: a full vector, if every operand is contiguous or constant
+// there and needs one access; otherwise 0.
 [[nodiscard]] inline std::uint32_t vector_elements(const JoinedElements& joined, std::uint32_t vector_bytes) {
   const ElementStep& step = joined.step;
   const LoopNest& nest = step.nest;
@@ -79,10 +79,10 @@ struct JoinedElements {
   return good ? elements : 0;
 }
 
-// What has to be known of the operands of a joined step when their addresses are there.
+// The checks on a joined step's operands that need their addresses.
 class JoinedOperands {
  public:
-  // vector: how many elements the step produces at a time; 0: it makes no vectors.
+  // vector: the number of elements that the step produces at a time, or 0 if it produces no vectors.
   JoinedOperands(const JoinedElements& joined, std::uint32_t vector)
       : count_(joined.step.nest.operands), has_vectors_(vector != 0) {
     const LoopNest& nest = joined.step.nest;
@@ -99,16 +99,16 @@ class JoinedOperands {
   }
 
   [[nodiscard]] std::uint32_t count() const { return count_; }
-  // From a device's address of an operand to that of the first element visited.
+  // The address of the first element visited, from the device address of an operand.
   [[nodiscard]] std::uint64_t first_element(std::uint32_t operand, std::uint64_t base) const {
     return base + places_[operand].offset;
   }
-  // Whether every element of an operand lies at a multiple of its size.
+  // Whether the address of every element of an operand is a multiple of its size.
   [[nodiscard]] bool is_aligned(std::uint32_t operand, std::uint64_t base) const {
     const Place& place = places_[operand];
     return (first_element(operand, base) | place.strides) % place.bytes == 0;
   }
-  // Whether vectors may be made: each operand has them where one access reads or writes them.
+  // Whether the step can produce vectors: each operand can be read or written in one access per vector.
   [[nodiscard]] bool fits_vectors(std::uint32_t operand, std::uint64_t base) const {
     const Place& place = places_[operand];
     return has_vectors_ && first_element(operand, base) % place.vector_bytes == 0 && place.strides % place.bytes == 0;
@@ -118,8 +118,8 @@ class JoinedOperands {
   struct Place {
     std::uint64_t offset = 0;        // from the operand's address to the first element
     std::uint64_t bytes = 1;         // of an element
-    std::uint64_t vector_bytes = 1;  // read or written at a time, if vectors are made
-    std::uint64_t strides = 0;       // all of them together; only the lowest bits count
+    std::uint64_t vector_bytes = 1;  // read or written at a time, if the step produces vectors
+    std::uint64_t strides = 0;       // all strides combined with OR; only the low bits matter
   };
 
   std::uint32_t count_;

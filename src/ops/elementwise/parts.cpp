@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// BATCH_NORMALIZATION is fma(x - Mean, s, Bias) with s = Scale / sqrt(Variance + Epsilon), each rounded in FLOAT32. The
-// tensors beside x repeat along most dimensions, so s is computed first, over the sizes at which they differ.
+// BATCH_NORMALIZATION is fma(x - Mean, s, Bias) with s = Scale / sqrt(Variance + Epsilon), each rounded in FLOAT32.
+// Tensors other than x repeat along most dimensions, so s is computed first, over only the dimensions in which they
+// vary.
 //
-// ADAM_OPTIMIZER computes the rate of the training step first, which is one number. Its other parts meet element by
-// element, and so they become one step, which reads and writes each tensor once and may do so in place.
+// ADAM_OPTIMIZER first computes the rate of the training step, a single number. The remaining operators are
+// element-wise and become one step, which reads and writes each tensor once and may run in place.
 #include "ops/elementwise/parts.h"
 
 #include <algorithm>
@@ -30,20 +31,20 @@ constexpr facts::Operator kScaledDifference = [] {
   return op;
 }();
 
-// Of BATCH_NORMALIZATION's inputs.
+// Inputs of BATCH_NORMALIZATION.
 constexpr std::uint32_t kMean = 1;
 constexpr std::uint32_t kVariance = 2;
 constexpr std::uint32_t kScale = 3;
 constexpr std::uint32_t kBias = 4;
 
-// Of ADAM_OPTIMIZER's inputs and outputs.
+// Inputs and outputs of ADAM_OPTIMIZER.
 constexpr std::uint32_t kParameters = 0;
 constexpr std::uint32_t kFirstMoment = 1;
 constexpr std::uint32_t kSecondMoment = 2;
 constexpr std::uint32_t kGradient = 3;
 constexpr std::uint32_t kTrainingStep = 4;
 
-// Without the dimensions along which it repeats.
+// The tensor reduced to one element along the dimensions in which it repeats.
 TensorDesc without_repeats(TensorDesc tensor) {
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     tensor.sizes[i] = tensor.strides[i] == 0 ? 1 : tensor.sizes[i];
@@ -82,8 +83,7 @@ Result<OpParts> parts_of_batch_normalization(const OpDesc& desc) {
   const schema::Described* fused = fused_activation(desc);
   TensorDesc result = desc.output().tensor;
   if (fused != nullptr && !set_packed_strides(result)) {
-    return Error{ErrorKind::out_of_memory,
-                 format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+    return Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc.op->name)};
   }
   const std::uint32_t value = list.add_internal(kScaledDifference, {0, mean, factor, bias}, std::span(&result, 1), {});
   if (fused != nullptr) {
@@ -106,7 +106,8 @@ std::uint32_t add_rate(const OpDesc& desc, PartList& list) {
     return of_one("ACTIVATION_LINEAR", {value},
                   {{.field = "Alpha", .numbers = {factor}}, {.field = "Beta", .numbers = {Scalar(addend)}}});
   };
-  // A number as a tensor of one element that meets the others: any number that is stopped at it from both sides.
+  // There is no operator for a constant, so a number becomes a one-element tensor by clamping any value to it from both
+  // sides.
   const std::uint32_t any = one.type == DataType::FLOAT32 ? kTrainingStep : of_one("CAST", {kTrainingStep});
   const auto one_less_power = [&](std::string_view beta) {
     const std::uint32_t base = of_one(
@@ -131,13 +132,13 @@ Result<OpParts> parts_of_adam(const OpDesc& desc) {
   const auto add = [&](std::string_view op, const std::vector<std::uint32_t>& sources) {
     return list.add(op, sources, DataType::FLOAT32, whole);
   };
-  // A product with a number; -0 changes no sum.
+  // Multiplies by a number; adding -0 changes nothing.
   const auto times = [&](std::uint32_t value, f32 factor) {
     return list.add(
         "ACTIVATION_LINEAR", {value}, DataType::FLOAT32, whole,
         {{.field = "Alpha", .numbers = {Scalar(f64{factor})}}, {.field = "Beta", .numbers = {Scalar(-0.0)}}});
   };
-  // The value in FLOAT32, which is or becomes this output.
+  // The FLOAT32 value that is, or will be cast to, this output.
   const auto made = [&](std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output) {
     const TensorDesc& tensor = desc.outputs()[output].tensor;
     if (tensor.type == DataType::FLOAT32) {
@@ -172,7 +173,7 @@ Recipe find_internal_recipe(const facts::Operator& op) {
   return &op == &kScaledDifference ? scaled_difference : nullptr;
 }
 
-// Inputs were broadcast to the first output.
+// Inputs have already been broadcast to the first output.
 Status check_composed_entry(const OpDesc& desc) {
   const OpTensor& first = desc.output();
   for (const OpTensor& output : desc.outputs()) {

@@ -61,7 +61,7 @@ void add_copy(Plan& plan, const PlacedTensor& from, const PlacedTensor& to) {
   PlacedTensor tensors[] = {from, to};
   for (PlacedTensor& placed : tensors) {
     TensorDesc& tensor = placed.tensor;
-    if (is_four_bits(tensor.type)) {  // its bytes hold two elements each
+    if (is_four_bits(tensor.type)) {  // each of its bytes contains two elements
       tensor = {.type = DataType::UINT8, .rank = 1, .sizes = {packed_bytes(tensor)}, .strides = {1}};
     }
     tensor.type = bits_type(tensor.type);

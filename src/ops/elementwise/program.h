@@ -11,12 +11,12 @@
 
 namespace anydml {
 
-// A program over the elements of some tensors, of any length.
+// A program of any length over the elements of some tensors.
 class ElementwiseProgram {
  public:
   explicit ElementwiseProgram(std::uint32_t loads) : loads_(loads) {}
 
-  // The result of the entry for these values; variant is one of the entry's.
+  // Applies the entry to these values and returns its result. The variant must belong to the entry.
   std::uint16_t add(EntryId entry, std::uint32_t variant, std::span<const std::uint16_t> sources,
                     const Attributes& attributes = {});
 
@@ -28,8 +28,8 @@ class ElementwiseProgram {
   std::vector<Instruction> instructions_;
 };
 
-// The program over tensors of equal sizes: the tensors that it loads, then, for each of `stored`, the tensor that
-// receives this value. A stored tensor may be one that is loaded, at the same address with the same layout. No value
+// Adds the program over tensors of equal sizes: first the tensors that it loads, then, for each value of `stored`, the
+// tensor that receives it. A stored tensor may also be loaded, at the same address with the same layout. Adds nothing
 // for tensors without elements.
 void add_elementwise(Plan& plan, const ElementwiseProgram& program, std::span<const PlacedTensor> tensors,
                      std::span<const std::uint16_t> stored);

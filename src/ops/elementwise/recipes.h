@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operators that several entries compute one after another.
+// Operators that are a sequence of several entries.
 #pragma once
 
 #include "ops/elementwise/program.h"
@@ -7,14 +7,14 @@
 
 namespace anydml {
 
-// For each input of an operator its value in a program, and kAbsentValue for an absent one.
+// The value of each operator input in a program; kAbsentValue for an absent one.
 inline constexpr std::uint16_t kAbsentValue = 0xffff;
 using InputValues = std::span<const std::uint16_t>;
 
 // Adds the operator to the program and returns the value of its result.
 using Recipe = std::uint16_t (*)(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program);
 
-// Null if the operator has none.
+// Null if the operator has no recipe.
 [[nodiscard]] Recipe find_recipe(const facts::Operator& op);
 
 }  // namespace anydml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of an element-wise step: loops over its operands, and a program that runs once for each element. Flat
-// and plain, for the kernels of any backend.
+// The parameters of an element-wise step: loops over its operands, and a program that runs once for each element. It is
+// flat, plain data for the kernels of any backend.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ enum class EntryId : std::uint16_t;  // entries.h
 
 inline constexpr std::size_t kMaxInputs = 8;  // of one entry
 
-// One entry applied to values. A value is a number: below the step's loads it is the element of that operand; from
-// there on it is the result of an earlier instruction.
+// One entry applied to values. A value is a number: below the step's number of loads it is the element of that operand;
+// otherwise it is the result of an earlier instruction.
 struct Instruction {
   EntryId entry;
-  std::uint16_t variant;  // of the entry: determines its types
+  std::uint16_t variant;  // of the entry; determines its types
   std::uint16_t sources[kMaxInputs];
   Attributes attributes;
 };
 
-// The beginning of the parameters; the instructions follow, and then, for each store, the value it stores. The operands
+// The header of the parameters. The instructions follow, and then, for each store, the value it stores. The operands
 // are the loads, then the stores. Every stored value is the result of an instruction.
 struct ElementwiseHeader {
   LoopNest nest;

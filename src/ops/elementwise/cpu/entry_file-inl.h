@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernels of a few entries. A file that the build writes defines ANYDML_ENTRY_FILE, its number, and
-// ANYDML_ENTRIES_OF_FILE(ENTRY), which calls ENTRY(operator, Definition) for each of its entries, and includes this.
-// Highway then compiles the vector kernels once for each target.
+// The kernels of a few entries. The build generates files that define ANYDML_ENTRY_FILE (the file's number) and
+// ANYDML_ENTRIES_OF_FILE(ENTRY), which calls ENTRY(operator, Definition) for each of the file's entries, and then
+// include this header. Highway compiles the vector kernels once for each target.
 #include <cstddef>
 
 #include "ops/elementwise/cpu/entry_files.h"
@@ -19,8 +19,8 @@ HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
 
-// Sanitizer builds compile the vector kernels of a few files only (ANYDML_PLAIN_ENTRIES): the other entries are the
-// same loops over other definitions and would take minutes.
+// Sanitizer builds compile the vector kernels of only a few files (ANYDML_PLAIN_ENTRIES): the other entries are the
+// same loops over other definitions and would take minutes to compile.
 template <>
 void replace_entries<ANYDML_ENTRY_FILE>([[maybe_unused]] KernelTable& table) {
 #if !defined(ANYDML_PLAIN_ENTRIES)

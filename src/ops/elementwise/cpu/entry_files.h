@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files that the build writes to compile the kernels of the entries (cmake/kernel_files.cmake), a few in each.
+// The files that the build generates (cmake/kernel_files.cmake) to compile the kernels of the entries, a few entries in
+// each.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Element-wise steps on the CPU: kernels are chosen, the nest is cut into tiles, and threads take some tiles at a time.
+// Element-wise steps on the CPU: choose the kernels, cut the loop nest into tiles and let threads claim a few tiles at
+// a time.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@
 namespace anydml {
 namespace {
 
-// One for each target that a device was opened for. Never destroyed, since threads that run them may outlive main.
+// One table for each target that a device was opened for. Never destroyed, since threads that run the kernels may
+// outlive main.
 std::array<const KernelTable*, cpu::kTargets> g_tables{};
 
 void open(cpu::Target target) {
@@ -35,7 +37,7 @@ void open(cpu::Target target) {
   table = made.release();
 }
 
-// One instruction, whose result is stored: its kernel takes whole tiles.
+// A single instruction whose result is stored; its kernel processes whole tiles.
 class SingleStep final : public TiledStep {
  public:
   SingleStep(const ElementwiseStep& step, Division division, cpu::Target target, Kernel kernel)
@@ -65,8 +67,8 @@ class SingleStep final : public TiledStep {
   std::uint32_t inputs_;
 };
 
-// One instruction that takes the operands in order, as kernels for a layout of the operands do, and whose result is the
-// one store.
+// Whether the step is one instruction that reads the operands in order, as kernels for a specific operand layout do,
+// and whose result is the only store.
 bool is_single(const ElementwiseStep& step) {
   if (step.program.size() != 1 || step.stored.size() != 1 || step.stored[0] != step.loads ||
       step.program[0].entry >= EntryId::count_ || entry(step.program[0].entry).inputs != step.loads) {
@@ -80,8 +82,8 @@ bool is_single(const ElementwiseStep& step) {
   return true;
 }
 
-// QUANTIZED_LINEAR_ADD (recipes.cpp) of tensors of one type, with all its inputs, and with scales and zero points that
-// are the same throughout a tile: a kernel does it in one go. Null: this is another program.
+// The fused kernel for QUANTIZED_LINEAR_ADD (recipes.cpp), for tensors of one type, with all inputs present and with
+// scales and zero points that are constant throughout a tile. Null for any other program.
 Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels) {
   constexpr std::uint32_t kLoads = 8;
   constexpr EntryId kEntries[] = {EntryId::ELEMENT_WISE_DEQUANTIZE_LINEAR, EntryId::ELEMENT_WISE_DEQUANTIZE_LINEAR,
@@ -117,7 +119,7 @@ std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& f
     if (kernel == nullptr) {
       return nullptr;
     }
-    // A run keeps the number in a register; the kernel repeats it in memory.
+    // A run keeps the broadcast number in a register, whereas the kernel would repeat it in memory.
     if ((layout == InnerLayout::first_broadcast || layout == InnerLayout::second_broadcast) &&
         kernels.find_run(instruction.entry, instruction.variant) != nullptr) {
       return make_program_step(step, flat, kernels, machine);

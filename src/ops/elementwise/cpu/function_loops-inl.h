@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of a function (ops/scalar/functions), for each of Highway's targets: a loop over the ordinary case, which the
-// compiler turns into the target's vectors, and another loop over the hard elements of a stretch. FLOAT16 has so few
-// values that a table holds all results.
+// compiler vectorizes for the target, and a second loop over the hard elements of a stretch. FLOAT16 has so few values
+// that one table covers all results.
 #if defined(ANYDML_FUNCTION_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_FUNCTION_LOOPS_INL
 #undef ANYDML_FUNCTION_LOOPS_INL
@@ -36,7 +36,7 @@ template <class Of>
 inline constexpr std::size_t kTogether = kMostTogether;
 #endif
 
-// As floats that are rounded once: FLOAT16 results go through FLOAT32 to the odd neighbour.
+// Rounds the final result only once: FLOAT16 results pass through FLOAT32 with rounding to odd.
 template <class T>
 HWY_INLINE f32 stage_result(f64 y) {
   if constexpr (sizeof(T) == sizeof(f32)) {
@@ -46,7 +46,7 @@ HWY_INLINE f32 stage_result(f64 y) {
   }
 }
 
-// Which elements of a stretch are hard, where that shows in the inputs; says whether any is.
+// Flags the hard elements of a stretch, for functions whose inputs reveal them; returns whether there are any.
 template <class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, std::size_t count,
                                         const Inputs* HWY_RESTRICT... from) {
@@ -60,10 +60,10 @@ HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, s
   return any != 0;
 }
 
-// One stretch; returns whether any element is hard, if the results show it. If they do not, it takes some elements at a
-// time: compilers then interleave the instructions of several vectors, so that no chain of them has to wait. Elements
-// beyond the count are computed too, but never used. It is a separate function, because only then is everything it
-// calls inlined into it (flatten), however long.
+// Computes one stretch; returns whether any element is hard, if that shows in the results. If it does not, the loop
+// processes a fixed number of elements at a time: compilers then interleave the instructions of several vectors and
+// hide their latency. Elements beyond the count are also computed, but never used. This is a separate function because
+// only then does `flatten` inline everything it calls, however long.
 template <class T, class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
                                            std::size_t count, const Inputs* HWY_RESTRICT... from) {
@@ -89,7 +89,7 @@ HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [
   }
 }
 
-// Some elements of a stretch, packed, so that they are vectors too.
+// Selected elements of a stretch, packed so that they can be vectorized too.
 template <std::size_t kInputs>
 struct Packed {
   alignas(64) f32 inputs[kInputs][kFunctionStage];
@@ -126,7 +126,7 @@ HWY_FLATTEN HWY_NOINLINE void run_hard(const Of& of, f32* to, const u32* flags, 
   hard.put_results(to);
 }
 
-// A stretch in FLOAT64.
+// Computes a stretch in FLOAT64.
 template <class T, class Of, std::size_t... kInputs>
 HWY_INLINE void run_slowly(const Of& of, f32* to, u32* flags, std::size_t count,
                            const std::array<const f32*, sizeof...(kInputs)>& from,
@@ -142,7 +142,7 @@ HWY_INLINE void run_slowly(const Of& of, f32* to, u32* flags, std::size_t count,
   }
 }
 
-// Where FLOAT16 has a quick way; says whether any element is unclear.
+// For FLOAT16 functions that have a quick path; returns whether any element is unclear.
 template <class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_quick(const Of& of, f32* HWY_RESTRICT to, u32* HWY_RESTRICT flags, std::size_t count,
                                         const Inputs* HWY_RESTRICT... from) {
@@ -167,8 +167,8 @@ HWY_INLINE void run_quickly(const Of& of, f32* to, u32* flags, std::size_t count
   }
 }
 
-// Elements from `first` on, at most a stage of them. kStaged: they are copied to the first-level cache, and so are the
-// results, which have room there for some more.
+// Computes elements from `first` on, at most one stage of them. kStaged: inputs and results are staged in the
+// first-level cache, where the buffers have room for extra elements.
 template <bool kStaged, class Scalar, std::size_t... kInputs>
 HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t first,
                             std::size_t part, std::index_sequence<kInputs...> indices) {
@@ -209,8 +209,8 @@ HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs
   }
 }
 
-// FLOAT32 goes from memory to memory, so that memory is waited for while something is computed, unless an output lies
-// over an input or something is not aligned. The last few are staged.
+// FLOAT32 is computed directly from memory to memory, so that memory accesses overlap with computation, unless the
+// output overlaps an input or a pointer is misaligned. The last few elements are staged.
 template <class Scalar, std::size_t... kInputs>
 HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t count,
                              std::index_sequence<kInputs...> indices) {
@@ -235,18 +235,18 @@ HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* input
 }
 
 inline constexpr std::size_t kHalves = 65536;
-// A row this long is worth a table, which then serves shorter ones too; with attributes, which may change, a longer
-// one.
+// A row of at least this length justifies building a table, which shorter rows then use too. The limit is higher for
+// functions with attributes, since the attributes may change.
 template <class Of>
 inline constexpr std::size_t kWorthTable = std::is_empty_v<Of> ? 4096 : 16384;
 
-// Of one function, and one set of its attributes.
+// The table of one function and one set of its attributes.
 template <class Of>
 struct HalfTable {
   Of of;
   u16 results[kHalves];
 };
-inline constexpr std::size_t kMostTables = 8;  // of a function with attributes
+inline constexpr std::size_t kMostTables = 8;  // for each function with attributes
 
 // The results of all FLOAT16 values, computed once and never destroyed. Null: no table exists and this row is not worth
 // one, or the number of tables has reached its limit.
@@ -275,7 +275,7 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
         return fresh.release()->results;
       }
     }
-    // Perhaps another thread's. By bits, since -0 is not 0 here.
+    // Another thread may have built it. Compared by bits, since -0 and 0 differ here.
     if (std::is_empty_v<Of> || std::memcmp(&made->of, &scalar.of, sizeof(Of)) == 0) {
       return made->results;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of plain loops, put together from the files that have them.
+// The table of plain loops, collected from the files that define them.
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -23,8 +23,8 @@ KernelTable make_table() {
 
 }  // namespace
 
-// Made at the first call, without a lock, which a fork could leave held in the child: of threads that make it at once
-// the first one's counts. Never destroyed.
+// Built at the first call. There is no lock, because a fork could leave it locked in the child; if several threads
+// build the table at once, the first one to publish it wins. Never destroyed.
 const KernelTable& generic_kernels() {
   static constinit std::atomic<const KernelTable*> process = nullptr;
   const KernelTable* known = process.load(std::memory_order_acquire);

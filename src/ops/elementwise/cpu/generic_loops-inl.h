@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An entry's scalar definition in a plain loop: right on every machine, and the loop that vector kernels are compared
-// with. There is one loop for all layouts, since every target in use has vector kernels for all entries.
+// An entry's scalar definition in a plain loop: correct on every machine, and the reference for the vector kernels.
+// There is one loop for all layouts, since every target in use has vector kernels for all entries.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace anydml {
 namespace {
 
-// Through memcpy: tensors come at any address, and the compiler makes one instruction of it.
+// Uses memcpy, since tensors may be misaligned; compilers turn it into one instruction.
 template <class T>
 T load(const std::byte* address) {
   T value;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CPU kernels of the element-wise family: the form of a kernel, and the table in which the backend finds it.
+// The CPU kernels of the element-wise family: the signature of a kernel, and the table in which the backend looks it
+// up.
 #pragma once
 
 #include <array>
@@ -14,8 +15,9 @@
 
 namespace anydml {
 
-// Two nested loops over elements; strides are in bytes, of any sign, and addresses of any alignment. A kernel writes
-// elements and nothing between them. The output may be one of the inputs, at the same address with the same strides.
+// Two nested loops over elements. Strides are in bytes and may have any sign; addresses may have any alignment. A
+// kernel writes only elements and nothing between them. The output may be one of the inputs, at the same address with
+// the same strides.
 struct KernelArguments {
   struct Input {
     const std::byte* data;
@@ -36,21 +38,22 @@ struct KernelArguments {
 
 using Kernel = void (*)(const KernelArguments&) noexcept;
 
-// One target's kernels, for each variant of each entry. The generic table is complete; the table of a faster target
-// replaces the kernels that it has and inherits the rest.
+// One target's kernels, for each variant of each entry. The generic table is complete; a faster target's table replaces
+// some of its kernels and inherits the rest.
 struct KernelTable {
   const char* target;
   std::vector<std::array<Kernel, kInnerLayouts>> kernels;
-  // QUANTIZED_LINEAR_ADD of UINT8 and INT8 as one step, with scales and zero points that have no strides; null: none.
+  // QUANTIZED_LINEAR_ADD of UINT8 and INT8 as one step, with scales and zero points that have stride 0; null if there
+  // is no such kernel.
   std::array<Kernel, 2> quantized_add = {};
   RunKernels runs = {};
   std::array<RunEntry, kEntryCount> run_entries = {};  // by EntryId
 
-  // The kernels of an entry's variant, by layout; variant is one of the entry's.
+  // The kernels of a variant, by layout. The variant must belong to the entry.
   [[nodiscard]] std::array<Kernel, kInnerLayouts>& at(const Entry& entry, std::uint32_t variant) {
     return kernels[entry.first_variant + variant];
   }
-  // Null when the entry has no such variant.
+  // Null if the entry has no such variant.
   [[nodiscard]] Kernel find(EntryId id, std::uint32_t variant, InnerLayout layout) const {
     const Entry& of = entry(id);
     return variant < of.variants.size() ? kernels[of.first_variant + variant][static_cast<std::size_t>(layout)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CAST from floats to integers on Arm, whose instructions convert as CAST is defined: they drop the fraction, stop at
-// the limits and make NaN 0, and narrower integers that stop at their limits do so whether the fraction goes before or
-// after. FLOAT16 to and from integers of up to 16 bits is one half-precision instruction, on CPUs that have them.
+// CAST from floats to integers on Arm, whose instructions convert exactly as CAST is defined: they truncate, saturate
+// and convert NaN to 0, and saturating to a narrower integer gives the same result before or after truncation. FLOAT16
+// to and from integers of up to 16 bits is one half-precision instruction on CPUs that have it.
 #include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/scalar/scalars.h"
 
@@ -23,10 +23,10 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Vector by vector: of a copy of several the compiler makes one through memory.
+// One vector at a time: the compiler copies several vectors at once through memory.
 HWY_INLINE uint8x16_t load_vector(const std::byte* from) { return vld1q_u8(reinterpret_cast<const u8*>(from)); }
 
-// Eight elements are a batch. How a batch of integers is converted and stored depends on its width and sign.
+// A batch is eight elements. How a batch of integers is converted and stored depends on its width and signedness.
 template <class V>
 HWY_INLINE void store_vector(V v, std::byte* to) {
   std::memcpy(to, &v, sizeof(v));
@@ -165,8 +165,8 @@ struct HalvesBatch {
 
 inline constexpr std::size_t kBatch = 8;
 
-// One row, as a function of its own where its instructions are not everybody's. The last batch overlaps the one before
-// it, and is read before that is written: the output may be the input.
+// The body of one row. It is a macro because rows that use optional instructions need a separate function. The last
+// batch overlaps the previous one and is computed first, since the output may be the input.
 #define ANYDML_CAST_ROW                                     \
   if (count < kBatch) {                                     \
     std::byte source[kBatch * sizeof(From)] = {};           \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Definitions over floats with Arm's instructions. FMAX and FMIN match the definition of the extremes: a NaN in either
-// wins and +0 is above -0. Compilers turn the definitions' choices into several instructions. Empty on other machines.
+// Definitions over floats with Arm's instructions. FMAX and FMIN match the definition of the extrema: a NaN in either
+// operand wins, and +0 is greater than -0. Compilers turn the selects of the definitions into several instructions.
+// Empty on other machines.
 #if defined(ANYDML_NEON_FLOATS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_NEON_FLOATS_INL
 #undef ANYDML_NEON_FLOATS_INL
@@ -28,7 +29,7 @@ HWY_INLINE float64x2_t repeated(f64 value) { return vdupq_n_f64(value); }
 template <class T>
 using Floats = decltype(repeated(compute_t<T>{}));
 
-// A definition's numbers and elements as vectors.
+// A definition's attributes and elements as vectors.
 template <class Scalar>
 struct FloatOp;
 #define ANYDML_FLOAT_OP(Definition, parameters, expression)             \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of floats by Arm's instructions (neon_floats-inl.h). FLOAT16 that is computed in FLOAT32 is converted on the
-// way, in registers; neon_halves.cpp has the entries that need no FLOAT32.
+// Rows of floats with Arm's instructions (neon_floats-inl.h). FLOAT16 that is computed in FLOAT32 is converted in
+// registers; neon_halves.cpp has the entries that need no FLOAT32.
 #include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/scalar/signature.h"
 
@@ -20,7 +20,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 16 bytes of elements, in the type in which they are computed.
+// 16 bytes of elements, converted to the type in which they are computed.
 template <class T>
 struct Pack {
   Floats<T> parts[sizeof(compute_t<T>) / sizeof(T)];
@@ -68,7 +68,7 @@ HWY_INLINE void compute(const Scalar& scalar, const std::byte* const* from, std:
 template <class Scalar, class T, std::size_t kInputs>
 void run_rows(const RowBlock& block) noexcept {
   constexpr std::size_t kStep = 16;
-  const Scalar scalar = *static_cast<const Scalar*>(block.scalar);  // which no store below can reach
+  const Scalar scalar = *static_cast<const Scalar*>(block.scalar);  // a copy that no store below can alias
   const std::size_t bytes = block.columns * sizeof(T);
   RowCursor<kInputs> row(block);
   do {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT16 in half-precision instructions, on Arm CPUs that have them. The definitions compute in FLOAT32 and round once
-// more; for a sum, difference, product, quotient or root that is the same as rounding once, since 24 >= 2 * 11 + 2.
-// Rounding to an integer, comparing and choosing are exact.
+// FLOAT16 with half-precision instructions, on Arm CPUs that have them. The definitions compute in FLOAT32 and round a
+// second time; for a sum, difference, product, quotient or root the result equals a single rounding, since 24 >= 2 * 11
+// + 2. Rounding to an integer, comparing and selecting are exact.
 #include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/scalar/scalars.h"
 #include "ops/scalar/signature.h"
@@ -29,7 +29,7 @@ namespace {
 using Halves = float16x8_t;
 using Truths = uint8x8_t;
 
-// The numbers of an entry's definition, as halves: they were rounded to them when it was made.
+// The attributes of an entry's definition as halves, to which they were rounded when the definition was created.
 struct Numbers {
   f16 values[3] = {};
   u32 mode = 0;
@@ -125,7 +125,7 @@ ANYDML_HALVES inline Halves load_halves(const std::byte* from) {
   return vreinterpretq_f16_u8(vld1q_u8(reinterpret_cast<const u8*>(from)));
 }
 
-// at: an element.
+// at: the index of an element.
 template <class Op, std::size_t kInputs>
 ANYDML_HALVES inline void compute_halves(Given given, const std::byte* const* inputs, std::size_t at, std::byte* to) {
   if constexpr (kInputs == 1) {
@@ -138,7 +138,7 @@ ANYDML_HALVES inline void compute_halves(Given given, const std::byte* const* in
   }
 }
 
-// One row. A call for each, since a function of other instructions becomes no part of one without them.
+// One row. Each row is a call, since a function that uses these instructions cannot be inlined into one that does not.
 template <class Op, std::size_t kInputs>
 ANYDML_HALVES HWY_NOINLINE void run_row(Numbers given, const std::byte* const* inputs, std::byte* output,
                                         std::size_t count) noexcept {
@@ -182,8 +182,8 @@ void kernel(const KernelArguments& arguments) noexcept {
   run_tiled(kRow, arguments, &numbers);
 }
 
-// Quotients of bytes: a quotient that is not an integer is at least 1 / b from the next one, and rounded by less than 1
-// / 8b, so that dropping the fraction gives the same. MIN by -1 wraps when the upper byte is dropped.
+// Quotients of bytes. A quotient that is not an integer differs from the next one by at least 1 / b and has a rounding
+// error below 1 / 8b, so truncating it gives the exact result. MIN / -1 wraps when the upper byte is dropped.
 template <class T>
 ANYDML_HALVES inline uint8x16_t divided(uint8x16_t a, uint8x16_t b) {
   uint8x16_t quotient;

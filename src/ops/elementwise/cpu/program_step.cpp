@@ -13,21 +13,23 @@
 namespace anydml {
 namespace {
 
-// Results between the instructions of a program stay in buffers in the first-level cache: this much for all of them,
-// and of each no fewer elements than make a call of a kernel worth it, nor more than another 512 would gain.
+// Intermediate results of a program stay in buffers in the first-level cache, kScratchBytes for all of them. Each
+// buffer has enough elements to make a kernel call worthwhile, and no more than kMostOfBuffer, beyond which there is
+// little to gain.
 constexpr std::size_t kScratchBytes = 32 << 10;
 constexpr std::size_t kMostOfBuffer = 512;
 constexpr std::size_t kLeastOfBuffer = 64;
-constexpr std::size_t kMostRepeated = 16;  // operands that have a buffer
+constexpr std::size_t kMostRepeated = 16;  // operands that are repeated in a buffer
 constexpr std::size_t kMostOfRun = 40;     // instructions
-// A run goes to the end of a block, also where a buffer has fewer elements: they are of half a FLOAT64's size.
+// A run always processes whole blocks, even if a buffer has fewer elements: a buffer element has room for a FLOAT64,
+// twice the size of a run's FLOAT32.
 static_assert(kLeastOfBuffer * sizeof(f64) >= kMostOfRunBlock * sizeof(f32));
 
-// Where elements are: in an operand, or in a buffer.
+// The location of elements: an operand or a buffer.
 struct Source {
   bool is_operand;
   std::uint16_t number;
-  std::int64_t stride;  // of the buffer: an element
+  std::int64_t stride;  // of a buffer, in bytes: the size of an element
 
   [[nodiscard]] bool operator==(const Source& other) const {
     return is_operand == other.is_operand && number == other.number;
@@ -36,21 +38,21 @@ struct Source {
 
 struct Operation {
   Kernel kernel;
-  const RunEntry* run;  // null: no part of runs
+  const RunEntry* run;  // null: the operation cannot be part of a run
   std::uint32_t inputs;
   Source sources[kMaxInputs];
   Source target;
   Attributes attributes;
 };
 
-// An operand that is one element along the rows.
+// An operand that has one element per row.
 struct Repeated {
   std::uint16_t operand;
   std::uint16_t buffer;
   std::size_t size;  // of an element
 };
 
-// A step of a run before addresses are known.
+// A step of a run whose addresses are not known yet.
 struct PlannedStep {
   RunFunction function;
   bool has_place = false;
@@ -59,11 +61,11 @@ struct PlannedStep {
   alignas(16) std::array<std::byte, kRunScalarBytes> scalar = {};
 };
 
-// The operation on a part of a row at a time: one operation, or steps that form a run.
+// A stage processes a part of a row at a time: either one operation, or the steps of a run.
 struct Stage {
   bool is_run;
   std::size_t first;
-  std::size_t count;  // of a run's steps
+  std::size_t count;  // number of steps of a run
 };
 
 struct Schedule {
@@ -71,14 +73,14 @@ struct Schedule {
   std::vector<PlannedStep> steps;
   std::vector<Stage> stages;
 
-  // Nothing goes from stage to stage: no buffer holds more than one block.
+  // There is a single stage, so no buffer contains more than one block.
   [[nodiscard]] bool is_one_run() const { return stages.size() == 1 && stages[0].is_run; }
 };
 
-// A program: part after part of a row, stage by stage, so that values passed between stages never leave the cache.
-// Stores are written when the whole program has run, because an output may overlap an input; only the last instruction
-// writes its result to its destination. An operand that is one element along the rows is first repeated in a buffer, so
-// that every kernel finds its elements side by side.
+// Runs a program part by part of a row, stage by stage, so that values passed between stages never leave the cache.
+// Stores happen after the whole program has run, because an output may overlap an input; only the last instruction
+// writes directly to its destination. An operand that has one element per row is first repeated in a buffer, so that
+// every kernel reads contiguous elements.
 class ProgramStep final : public TiledStep {
  public:
   ProgramStep(const ElementwiseStep& step, Division division, cpu::Target target, const RunKernels& runs,
@@ -190,7 +192,7 @@ class ProgramStep final : public TiledStep {
   const RunKernels& runs_;
   Schedule schedule_;
   std::vector<Repeated> repeated_;
-  std::size_t elements_;  // of a buffer
+  std::size_t elements_;  // per buffer
 };
 
 // Assigns each result of a program a buffer for as long as it is needed, and chooses the kernels.
@@ -199,7 +201,7 @@ class ProgramMaker {
   ProgramMaker(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels)
       : step_(step), flat_(flat), kernels_(kernels), last_use_(step.program.size(), 0) {}
 
-  // Empty: the program needs a kernel that does not exist.
+  // Returns nothing if the program needs a kernel that does not exist.
   std::vector<Operation> make() {
     const std::size_t count = step_.program.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -221,7 +223,7 @@ class ProgramMaker {
       if (value < step_.loads || value >= step_.loads + count) {
         return {};
       }
-      last_use_[value - step_.loads] = count;  // it is stored when all else is done
+      last_use_[value - step_.loads] = count;  // it is stored after everything else
     }
     for (std::uint32_t load = 0; load < step_.loads; ++load) {
       if (step_.nest->innermost().strides[load] == 0 && repeated_.size() < kMostRepeated) {
@@ -346,7 +348,7 @@ class ProgramMaker {
   std::vector<Operation> operations_;
 };
 
-// Puts operations that follow one another together to runs, where there are two at least or nothing else.
+// Combines consecutive operations into runs, if there are at least two of them or no other operation.
 class Scheduler {
  public:
   Scheduler(std::vector<Operation> operations, const std::vector<Repeated>& repeated, const RunKernels& runs)
@@ -411,8 +413,8 @@ class Scheduler {
            std::ranges::any_of(repeated_, [&](const Repeated& repeated) { return repeated.buffer == source.number; });
   }
 
-  // Whether the result of operation i, in a buffer, is read by others than the next one of its run, which ends before
-  // `end`.
+  // Whether the result of operation i, in a buffer, is read by any operation other than the next one in its run, which
+  // ends before `end`.
   [[nodiscard]] bool is_read_again(std::size_t i, std::size_t end) const {
     const Source& target = made_.operations[i].target;
     for (std::size_t later = i + 1; later < made_.operations.size(); ++later) {

@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-// Null: the program needs a kernel that does not exist, or more values at once than there is room for.
+// Null: the program needs a kernel that does not exist, or more live values than there are buffers for.
 [[nodiscard]] std::unique_ptr<TiledStep> make_program_step(const ElementwiseStep& step, const Step& flat,
                                                            const KernelTable& kernels, const cpu::Machine& machine);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// QUANTIZE_LINEAR, DEQUANTIZE_LINEAR of up to 16 bits, and QUANTIZED_LINEAR_ADD as one step, in vectors, once for each
-// target. What compilers make of the definitions has two or three times as many instructions: machines convert to the
-// nearest integer and stop at the limits of a type by themselves. A scale and a zero point that are one element for a
-// whole row, as nearly all are, stay in registers.
+// QUANTIZE_LINEAR, DEQUANTIZE_LINEAR of up to 16 bits, and QUANTIZED_LINEAR_ADD as one step, vectorized once for each
+// target. Compilers generate two or three times as many instructions from the definitions, although CPUs have
+// instructions that round to the nearest integer and saturate. A scale and a zero point that are constant for a whole
+// row, the usual case, stay in registers.
 #include <cstring>
 #include <span>
 
@@ -22,7 +22,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A batch has as many elements as a vector holds of 16 bits, which are two vectors of FLOAT32.
+// A batch has as many elements as one vector has 16-bit lanes, or two vectors of FLOAT32.
 using Wide = hn::ScalableTag<f32>;
 using Whole = hn::Rebind<i32, Wide>;
 using Sums = hn::ScalableTag<i16>;
@@ -60,13 +60,13 @@ HWY_INLINE T load_single(const std::byte* from) {
   return value;
 }
 
-// 8 bits as 16, of a batch.
+// Loads a batch of 8-bit elements as 16 bits.
 template <class T>
 HWY_INLINE hn::Vec<Sums> load_sums(const std::byte* from) {
   return hn::PromoteTo(Sums(), load_bytes(hn::Rebind<T, Sums>(), from));
 }
 
-// Scale and zero point of a whole row.
+// One scale and zero point for a whole row.
 template <class Scale, class Zero>
 struct OneEach {
   static constexpr std::size_t kInputs = 1;
@@ -87,7 +87,7 @@ struct OneEach {
   HWY_INLINE hn::Vec<Whole> zero_whole(std::size_t) const { return whole; }
 };
 
-// Those of each element.
+// A scale and zero point for each element.
 template <class Scale, class Zero>
 struct Each {
   static constexpr std::size_t kInputs = 3;
@@ -108,7 +108,8 @@ struct Each {
   }
 };
 
-// The nearest integer to x / scale, in 16 bits: at their limits it is beyond those of 8 bits whatever the zero point.
+// The nearest integer to x / scale, saturated to 16 bits: a saturated value exceeds the 8-bit range whatever the zero
+// point is.
 HWY_INLINE hn::Vec<Narrow> quotients(hn::Vec<Wide> x, hn::Vec<Wide> scale) {
   hn::Vec<Wide> quotient = hn::Div(x, scale);
 #if HWY_TARGET != HWY_NEON
@@ -139,7 +140,7 @@ struct Quantize {
   }
 };
 
-// Differences of 8 bits, in 16, by halves as FLOAT32.
+// Converts 16-bit differences of 8-bit elements to FLOAT32, one half of the vector at a time.
 HWY_INLINE hn::Vec<Wide> lower_wide(hn::Vec<Sums> v) {
   return hn::ConvertTo(Wide(), hn::PromoteTo(Whole(), hn::LowerHalf(Narrow(), v)));
 }
@@ -176,7 +177,7 @@ struct Dequantize {
   }
 };
 
-// A row by batches; the last ones from and to memory of their own.
+// Processes a row batch by batch; the last, partial batch goes through temporary buffers.
 template <std::size_t kInputs, class Batch>
 HWY_INLINE void for_each_batch(const std::byte* const* inputs, const std::size_t* sizes, std::byte* output,
                                std::size_t columns, Batch batch) {
@@ -214,7 +215,7 @@ void run_rows(const RowBlock& block) noexcept {
   } while (row.next());
 }
 
-inline constexpr std::size_t kLongRow = 64;  // elements: worth a walk of its own
+inline constexpr std::size_t kLongRow = 64;  // elements; worth a separate loop
 
 template <class Op>
 void kernel(const KernelArguments& arguments) noexcept {
@@ -269,7 +270,7 @@ void replace_ops(KernelTable& table, EntryId full, EntryId from_zero) {
   (replace_op<Ops>(table, full, from_zero), ...);
 }
 
-// QUANTIZED_LINEAR_ADD's program with all its numbers the same for all elements: scalar has their addresses, a scale
+// The program of QUANTIZED_LINEAR_ADD with the same parameters for all elements: `scalar` has their addresses, a scale
 // and a zero point for each tensor.
 template <class T>
 void run_added_rows(const RowBlock& block) noexcept {
@@ -293,7 +294,7 @@ void run_added_rows(const RowBlock& block) noexcept {
   } while (row.next());
 }
 
-// inputs: as the operator has them, the numbers without strides.
+// inputs: in the operator's order; scales and zero points have stride 0.
 template <class T>
 void added_kernel(const KernelArguments& arguments) noexcept {
   static constexpr TiledRow kRow{run_added_rows<T>, nullptr, 2, {1, 1, 1}};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A kernel for any scalar definition, for each of Highway's targets: a loop over the definition, which the compiler
-// turns into the target's vectors. So the same source defines an element, a vector and the work of a GPU's thread; a
-// definition only has to be free of branches to be fast here. FLOAT16 is computed in FLOAT32, a stretch at a time: the
-// conversions are vectors written by hand, because compilers do not vectorise them.
+// vectorizes for the target. The same source therefore defines an element, a vector and the work of a GPU thread; to be
+// fast here, a definition only has to be free of branches. FLOAT16 is computed in FLOAT32, a stretch at a time: the
+// conversions are vectorized by hand, because compilers do not vectorize them.
 //
-// Definitions are not written over vector types, because g++ does not let a template that is written outside a target's
-// section call functions that are written inside it.
+// Definitions are not templates over vector types, because g++ does not let a template defined outside a target's
+// section call functions defined inside it.
 #if defined(ANYDML_ROW_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_ROW_LOOPS_INL
 #undef ANYDML_ROW_LOOPS_INL
@@ -27,7 +27,7 @@ HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
 
-// Through memcpy: tensors come at any address, and the compiler makes one instruction of it.
+// Uses memcpy, since tensors may be misaligned; compilers turn it into one instruction.
 template <class T>
 HWY_INLINE T load_element(const std::byte* address) {
   T value;
@@ -40,15 +40,16 @@ HWY_INLINE void store_element(std::byte* address, T value) {
   std::memcpy(address, &value, sizeof(T));
 }
 
-// One row. All that the definition calls becomes part of the loop (flatten), or else there would be no vectors. An
-// output that is an input lies at the same address, so no element waits for another's (ANYDML_INDEPENDENT).
+// One row. Everything that the definition calls is inlined into the loop (flatten), since calls would prevent
+// vectorization. An output that is also an input is at the same address, so iterations are independent
+// (ANYDML_INDEPENDENT).
 template <class Scalar, std::size_t... kInputs>
 HWY_FLATTEN HWY_INLINE void run_loop(const Scalar& scalar, const std::byte* const* inputs, std::byte* output,
                                      std::size_t count, std::index_sequence<kInputs...>) {
   using Types = Signature<Scalar>;
   using Output = typename Types::Output;
   const std::byte* const from[] = {inputs[kInputs]...};
-  const Scalar own = scalar;  // which no store below can reach
+  const Scalar own = scalar;  // a copy that no store below can alias
   ANYDML_INDEPENDENT
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < count; ++i) {
@@ -58,7 +59,7 @@ HWY_FLATTEN HWY_INLINE void run_loop(const Scalar& scalar, const std::byte* cons
   }
 }
 
-// A definition's inner part, between the types in which it computes.
+// The inner part of a definition, from and to the types in which it computes.
 template <class Scalar, class Types = SignatureOf<decltype(&Scalar::compute)>>
 struct Computed;
 template <class Scalar, class Result, class... Inputs>
@@ -75,7 +76,7 @@ concept HasHalves = []<std::size_t... kInputs>(std::index_sequence<kInputs...>) 
 }
 (std::make_index_sequence<Signature<Scalar>::kInputs>{});
 
-// Computes in FLOAT32 where FLOAT16 is read or written; the others are loops over the elements themselves.
+// Definitions that compute in FLOAT32 but read or write FLOAT16; all others loop over the elements directly.
 template <class Scalar>
 concept Staged = HasHalves<Scalar> && requires {
   &Scalar::compute;
@@ -141,7 +142,7 @@ constexpr TiledRow tiled_row() {
   return row;
 }
 
-// One for every layout, since the walk looks at the strides.
+// One kernel for all layouts, since the tiled walk checks the strides itself.
 template <class Scalar>
 void kernel(const KernelArguments& arguments) noexcept {
   static constexpr TiledRow kRow = tiled_row<Scalar>();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A block of eight vectors is the arguments of a function: as many as calling conventions put into registers. Each
-// function does one instruction and ends with a jump to the next one's, so that the block never leaves them.
+// A block of eight vectors is passed as function arguments, as many as calling conventions keep in registers. Each
+// function executes one instruction and ends with a tail call to the next one, so that the block never leaves the
+// registers.
 //
-// The instruction is the scalar definition in a loop over two arrays, of which the compiler makes vectors, and the
-// arrays are registers in the end. On Arm some have instructions of their own (neon_floats-inl.h).
+// Each instruction is the scalar definition in a loop over arrays; the compiler vectorizes the loop and keeps the
+// arrays in registers. On Arm some definitions use dedicated instructions (neon_floats-inl.h).
 #include "ops/elementwise/cpu/runs.h"
 
 #include <cstring>
@@ -73,7 +74,7 @@ HWY_INLINE void put(f32* elements, const Block& block) {
   }
 }
 
-// The definition's result for its inputs.
+// Applies the definition to its inputs.
 template <class Scalar, class... Blocks>
 HWY_FLATTEN HWY_INLINE Block apply(const Scalar& scalar, const Blocks&... inputs) {
   f32 in[sizeof...(Blocks)][kBlock];
@@ -138,7 +139,7 @@ void end(const RunStep*, std::size_t, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, 
 
 #undef ANYDML_BLOCK
 
-// The rest after whole blocks goes through copies that have room for one.
+// The remainder after the last whole block is computed in copies that have room for a whole block.
 HWY_NOINLINE void run_rest(RunStep* steps, std::size_t count, std::size_t at, std::size_t bytes) {
   alignas(64) std::byte rooms[kMaxOperands][kBlockBytes];
   for (std::size_t i = 0; i < count; ++i) {
@@ -179,7 +180,8 @@ void run_steps(RunStep* steps, std::size_t count, std::size_t elements) noexcept
   }
 }
 
-// FLOAT32 throughout, no more than the registers and one operand, and no function, which has a loop of its own.
+// FLOAT32 only, at most two inputs (the registers and one operand), and not a function, since functions have their own
+// loops.
 template <class Scalar>
 constexpr bool is_of_runs() {
   using Types = Signature<Scalar>;
@@ -210,7 +212,7 @@ RunEntry run_entry(std::uint32_t variant) {
 
 }  // namespace
 
-// Every entry that has such a variant, but the modulus: it takes long, and has kernels of its own.
+// Every entry that has a suitable variant, except the modulus, which is expensive and has its own kernels.
 void put_runs([[maybe_unused]] KernelTable& table) {
 #define ANYDML_ENTRY(op, Definition)                                                           \
   if constexpr (!is_modulus(EntryId::op)) {                                                    \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Definitions that compute the same bits from the same bits, so that several variants share one kernel: operations that
-// move bits depend only on their number, and wrapping integers do not depend on the sign. Also other ways to compute
-// the same bits, which compilers can vectorise. The tests compare the kernels with the definitions themselves.
+// only move bits depend on the width alone, and wrapping integer arithmetic does not depend on the sign. Also
+// alternative formulas for the same bits that compilers can vectorize. The tests compare the kernels with the
+// definitions themselves.
 #pragma once
 
 #include "ops/scalar/scalars.h"
@@ -20,12 +21,13 @@ struct BitsOf<T> {
 template <class T>
 using bits_t = typename BitsOf<T>::type;
 
-// Integers of up to 16 bits as FLOAT32, of 32 as FLOAT64: the quotient of two integers that is none itself is at least
-// 1 / b from the next, which is more than the rounding of a / b while a has fewer bits than the float.
+// Divides integers of up to 16 bits as FLOAT32, and of 32 bits as FLOAT64. A quotient of two integers that is not an
+// integer itself differs from the next integer by at least 1 / b. That exceeds the rounding error of a / b as long as a
+// has fewer bits than the float's significand.
 template <class T>
 struct DivideAsFloats {
   using Float = std::conditional_t<sizeof(T) <= 2, f32, f64>;
-  using Whole = std::conditional_t<sizeof(T) <= 2, i32, i64>;  // which the least by -1 does not overflow
+  using Whole = std::conditional_t<sizeof(T) <= 2, i32, i64>;  // MIN / -1 does not overflow it
 
   [[nodiscard]] constexpr T operator()(T a, T b) const {
     const Float quotient = static_cast<Float>(a) / static_cast<Float>(b == 0 ? T{1} : b);
@@ -104,7 +106,7 @@ template <class T>
 struct SameBitsAs<Cast<T, T>> {
   using type = Identity<bits_t<T>>;
 };
-// Among integers, only those that become wider depend on the sign.
+// Among casts between integers, only widening ones depend on the sign.
 template <class From, class To>
 requires(std::is_integral_v<From>&& std::is_integral_v<To> &&
          !std::is_same_v<From, To>) struct SameBitsAs<Cast<From, To>> {
@@ -123,7 +125,8 @@ struct SameBitsAs<Pow<T, T>> {
 template <class Scalar>
 using SameBits = typename SameBitsAs<Scalar>::type;
 
-// Whether a loop over the definition becomes vectors. A power of integers is a loop itself: its plain kernels serve.
+// Whether a loop over the definition can be vectorized. An integer power is itself a loop, so it uses the plain
+// kernels.
 template <class Scalar>
 inline constexpr bool kGainsByVectors = true;
 template <class Base, class Exponent>

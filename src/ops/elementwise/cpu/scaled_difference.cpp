@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SCALED_DIFFERENCE with a mean, a scale and a bias that are one element for a whole row, as those of images are: they
-// stay in registers. Once for each target. All other layouts have the kernels of any entry.
+// SCALED_DIFFERENCE with a mean, a scale and a bias that are constant for a whole row, as they are for images: they
+// stay in registers. Compiled once for each target. All other layouts use the generic kernels.
 #include <algorithm>
 #include <cstring>
 
@@ -20,9 +20,9 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-inline constexpr std::size_t kLongRow = 64;  // elements: worth a walk of its own
+inline constexpr std::size_t kLongRow = 64;  // elements; worth a separate loop
 
-// The definition with numbers for all but x.
+// The definition with fixed numbers for everything but x.
 template <class T>
 struct WithNumbers {
   f32 mean;
@@ -36,7 +36,7 @@ struct WithNumbers {
 using Wide = hn::ScalableTag<f32>;
 using Halves = hn::Rebind<hwy::float16_t, Wide>;
 
-// Rows of FLOAT16, from register to register: the loops of any definition convert whole stretches in between.
+// Rows of FLOAT16, converted in registers: the generic loops convert whole stretches through memory.
 void run_half_rows(const RowBlock& block) noexcept {
   const WithNumbers<f16>& numbers = *static_cast<const WithNumbers<f16>*>(block.scalar);
   const Wide d;
@@ -53,7 +53,7 @@ void run_half_rows(const RowBlock& block) noexcept {
   RowCursor<1> row(block);
   do {
     std::size_t i = 0;
-    for (; i + 4 * lanes <= block.columns; i += 4 * lanes) {  // mixed, so that none waits for another
+    for (; i + 4 * lanes <= block.columns; i += 4 * lanes) {  // interleaved to hide latency
       const std::byte* const from = row.inputs[0] + 2 * i;
       std::byte* const to = row.output + 2 * i;
       const auto a = load(from), b = load(from + 2 * lanes), c = load(from + 4 * lanes), e = load(from + 6 * lanes);

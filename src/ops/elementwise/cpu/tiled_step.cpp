@@ -6,15 +6,15 @@
 namespace anydml {
 namespace {
 
-// A piece is the tiles that a thread takes at a time. The first ones are large parts of the remaining work, because a
-// kernel that continues is faster than one that starts again; the last ones are small, so that threads finish together,
-// but still worth handing over, about ten microseconds. In bytes of all operands; a kernel without vectors takes about
-// ten times as long for them.
+// A piece is the group of tiles that a thread claims at a time. The first pieces are large fractions of the remaining
+// work, because a kernel that continues is faster than one that starts again. The last ones are small, so that threads
+// finish together, but still large enough to be worth the handover: about ten microseconds. Sizes are in bytes of all
+// operands; a kernel without vectors takes about ten times as long per byte.
 constexpr std::int64_t kTileBytes = 128 << 10;
 constexpr std::int64_t kPlainTileBytes = 12 << 10;
-constexpr std::int64_t kMostOfPiece = 16 << 20;  // callers share the threads piece by piece
-constexpr std::int64_t kPartsOfRest = 2;         // for each thread
-constexpr std::int64_t kPartsOfAll = 64;         // likewise, and no smaller
+constexpr std::int64_t kMostOfPiece = 16 << 20;  // concurrent callers share the threads piece by piece
+constexpr std::int64_t kPartsOfRest = 2;         // parts of the remaining work per thread
+constexpr std::int64_t kPartsOfAll = 64;         // parts of all work per thread: the smallest piece
 
 }  // namespace
 
@@ -23,11 +23,11 @@ Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned t
   for (const Operand& operand : step.operands) {
     bytes += static_cast<std::int64_t>(element_size(operand.type));
   }
-  constexpr std::int64_t kLine = 64;  // elements, so that a tile begins with a cache line where its row does
+  constexpr std::int64_t kLine = 64;  // elements; a tile starts on a cache line if its row does
   const std::int64_t elements = std::max(kLine, (vectors ? kTileBytes : kPlainTileBytes) / bytes / kLine * kLine);
   Division division{.tiling = make_tiling(nest, elements), .begins = {}};
   const std::int64_t tiles = division.tiling.tiles;
-  // Tiles may be much smaller than that, as those of short rows in many dimensions are.
+  // Tiles may be much smaller than that, for instance if rows are short and there are many dimensions.
   const std::int64_t tile = division.tiling.rows * division.tiling.columns;
   const std::int64_t most = std::max<std::int64_t>(1, kMostOfPiece / bytes / tile);
   const std::int64_t least =

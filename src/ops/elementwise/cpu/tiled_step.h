@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The basis of every element-wise step on the CPU: a nest cut into tiles, which threads take a few at a time.
+// The base class of every element-wise step on the CPU: a loop nest cut into tiles, which threads claim a few at a
+// time.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +15,12 @@
 
 namespace anydml {
 
-// From row to row of an operand, in bytes.
+// The distance between rows of an operand, in bytes.
 [[nodiscard]] inline std::int64_t stride_of_rows(const LoopNest& nest, std::uint32_t operand) {
   return nest.rank >= 2 ? nest.loops[nest.rank - 2].strides[operand] : 0;
 }
 
-// How the nest is divided among pieces.
+// How the loop nest is divided into pieces.
 struct Division {
   Tiling tiling;
   std::vector<std::int64_t> begins;  // the first tile of each piece, followed by the number of tiles
@@ -27,10 +28,10 @@ struct Division {
   [[nodiscard]] std::uint64_t pieces() const { return begins.size() - 1; }
 };
 
-// `vectors`: whether the kernels have any, which makes them some ten times as fast.
+// `vectors`: whether the kernels are vectorized, and thus about ten times as fast.
 [[nodiscard]] Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned threads);
 
-// It stands alone, or is joined with a step of another family, which says where its elements are.
+// The step runs on its own, or is joined with a step of another family, which then says where its elements are.
 class TiledStep : public cpu::Prepared, public cpu::JoinedStep {
  public:
   TiledStep(const ElementwiseStep& step, Division division, cpu::Target target)
@@ -45,7 +46,7 @@ class TiledStep : public cpu::Prepared, public cpu::JoinedStep {
     std::byte* places[kMaxOperands];
     std::copy_n(operands, nest_.operands, places);
     const std::int64_t bytes = nest_.innermost().strides[handed_];
-    // Rows that follow one another, in the operand and in the buffer, are one.
+    // Consecutive rows that are contiguous in both the operand and the buffer are processed as one.
     const bool is_one = tile.row_step == tile.columns && tile.buffer_row_step == tile.columns * bytes;
     const std::int64_t rows = is_one ? 1 : tile.rows;
     const std::int64_t columns = is_one ? tile.rows * tile.columns : tile.columns;
@@ -60,7 +61,7 @@ class TiledStep : public cpu::Prepared, public cpu::JoinedStep {
     }
   }
 
-  // Joined: which operand has no slot.
+  // For joined steps: the operand that has no slot.
   void set_handed(std::uint32_t operand) { handed_ = operand; }
 
  protected:

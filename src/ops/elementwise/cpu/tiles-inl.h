@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declarations that the kernels of all entries share, for each of Highway's targets: tiles.cpp defines the functions.
+// Declarations shared by the kernels of all entries, for each of Highway's targets; tiles.cpp defines the functions.
 #if defined(ANYDML_TILES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_TILES_INL
 #undef ANYDML_TILES_INL
@@ -16,7 +16,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Through bytes, since tensors lie at any address.
+// Accessed as bytes, since tensors may be misaligned.
 template <class D>
 HWY_INLINE hn::Vec<D> load_bytes(D d, const std::byte* address) {
   const hn::Repartition<u8, D> d_bytes;
@@ -30,7 +30,7 @@ HWY_INLINE void store_bytes(D d, hn::Vec<D> lanes, std::byte* address) {
   static_cast<void>(d);
 }
 
-// A hint, so that the address may lie beyond the tensor.
+// A prefetch hint, so the address may lie beyond the tensor.
 HWY_INLINE void fetch(const std::byte* from, std::int64_t ahead) {
   __builtin_prefetch(
       reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + static_cast<std::uintptr_t>(ahead)));
@@ -44,7 +44,7 @@ HWY_INLINE void fetch_ahead(const std::byte* from, std::int64_t row_stride, std:
   }
 }
 
-// The rows of a block one after another: `do { row.inputs, row.output } while (row.next())`. The addresses stay in
+// Iterates over the rows of a block: `do { row.inputs, row.output } while (row.next())`. The addresses stay in
 // registers.
 template <std::size_t kInputs>
 struct RowCursor {
@@ -82,8 +82,8 @@ struct RowCursor {
   }
 };
 
-// A kernel over tensors of any layout. Rows of elements that lie as the function takes them are read and written in
-// place. All else, rows too short for vectors among them, goes through tiles: packed, in the first-level cache.
+// Runs a kernel over tensors of any layout. Rows whose layout the row function accepts are read and written in place.
+// Everything else, including rows too short for vectors, is gathered into packed tiles in the first-level cache.
 void run_tiled(const TiledRow& row, const KernelArguments& arguments, const void* scalar) noexcept;
 
 // FLOAT16 to FLOAT32, and back, rounded to nearest even.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The walk of a kernel over tensors of any layout, once for each target: compiled for all entries together, by the
-// sizes of elements alone.
+// The walk of a kernel over tensors of any layout, compiled once for each target and shared by all entries, since it
+// depends only on the sizes of the elements.
 #include "ops/elementwise/cpu/tiles.h"
 
 #include <algorithm>
@@ -37,8 +37,8 @@ struct UnitOf<8> {
   using type = u64;
 };
 
-// Bytes that do not overlap, mostly few of them: a row of a tile. In units of a fixed size; the last may overlap the
-// previous one: calling memcpy costs more than the copy.
+// Copies bytes that do not overlap, usually only a few: a row of a tile. It copies units of a fixed size, the last of
+// which may overlap the previous one, since a call to memcpy would cost more than the copy.
 template <std::size_t kUnit>
 HWY_INLINE void copy_units(std::byte* to, const std::byte* from, std::size_t bytes) {
   for (std::size_t n = 0; n + kUnit <= bytes; n += kUnit) {
@@ -62,7 +62,7 @@ HWY_INLINE void copy_element(std::byte* to, const std::byte* from) {
   std::memcpy(to, from, kSize);
 }
 
-// One element over and over.
+// Repeats one element.
 template <std::size_t kSize>
 HWY_INLINE void repeat_row(std::byte* to, const std::byte* from, std::size_t count) {
   using Unit = typename UnitOf<kSize>::type;
@@ -79,7 +79,8 @@ HWY_INLINE void repeat_row(std::byte* to, const std::byte* from, std::size_t cou
   }
 }
 
-// Every other element. Vectors read one element further than they need, so that the last ones go singly.
+// Copies every other element. Vector loads read one element more than they need, so the last elements are copied one by
+// one.
 template <std::size_t kSize>
 HWY_INLINE void copy_every_other(std::byte* to, const std::byte* from, std::size_t count) {
   const hn::ScalableTag<typename UnitOf<kSize>::type> d;
@@ -95,11 +96,11 @@ HWY_INLINE void copy_every_other(std::byte* to, const std::byte* from, std::size
   }
 }
 
-// The columns of a crossed operand lie far from one another, where no hardware looks ahead: this does. The addresses
-// may lie beyond the tensor, which a prefetch does not mind.
+// The columns of a crossed operand are far apart, where hardware prefetchers do not help, so this code prefetches them.
+// The addresses may lie beyond the tensor, since a prefetch never faults.
 inline constexpr std::ptrdiff_t kColumnsAhead = 4;
 
-// An operand that is contiguous along the rows: a few columns at a time, each read as it lies.
+// Gathers an operand that is contiguous along the rows: a few columns at a time, each in memory order.
 template <std::size_t kSize>
 HWY_NOINLINE void gather_crossed(std::byte* tile, const KernelArguments::Input& from, std::size_t rows,
                                  std::size_t columns) {
@@ -219,12 +220,12 @@ HWY_INLINE void with_size(std::size_t size, Use use) {
 
 // The tiles of all operands together.
 inline constexpr std::size_t kTileBytes = 3 * 16384;
-// Elements of a tile where nothing is in it but one repeated: filling it is all that costs, and it should be a small
-// part of what is computed; but each tile begins anew, and waits for memory.
+// Elements of a tile that contains only one repeated element. Filling it is the only cost and should be small compared
+// with the computation, but each new tile has to wait for memory again.
 inline constexpr std::size_t kRepeatedElements = 1024;
 inline constexpr std::size_t kRepeatedBytes = 8192;
 inline constexpr std::size_t kRepeatedPart = 8;
-// A row of a tile is at least this many vectors long, or else several are computed as one.
+// A row of a tile has at least this many vectors; otherwise several rows are computed as one.
 inline constexpr std::size_t kRowVectors = 2;
 
 // How the tensors of one call are walked.
@@ -232,11 +233,11 @@ struct Walk {
   const TiledRow& row;
   const KernelArguments& arguments;
   const void* scalar;
-  std::size_t elements;  // that a tile holds
+  std::size_t elements;  // per tile
   bool narrow = false;   // an operand is contiguous along the rows
   bool by_rows = false;  // rows are long enough to be computed one by one
   std::byte* tiles[kMaxInputs + 1] = {};
-  bool constant[kMaxInputs] = {};  // one element throughout: its tile is filled once
+  bool constant[kMaxInputs] = {};  // a single element: its tile is filled once
 
   [[nodiscard]] std::int64_t size(std::size_t operand) const { return row.sizes[operand]; }
 
@@ -248,7 +249,7 @@ struct Walk {
   void tile(std::size_t first_row, std::size_t first_column, std::size_t rows, std::size_t columns) noexcept;
 };
 
-// The part of an operand that begins at an element.
+// The part of an operand that begins at the given element.
 template <class Operand>
 HWY_INLINE Operand part_of(Operand operand, std::size_t row, std::size_t column) {
   operand.data +=
@@ -269,7 +270,7 @@ void Walk::tile(std::size_t first_row, std::size_t first_column, std::size_t row
     const KernelArguments::Input part = part_of(input, first_row, first_column);
     const bool near = input.stride == size(i) || (by_rows && row.stepped != nullptr && input.stride == 2 * size(i));
     if (!constant[i] && near && (by_rows || rows == 1 || input.row_stride == row_bytes(i))) {
-      block.inputs[i] = part.data;  // as it lies
+      block.inputs[i] = part.data;  // in place
       block.row_strides[i] = input.row_stride;
       block.steps[i] = static_cast<std::size_t>(input.stride / size(i));
       block.fetched[i] = narrow ? row_bytes(i) : 0;
@@ -301,7 +302,7 @@ void Walk::tile(std::size_t first_row, std::size_t first_column, std::size_t row
   }
 }
 
-// Where nothing is to be gathered.
+// For operands that need no gathering.
 HWY_INLINE void run_in_place(const TiledRow& row, const KernelArguments& arguments, const void* scalar) {
   RowBlock block;
   for (std::size_t i = 0; i < row.inputs; ++i) {
@@ -317,12 +318,12 @@ HWY_INLINE void run_in_place(const TiledRow& row, const KernelArguments& argumen
   row.plain(block);
 }
 
-// Apart from run_tiled, whose other path needs none of this.
+// Separate from run_tiled, whose other path needs none of this.
 HWY_NOINLINE void run_in_tiles(const TiledRow& row, const KernelArguments& arguments, const void* scalar) {
   Walk walk{.row = row, .arguments = arguments, .scalar = scalar, .elements = 0};
-  std::size_t bytes = row.output_size();  // of one element of every operand
+  std::size_t bytes = row.output_size();  // of one element of every operand, together
   std::size_t least = row.output_size();
-  bool near = arguments.output.stride == walk.size(row.inputs);  // all except operands that are one element throughout
+  bool near = arguments.output.stride == walk.size(row.inputs);  // all are contiguous or constant
   for (std::size_t i = 0; i < row.inputs; ++i) {
     bytes += row.sizes[i];
     least = std::min<std::size_t>(least, row.sizes[i]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The common part of the vector arithmetic of both modulus operators; compiled once for each of Highway's targets. It
-// computes the same bits as the scalar definition.
+// The vector arithmetic that both modulus operators share, compiled once for each of Highway's targets. It computes the
+// same bits as the scalar definition.
 //
 // Arithmetic<T, kFloor> has, for vectors `a` and `b` of elements:
-//   quick(d, a, b, proven)        fast; lanes it cannot answer for are taken out of `proven`
+//   quick(d, a, b, proven)        fast; clears `proven` in the lanes whose result is uncertain
 //   quick(d, a, divisor, proven)  the same for one divisor, prepared before the loop
-//   thorough<n>(d, a, b, out)     right for every input; n vectors. Not where quick proves every lane
+//   thorough<n>(d, a, b, out)     correct for every input; n vectors. Absent if quick proves every lane
 #if defined(ANYDML_VECTOR_ARITHMETIC_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_ARITHMETIC_INL
 #undef ANYDML_VECTOR_ARITHMETIC_INL
@@ -24,10 +24,11 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors in lock step: as many as the registers hold. Arithmetic that needs more of them takes four.
+// The number of vectors that are processed in lockstep, limited by the registers. Arithmetic that needs more of them
+// uses four.
 inline constexpr std::size_t kUnrollSimple = HWY_TARGET == HWY_AVX2 ? 4 : 8;
 
-// By type: vector_integers-inl.h, vector_floats-inl.h.
+// Specialized by type in vector_integers-inl.h and vector_floats-inl.h.
 template <class T, bool kFloor>
 struct Arithmetic;
 
@@ -40,7 +41,7 @@ T scalar_modulus(T a, T b) {
   }
 }
 
-// Lane by lane: for rare cases and types without vector arithmetic.
+// One lane at a time: for rare cases and types without vector arithmetic.
 template <class T, bool kFloor, class D>
 HWY_NOINLINE hn::Vec<D> by_lanes(D d, hn::Vec<D> a, hn::Vec<D> b) {
   constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(T);
@@ -55,7 +56,8 @@ HWY_NOINLINE hn::Vec<D> by_lanes(D d, hn::Vec<D> a, hn::Vec<D> b) {
   return hn::Load(d, reinterpret_cast<const hn::TFromD<D>*>(x));
 }
 
-// 2^52 and 2^84 as f64, 2^23 as f32: an integer in the low bits of such a number adds itself to it.
+// The bits of 2^52 and 2^84 as f64 and of 2^23 as f32: an integer placed in the low bits of such a number is added to
+// its value.
 inline constexpr u32 kTwoTo23Bits = 0x4B00'0000U;
 inline constexpr u64 kTwoTo52Bits = 0x4330'0000'0000'0000U;
 inline constexpr u64 kTwoTo84Bits = 0x4530'0000'0000'0000U;

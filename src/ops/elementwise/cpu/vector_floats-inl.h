@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Floats. With x and y > 0 and any integer q, r = fma(-q, y, x) is x - q * y rounded once. If |x| >= y and 0 <= r < y,
-// it was exact, because the true value is a multiple of y's last place, and so it is the remainder whatever q was. If
-// |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, as in the definition;
-// no other q passes 0 <= r < y. Everything else fails that test: large quotients, zeros, infinities, NaN.
+// then r is exact, because the true value is a multiple of y's last place, and so it is the remainder whatever q was.
+// If |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, as in the definition; no other q
+// passes 0 <= r < y. Everything else fails that test: large quotients, zeros, infinities, NaN.
 #if defined(ANYDML_VECTOR_FLOATS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_FLOATS_INL
 #undef ANYDML_VECTOR_FLOATS_INL
@@ -21,11 +21,11 @@ HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
 
-// 0 <= r < y; false where either is NaN.
+// 0 <= r < y; false if either is NaN.
 template <class DF, class V = hn::Vec<DF>>
 HWY_INLINE hn::Mask<DF> is_remainder(DF d, V r, V y) {
 #if HWY_TARGET == HWY_NEON
-  // As bits, in one comparison: negative numbers and NaN lie above every number y that is one.
+  // One comparison of the bits: negative numbers and NaN compare above every y that is not NaN.
   const hn::RebindToUnsigned<DF> d_bits;
   return hn::RebindMask(d, hn::Lt(hn::BitCast(d_bits, r), hn::BitCast(d_bits, y)));
 #else
@@ -33,12 +33,11 @@ HWY_INLINE hn::Mask<DF> is_remainder(DF d, V r, V y) {
 #endif
 }
 
-// A quotient that was rounded up to the next integer leaves -y <= r < 0, which is exact, and then r + y is the
-// remainder.
+// If the quotient was rounded up to the next integer, -y <= r < 0. Then r is exact and r + y is the remainder.
 template <class DF, class V = hn::Vec<DF>>
 HWY_INLINE V settled(DF d, V r, V y) {
 #if HWY_TARGET == HWY_NEON
-  // As bits, a negative number is larger than every other.
+  // Compared as bits, a negative number is larger than any other.
   const hn::RebindToUnsigned<DF> d_bits;
   if constexpr (sizeof(hn::TFromD<DF>) == 4) {
     return hn::BitCast(d, hn::Min(hn::BitCast(d_bits, r), hn::BitCast(d_bits, hn::Add(r, y))));
@@ -47,8 +46,8 @@ HWY_INLINE V settled(DF d, V r, V y) {
   return hn::Add(r, hn::IfThenElseZero(hn::Lt(r, hn::Zero(d)), y));
 }
 
-// The definition's result for a remainder m of |a| by |b|, in any float type that holds the sum of m and b well
-// enough.
+// The definition's result for a remainder m of |a| by |b|, in any float type that represents the sum of m and b
+// accurately enough.
 template <bool kFloor, class DF, class V = hn::Vec<DF>>
 HWY_INLINE V with_float_sign(DF d, V a, V b, V m) {
   const auto sign = hn::SignBit(d);
@@ -91,14 +90,14 @@ struct Magnitudes {
   }
 };
 
-// One step of the long division: r is brought into [-y / 2, y / 2], a little more for a quotient that was rounded.
+// One step of the long division: reduces r to [-y / 2, y / 2], or slightly more because the quotient is rounded.
 template <class V>
 HWY_INLINE V reduced(V r, V y, V inverse) {
   return hn::NegMulAdd(hn::Round(hn::Mul(r, inverse)), y, r);
 }
 
-// x mod y of FLOAT32 numbers in FLOAT64: long division with 48 bits of the quotient a step. Each remainder is a
-// multiple of the divisor's last place and smaller than it, so it has 24 bits, and all is exact.
+// x mod y of FLOAT32 numbers in FLOAT64: long division with 48 bits of the quotient per step. Each remainder is a
+// multiple of the divisor's last place and smaller than the divisor, so it fits in 24 bits, and every step is exact.
 template <class DF>
 HWY_INLINE hn::Vec<DF> long_division(DF d, hn::Vec<DF> x, hn::Vec<DF> y) {
   const hn::Half<DF> d_half;
@@ -111,7 +110,7 @@ HWY_INLINE hn::Vec<DF> long_division(DF d, hn::Vec<DF> x, hn::Vec<DF> y) {
   const W both = hn::Div(hn::Set(d_wide, 1.0), hn::Mul(y0, y1));
   W inverse0 = hn::Mul(both, y1);
   W inverse1 = hn::Mul(both, y0);
-  // The largest quotient says how many steps all take.
+  // The largest quotient determines the number of steps for all lanes.
   const f64 quotient = hn::GetLane(hn::MaxOfLanes(d_wide, hn::Max(hn::Mul(x0, inverse0), hn::Mul(x1, inverse1))));
   const auto exponent = static_cast<int>(std::bit_cast<u64>(quotient) >> 52) - 1023;
   W r0 = x0;
@@ -128,8 +127,8 @@ HWY_INLINE hn::Vec<DF> long_division(DF d, hn::Vec<DF> x, hn::Vec<DF> y) {
 }
 
 // x mod y of FLOAT64 numbers: with x = X * 2^ex and y = Y * 2^ey, 1 <= X, Y < 2, it is (X * 2^(ex - ey) mod Y) * 2^ey.
-// The power of two goes in 48 bits at a time, each remainder exact for the reason above. Several vectors in lock step,
-// since a step waits for the one before it.
+// The power of two is applied 48 bits at a time; each remainder is exact for the reason above. Several vectors run in
+// lockstep, since each step depends on the previous one.
 template <std::size_t kVectors, class D, class V = hn::Vec<D>>
 HWY_INLINE void long_divisions(D d, const V* x, const V* y, V* out) {
   const hn::RebindToUnsigned<D> d_bits;
@@ -140,7 +139,7 @@ HWY_INLINE void long_divisions(D d, const V* x, const V* y, V* out) {
   const auto power_of_two = [&](V exponent) HWY_ATTR {  // of an integer within the normal exponents
     return hn::BitCast(d, hn::ShiftLeft<52>(hn::BitCast(d_bits, hn::Add(exponent, hn::Set(d, 0x1p52 + 1023)))));
   };
-  // Significand and biased exponent; a subnormal is made normal first.
+  // Splits into significand and biased exponent; subnormals are scaled to normal numbers first.
   const auto split = [&](V v, V& significand) HWY_ATTR {
     const auto small = hn::Lt(v, hn::Set(d, 0x1p-1022));
     const auto bits = hn::BitCast(d_bits, hn::IfThenElse(small, hn::Mul(v, hn::Set(d, 0x1p54)), v));
@@ -171,7 +170,7 @@ HWY_INLINE void long_divisions(D d, const V* x, const V* y, V* out) {
     }
   }
   for (std::size_t i = 0; i < kVectors; ++i) {
-    // In two halves: the power by itself may not be a number.
+    // Scaled in two halves: the whole power may not be representable.
     const V exponent = hn::Sub(y_exponent[i], hn::Set(d, 1023.0));
     const V half = hn::Floor(hn::Mul(exponent, hn::Set(d, 0.5)));
     const V scaled = hn::Mul(settled(d, r[i], divisor[i]), power_of_two(half));
@@ -207,7 +206,7 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
     }
   };
 
-  // The dividend that y > 0 divides, and the sign of the result.
+  // The dividend for a divisor y > 0, and the sign of the result.
   static HWY_INLINE V dividend(V a, V b_sign) {
     if constexpr (kFloor) {
       return hn::Xor(a, b_sign);
@@ -233,7 +232,7 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
 #else
     const V sign = hn::SignBit(d);
     if constexpr (kFloor) {
-      return hn::Or(hn::AndNot(sign, r), b_sign);  // r may be -0: that counts as proven here
+      return hn::Or(hn::AndNot(sign, r), b_sign);  // r may be -0, which counts as proven here
     } else {
       return hn::Or(r, hn::And(a, sign));
     }
@@ -249,8 +248,8 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
     return signed_again(d, a, b_sign, r);
   }
 
-  // A quotient from the inverse must not be too small, as that of a multiple of y could be: it is moved up by more than
-  // the roundings before.
+  // A quotient computed from the inverse must not be too small, which could happen for a multiple of y, so it is
+  // increased by more than the rounding errors so far.
   static HWY_INLINE V quotient(V x, const Divisor& divisor) {
     const V estimate = hn::Mul(x, divisor.inverse);
     return kFloor ? hn::MulAdd(hn::Abs(x), divisor.nudge, estimate) : estimate;
@@ -263,7 +262,7 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
     return signed_again(d, a, divisor.sign, r);
   }
 
-  // Often the quotient was only rounded up to the next integer.
+  // Often the quotient was merely rounded up to the next integer.
   static HWY_INLINE bool settles(D d, V a, V b, V& result) {
     const V b_sign = hn::And(b, hn::SignBit(d));
     const V y = hn::Abs(b);
@@ -311,7 +310,7 @@ struct F16Divisor {
   typename Arithmetic<f32, kFloor>::Divisor wide;
   hn::Vec<hn::ScalableTag<u16>> y_bits;
   hn::Vec<hn::ScalableTag<u16>> sign_bits;
-  hn::Vec<hn::ScalableTag<f32>> small_y;  // by 2^112, as Arm's kernels have it
+  hn::Vec<hn::ScalableTag<f32>> small_y;  // scaled by 2^-112, as Arm's kernels use it
   hn::Vec<hn::ScalableTag<f32>> small_inverse;
   hn::Vec<hn::ScalableTag<f32>> small_nudge;
 
@@ -326,8 +325,8 @@ struct F16Divisor {
   }
 };
 
-// FLOAT16 in FLOAT32, two vectors for one. The sum of floor may round twice, once to 24 bits: that is the same as once,
-// since 24 >= 2 * 11 + 2.
+// FLOAT16 in FLOAT32, two vectors for one. The sum for floor may be rounded twice, first to 24 bits; the result equals
+// a single rounding, since 24 >= 2 * 11 + 2.
 template <bool kFloor>
 struct Arithmetic<f16, kFloor> {
   using Wide = Arithmetic<f32, kFloor>;
@@ -335,7 +334,7 @@ struct Arithmetic<f16, kFloor> {
   using V = hn::Vec<D>;
   using DF = hn::ScalableTag<f32>;
   using F = hn::Vec<DF>;
-  using Halves = hn::Rebind<hwy::float16_t, DF>;  // as many as FLOAT32 has lanes
+  using Halves = hn::Rebind<hwy::float16_t, DF>;  // as many lanes as FLOAT32 has
   using Divisor = F16Divisor<kFloor>;
   static constexpr bool kAlwaysQuick = false;
   static constexpr std::size_t kUnroll = 4;
@@ -356,9 +355,9 @@ struct Arithmetic<f16, kFloor> {
   }
 
 #if HWY_TARGET == HWY_NEON
-  // Conversions are slow here. Shifted into place, the bits of a finite number are those of a FLOAT32 number that is
-  // smaller by 2^112, and so are all remainders; quotients are unchanged. Infinities and NaN come out finite, and
-  // are not proven.
+  // Conversions are slow here. Shifted into position, the bits of a finite number are those of a FLOAT32 number that is
+  // smaller by a factor of 2^112, and so are all remainders; quotients are unchanged. Infinities and NaN become finite
+  // numbers and are left unproven.
   using ProvenTag = D;
   using Proven = hn::Mask<D>;
 
@@ -387,7 +386,7 @@ struct Arithmetic<f16, kFloor> {
     const auto good1 = vcltq_u32(vreinterpretq_u32_f32(r1.raw), vreinterpretq_u32_f32(y1.raw));
     const auto good = vuzp1q_u16(vreinterpretq_u16_u32(good0), vreinterpretq_u16_u32(good1));
     proven = hn::And(proven, hn::MaskFromVec(V(good)));
-    if constexpr (kFloor) {  // a sum may have more digits than fit: converted, which rounds
+    if constexpr (kFloor) {  // a sum may have too many digits, so it is converted with rounding
       const F scale = hn::Set(d_float, 0x1p112F);
       return hn::Or(together(hn::Mul(r0, scale), hn::Mul(r1, scale)), b_sign);
     } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Integers of 16 and 32 bits, through floats of twice their width. Dividends are moved up by one half, so that the
-// quotient is at least 1 / 2b away from an integer; every rounding on the way adds up to less than that. b = 0 becomes
-// 1, whose remainder is 0.
+// Integers of 16 and 32 bits, through floats of twice their width. One half is added to each dividend, so that the
+// quotient is at least 1 / 2b away from an integer; all rounding errors together are smaller than that. b = 0 is
+// replaced with 1, whose remainder is 0.
 #if defined(ANYDML_VECTOR_INTEGERS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_INTEGERS_INL
 #undef ANYDML_VECTOR_INTEGERS_INL
@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 template <class U>
 using FloatOfTwice = std::conditional_t<sizeof(U) == 2, f32, f64>;
 
-// The even lanes of v, or its odd ones in their places, each below `upper`, which fills the odd places.
+// The even lanes of v, or its odd lanes moved to the even positions; `upper` fills the odd positions.
 template <bool kOdd, class DU, class V = hn::Vec<DU>>
 HWY_INLINE V below(DU d, V v, V upper) {
 #if HWY_TARGET == HWY_NEON
@@ -41,7 +41,7 @@ HWY_INLINE V below(DU d, V v, V upper) {
 #endif
 }
 
-// The even or the odd lanes as floats of twice their width, plus 2^23 or 2^52.
+// The even or odd lanes as floats of twice their width, plus 2^23 or 2^52.
 template <bool kOdd, class DU>
 HWY_INLINE auto lifted(DU d, hn::Vec<DU> v) {
   using U = hn::TFromD<DU>;
@@ -50,22 +50,22 @@ HWY_INLINE auto lifted(DU d, hn::Vec<DU> v) {
   return hn::BitCast(d_float, below<kOdd>(d, v, upper));
 }
 
-// x mod y for y > 0. 16 and 32 bits.
+// x mod y for y > 0, for 16 and 32 bits.
 template <class DU>
 HWY_INLINE hn::Vec<DU> remainder(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
   using U = hn::TFromD<DU>;
   using F = FloatOfTwice<U>;
   const hn::Repartition<F, DU> d_float;
-  // 2^23 or 2^52; lifting gives it plus the integer, so subtracting a half less leaves x + 1/2.
+  // Lifting adds 2^23 or 2^52 to the integer, so subtracting one half less leaves x + 1/2.
   constexpr F kLift = sizeof(U) == 2 ? F(0x1p23) : F(0x1p52);
   const auto lift = hn::Set(d_float, kLift);
   const auto lift_less_half = hn::Set(d_float, kLift - F(0.5));
   const auto y_even = hn::Sub(lifted<false>(d, y), lift);
   const auto y_odd = hn::Sub(lifted<true>(d, y), lift);
-  // One division serves both.
+  // One division yields both reciprocals.
   const auto both = hn::Div(hn::Set(d_float, F(1)), hn::Mul(y_even, y_odd));
-  // Rounding to nearest of (x + 1/2) / y - 1/2 truncates x / y; the sum with 1.5 * 2^23 has the quotient in its low
-  // bits.
+  // Rounding (x + 1/2) / y - 1/2 to nearest truncates x / y; adding 1.5 * 2^23 leaves the quotient in the low bits of
+  // the sum.
   const auto half = hn::Set(d_float, F(0.5));
   const auto to_integer = hn::Set(d_float, kLift * F(1.5));
   const auto x_even = hn::NegMulAdd(y_even, half, hn::Sub(lifted<false>(d, x), lift_less_half));
@@ -100,7 +100,7 @@ struct ReciprocalTable {
 };
 inline constexpr ReciprocalTable kReciprocals;
 
-// q from the table is x / y or one less below y = 64, and 0 from there on, where x / y is at most 3.
+// For y < 64, q from the table is x / y or one less; from 64 on it is 0, and x / y is at most 3.
 template <int kSubtractions>
 HWY_INLINE uint8x16_t remainder_bytes(uint8x16_t x, uint8x16_t y) {
   const uint8x16_t inverse = vqtbl4q_u8(vld1q_u8_x4(kReciprocals.entries), y);
@@ -124,8 +124,8 @@ struct ReciprocalTable {
 };
 inline constexpr ReciprocalTable kReciprocals;
 
-// Bytes at even and odd places in turn, as 16 bits. q from the table is x / y or one less below y = 64, and 0 from
-// there on, where x / y is at most 3.
+// Processes bytes at even and odd positions in turn, as 16 bits. For y < 64, q from the table is x / y or one less;
+// from 64 on it is 0, and x / y is at most 3.
 template <class DU>
 HWY_INLINE hn::Vec<DU> remainder_bytes(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
   const hn::Repartition<u16, DU> d_wide;
@@ -148,9 +148,9 @@ HWY_INLINE hn::Vec<DU> remainder_bytes(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
   return r;
 }
 #else
-// Four bytes of 32 bits at a time, as FLOAT32, made and taken apart by 2^23. The hardware's estimate of 1 / y is good
-// to 2^-11 at least, and the quotient below 2^8: its error is far less than the half that the dividends are moved up
-// by.
+// Processes one byte of each 32-bit word at a time as FLOAT32, converting in both directions with 2^23. The hardware's
+// estimate of 1 / y is accurate to at least 2^-11 and the quotient is below 2^8, so its error is far smaller than the
+// half that is added to the dividends.
 template <class DU>
 HWY_INLINE hn::Vec<DU> remainder_bytes(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
   const hn::Repartition<f32, DU> d_float;
@@ -221,7 +221,7 @@ struct UnsignedDivisor {
 #else
     const DU d;
     if constexpr (sizeof(U) == 1) {
-      // Bytes have no multiplication: bytes at even and odd positions in turn, as 16 bits.
+      // There is no multiplication of bytes: process bytes at even and odd positions in turn, as 16 bits.
       const hn::Repartition<u16, DU> d_wide;
       const auto y_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, y));
       const auto inverse_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, inverse));
@@ -252,7 +252,7 @@ struct UnsignedDivisor {
 };
 
 // 64 bits in f64, for divisors below 2^50. The dividend's upper half is reduced first: its quotient is accurate to 53
-// bits, so the remainder is an integer below 2^51, and exact; with the lower half added it is reduced again.
+// bits, so the remainder is an integer below 2^51 and exact; the lower half is then added and the sum reduced again.
 template <class DU>
 struct WideRemainder {
   using DF = hn::RebindToFloat<DU>;
@@ -282,8 +282,8 @@ struct WideRemainder {
   }
 };
 
-// The signs around an unsigned remainder m of |a| by |b|. Signs are compared, not shifted: that is faster on Arm. The
-// arithmetic is that of unsigned numbers, since lanes that are not proven may hold anything.
+// Applies the signs to an unsigned remainder m of |a| by |b|. Signs are compared rather than shifted, since that is
+// faster on Arm. The arithmetic is unsigned, since unproven lanes may contain anything.
 template <bool kFloor, class D, class V = hn::Vec<D>>
 HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   const hn::RebindToUnsigned<D> d_unsigned;
@@ -292,7 +292,8 @@ HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   const auto r = hn::Sub(hn::Xor(m, a_sign), a_sign);
   if constexpr (kFloor) {
 #if HWY_TARGET == HWY_NEON
-    // One comparison: m is above zero where the signs differ, and nothing is above all ones.
+    // A single comparison serves both cases: where the signs differ, it tests m > 0; where they agree, the other
+    // operand is all ones, and nothing is above that.
     const auto same = hn::BitCast(d_unsigned, hn::VecFromMask(d, hn::Gt(hn::Xor(a, b), hn::Set(d, -1))));
     const auto adjust = hn::VecFromMask(d_unsigned, hn::Gt(m, same));
 #else
@@ -305,7 +306,7 @@ HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   }
 }
 
-// The part that integers of every width share: the conversion to unsigned numbers and back.
+// The conversion to unsigned numbers and back, shared by integers of every width.
 template <class T, bool kFloor>
 struct Signs {
   using D = hn::ScalableTag<T>;
@@ -343,8 +344,9 @@ requires(std::is_integral_v<T> && sizeof(T) <= 4) struct Arithmetic<T, kFloor> :
   static constexpr std::size_t kUnroll = std::is_same_v<T, u8> ? kUnrollSimple : 4;
   static constexpr std::size_t kUnrollOneDivisor = kUnrollSimple;
 
-  // Of one divisor the sign is known. For floor, dividends are moved up by 2^(bits - 1), so that none is negative, and
-  // the remainder of that is taken off again; for a negative divisor, that is done with -a, moved up by one less.
+  // The sign of a single divisor is known. For floor, dividends are shifted up by 2^(bits - 1), so that none is
+  // negative, and the remainder of that shift is subtracted again; for a negative divisor, the same is done with -a,
+  // shifted by one less.
   struct Divisor {
     V b;
     UnsignedDivisor<U> magnitude;
@@ -371,7 +373,7 @@ requires(std::is_integral_v<T> && sizeof(T) <= 4) struct Arithmetic<T, kFloor> :
       return signed_again(d, a, b, remainder(d_unsigned, x, y));
     } else {
 #if HWY_TARGET == HWY_NEON
-      // Magnitudes of 64 and more fit into magnitudes of signed bytes at most twice.
+      // A magnitude of 64 or more fits into the magnitude of a signed byte at most twice.
       return signed_again(d, a, b, hn::Vec<DU>(remainder_bytes < std::is_signed_v<T> ? 2 : 3 > (x.raw, y.raw)));
 #else
       return signed_again(d, a, b, remainder_bytes(d_unsigned, x, y));
@@ -422,7 +424,7 @@ requires(std::is_integral_v<T> && sizeof(T) == 8) struct Arithmetic<T, kFloor> :
   static HWY_INLINE V quick(D d, V a, V b, Proven& proven) {
     const DU d_unsigned;
     const auto b_magnitude = magnitude(b);
-    // Zero becomes one: a mask is minus one.
+    // Replaces zero with one: a true mask is minus one.
     const auto y = hn::Sub(b_magnitude, hn::VecFromMask(d_unsigned, hn::Eq(b_magnitude, hn::Zero(d_unsigned))));
     proven = hn::And(proven, Wide::small_enough(d_unsigned, y));
     const auto y_float = Wide::divisor(d_unsigned, y);

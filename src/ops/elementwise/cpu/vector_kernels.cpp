@@ -26,9 +26,9 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_NEON
-// neon_halves.cpp: operations that the CPU's half-precision instructions do better.
+// neon_halves.cpp: operations that are faster with the CPU's half-precision instructions.
 void replace_halves(KernelTable& table);
-// neon_casts.cpp, neon_floats.cpp: what Arm has instructions of its own for.
+// neon_casts.cpp, neon_floats.cpp: operations for which Arm has dedicated instructions.
 void replace_casts(KernelTable& table);
 void replace_floats(KernelTable& table);
 #endif
@@ -52,10 +52,11 @@ HWY_INLINE auto repeated(T value) {
 enum class Operand {
   tensor,
   repeated,  // a single element
-  stepped,   // every element or every other one, as an argument says
+  stepped,   // every element or every other one, depending on an argument
 };
 
-// The vector at an address, or every other element from there on. That reads one element further than it needs.
+// The vector at an address, or every other element from there on. In the second case it reads one element more than it
+// needs.
 template <class D>
 HWY_INLINE hn::Vec<D> load_stepped(D d, const std::byte* address, std::size_t step) {
   const auto low = load_bytes(d, address);
@@ -63,7 +64,7 @@ HWY_INLINE hn::Vec<D> load_stepped(D d, const std::byte* address, std::size_t st
                                : hn::ConcatEven(d, load_bytes(d, address + hn::Lanes(d) * sizeof(hn::TFromD<D>)), low);
 }
 
-// The same without that, one by one.
+// The same without reading too far, one element at a time.
 template <class D>
 HWY_NOINLINE hn::Vec<D> load_singly(D d, const std::byte* address, std::size_t step) {
   constexpr std::size_t kSize = sizeof(hn::TFromD<D>);
@@ -90,7 +91,7 @@ HWY_INLINE hn::Vec<D> load_operand(D d, const std::byte* from, std::size_t n, st
   }
 }
 
-// The vectors of one batch again, thoroughly. Out of line: the loop should stay small, and need no memory.
+// Recomputes the vectors of one batch thoroughly. Out of line, so that the loop stays small and needs no stack memory.
 template <class T, bool kFloor, Operand kA, Operand kB, std::size_t kVectors>
 HWY_NOINLINE void run_thoroughly(const std::byte* a, const std::byte* b, std::byte* out, std::size_t n, Steps steps) {
   using A = Arithmetic<T, kFloor>;
@@ -109,19 +110,19 @@ HWY_NOINLINE void run_thoroughly(const std::byte* a, const std::byte* b, std::by
   }
 }
 
-// How far ahead of itself a row fetches, if it is as long: the divisions leave the machine little room to look ahead.
-// Into the first-level cache, of which 4 KiB of each operand took too much on Neoverse V1: half the pass instead of a
-// third.
+// How far ahead a row prefetches if it is at least this long: during the divisions the CPU can do little lookahead
+// itself. The data goes to the first-level cache. On Neoverse V1, 4 KiB of each operand occupied too much of it: the
+// kernel then reached a third of the memory bandwidth instead of a half.
 inline constexpr std::int64_t kBytesAhead = HWY_ARCH_ARM_A64 ? 1536 : 4096;
 
-// One row of elements, into a contiguous one.
+// Computes one row into contiguous memory.
 template <class T, bool kFloor, Operand kA, Operand kB>
 HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count, Steps steps = {}) {
   using A = Arithmetic<T, kFloor>;
   using V = typename A::V;
   const typename A::D d;
   constexpr std::size_t kUnroll = kB == Operand::repeated ? A::kUnrollOneDivisor : A::kUnroll;
-  const std::size_t step = hn::Lanes(d) * sizeof(T);  // in bytes, as all below
+  const std::size_t step = hn::Lanes(d) * sizeof(T);  // in bytes, like everything below
   const std::size_t bytes = count * sizeof(T);
   const V a_repeated = repeated(load_element<T>(a));
   const V b_repeated = repeated(load_element<T>(b));
@@ -161,7 +162,7 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
     }
     return result;
   };
-  if (bytes < step) {  // in a vector of its own, filled up with 0 mod 1
+  if (bytes < step) {  // in a temporary vector, padded with 0 mod 1
     alignas(HWY_MAX_BYTES) std::byte a_padded[HWY_MAX_BYTES] = {};
     alignas(HWY_MAX_BYTES) std::byte b_padded[HWY_MAX_BYTES];
     store_bytes(d, repeated(T{1}), b_padded);
@@ -173,12 +174,12 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
     std::memcpy(out, a_padded, bytes);
     return;
   }
-  // The last vector overlaps the one before it. Its operands are loaded first, since the output may be an input.
+  // The last vector overlaps the previous one. Its operands are loaded first, since the output may be an input.
   const std::size_t last = bytes - step;
   const bool skips = (kA == Operand::stepped && steps.a != 1) || (kB == Operand::stepped && steps.b != 1);
   const V a_last = skips ? load_singly(d, a + last * steps.a, steps.a) : load_a(last);
   const V b_last = skips ? load_singly(d, b + last * steps.b, steps.b) : load_b(last);
-  // Vectors that skip elements read one further than they need, which the last must not.
+  // Loads that skip elements read one element more than they need, which the last load must not do.
   const std::size_t whole = skips ? bytes - 1 : bytes;
   const bool fetches = bytes >= kBytesAhead;
   std::size_t n = 0;
@@ -195,7 +196,7 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
       }
     }
     auto proven = all;
-    for (std::size_t k = 0; k < kUnroll; ++k) {  // in lock step, so that their divisions overlap
+    for (std::size_t k = 0; k < kUnroll; ++k) {  // in lockstep, so that their divisions overlap
       results[k] = quick(load_a(n + k * step), load_b(n + k * step), proven);
     }
     if constexpr (!A::kAlwaysQuick) {
@@ -224,7 +225,7 @@ void run_plain_rows(const RowBlock& block) noexcept {
   } while (row.next());
 }
 
-// A call for each row: as a part of the loop over rows it runs slower.
+// One call per row: inlined into the loop over rows it runs slower.
 template <class T, bool kFloor>
 HWY_NOINLINE void run_stepped_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count,
                                   Steps steps) {
@@ -266,7 +267,7 @@ template <class T, bool kFloor>
 void replace_type(KernelTable& table) {
   const EntryId id = kFloor ? EntryId::ELEMENT_WISE_MODULUS_FLOOR : EntryId::ELEMENT_WISE_MODULUS_TRUNCATE;
   auto& slots = table.at(entry(id), find_variant(entry(id), kDataTypeOf<T>));
-  // Unsigned numbers have no sign to round towards: one kernel for both.
+  // Truncation and floor agree for unsigned numbers, so both operators share one kernel.
   constexpr bool kRounds = kFloor && !std::is_unsigned_v<T>;
   slots[static_cast<std::size_t>(InnerLayout::contiguous)] = tiled_kernel<T, kRounds>;
   slots[static_cast<std::size_t>(InnerLayout::first_broadcast)] =

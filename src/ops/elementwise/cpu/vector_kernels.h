@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels written in vectors, by target: a CPU's set of instructions.
+// The vector kernels, by target: a CPU's instruction set.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ struct KernelTarget {
   void (*replace)(KernelTable&);  // replaces kernels of a generic table
 };
 
-// The targets that are compiled here, whether or not this machine runs them.
+// The targets that this build contains, whether or not the current CPU supports them.
 [[nodiscard]] std::span<const KernelTarget> vector_targets();
 
 }  // namespace anydml

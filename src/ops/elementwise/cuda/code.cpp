@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a program to the interpreter's code: each value gets a slot for as long as it is needed.
+// Compiles a program to the interpreter's code: each value gets a slot for as long as it is needed.
 #include <algorithm>
 
 #include "ops/elementwise/cuda/interpreter.h"
@@ -11,7 +11,7 @@ constexpr std::uint32_t kNever = 0xffffffff;
 
 class Slots {
  public:
-  // A slot until after instruction `until`.
+  // Allocates a slot that is in use until after instruction `until`.
   [[nodiscard]] std::uint16_t take(std::uint32_t until) {
     const auto free = std::find(until_.begin(), until_.end(), kNever);
     const auto slot = static_cast<std::uint16_t>(free - until_.begin());
@@ -22,7 +22,8 @@ class Slots {
     }
     return slot;
   }
-  // Slots that are free from instruction `now` on, including its own result: it reads before it writes.
+  // Frees slots that are last read before or at instruction `now`; its own result may reuse them, since it reads before
+  // it writes.
   void free_at(std::uint32_t now) {
     for (std::uint32_t& until : until_) {
       until = until != kNever && until <= now ? kNever : until;
@@ -35,7 +36,7 @@ class Slots {
 };
 
 struct Value {
-  std::uint32_t last_use;  // the instruction; their count for a store; kNever: not needed
+  std::uint32_t last_use;  // the index of the instruction; the instruction count for a store; kNever: not needed
   std::uint16_t slot;
   std::uint8_t bytes;
 };
@@ -43,7 +44,7 @@ struct Value {
 }  // namespace
 
 const char* make_code(const ElementStep& step, Code& code) {
-  constexpr const char* kUndefined = "the plan asks for types that its operators are not defined for";
+  constexpr const char* kUndefined = "the plan uses types for which its operators are not defined";
   const auto count = static_cast<std::uint32_t>(step.program.size());
   std::vector<Value> values(step.loads + count, Value{kNever, 0, 0});
   std::vector<CodeFunction> functions(count);
@@ -101,7 +102,7 @@ const char* make_code(const ElementStep& step, Code& code) {
     code.instructions.push_back(made);
   }
   if (slots.count() > kMostSlots) {
-    return "the program needs more values at a time than the CUDA backend can hold";
+    return "the program needs more live values than the CUDA backend supports";
   }
   for (std::size_t i = 0; i < step.stored.size(); ++i) {
     const Value& value = values[step.stored[i]];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of one definition, as device code alone.
+// The kernels of one definition, as pure device code.
 #pragma once
 
 #include <utility>
@@ -26,22 +26,22 @@ struct DefinitionTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
     }
     return widest;
   }();
-  // The widest operand moves 16 bytes at a time and narrower ones less: neighbouring threads then touch neighbouring
-  // bytes in every access, and the several vectors of a thread keep enough of them under way.
+  // The widest operand is accessed 16 bytes at a time and narrower ones in smaller pieces: neighboring threads then
+  // touch neighboring bytes in every access, and the several vectors of each thread keep enough bytes in flight.
   static constexpr u32 kVectorElements = kVectorBytes / kWidest;
   static constexpr u32 kVectorInputBytes = kVectorElements * (sizeof(Inputs) + ...);
 
-  // The result of a function; element.template operator()<T, i>() returns input i, of type T, as its bits.
+  // The result of a function; element.template operator()<T, i>() returns the bits of input i, of type T.
   template <class Of, class Element>
   [[nodiscard]] static __device__ auto call(const Of& of, const Element& element) {
     return call(of, element, std::index_sequence_for<Inputs...>{});
   }
-  // The result of the scalar, as its bits.
+  // The bits of the scalar's result.
   template <class Element>
   [[nodiscard]] static __device__ bits_t<Result> apply(const Scalar& scalar, const Element& element) {
     return __builtin_bit_cast(bits_t<Result>, call(scalar, element));
   }
-  // Calls use.template operator()<T, i>() for each input; for the output too.
+  // Calls use.template operator()<T, i>() for each input; the second function includes the output.
   template <class Use>
   static __device__ void for_each_input(const Use& use) {
     for_each_input(use, std::index_sequence_for<Inputs...>{});
@@ -63,7 +63,7 @@ struct DefinitionTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
   }
 };
 
-// Any layout at any address: neighbouring threads take neighbouring elements, each a few of them.
+// Any layout at any address: neighboring threads process neighboring elements, a few per thread.
 
 template <class Scalar>
 __global__ void __launch_bounds__(kRowThreads)
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kRowThreads)
 #pragma unroll
   for (u32 i = 0; i < kRowElements; ++i) {
     const u32 index = first + i * kRowThreads;
-    exists[i] = index >= first && index < launch.count;  // not past 2^32
+    exists[i] = index >= first && index < launch.count;  // guards against wrapping at 2^32
     std::int64_t offsets[Types::kOperands] = {};
     if (exists[i]) {
       add_offsets(launch, launch.rank, index, offsets);
@@ -98,11 +98,11 @@ __global__ void __launch_bounds__(kRowThreads)
   }
 }
 
-// Enough bytes under way for each thread. Memory is fast enough for either; the bench tells them apart.
+// Keeps enough bytes in flight for each thread; the number was chosen by benchmark.
 template <class Scalar>
 using RowShape = VectorShape<kRowThreads, row_vectors_of_thread(DefinitionTypes<Scalar>::kVectorInputBytes)>;
 
-// Rows that are contiguous, or stay at one element, a vector at a time.
+// Rows that are contiguous or have a single element, one vector at a time.
 template <class Scalar, class Shape = RowShape<Scalar>>
 __global__ void __launch_bounds__(Shape::kThreads)
     row_vectors(const __grid_constant__ Launch<DefinitionTypes<Scalar>::kOperands> launch,
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
   const u32 first = blockIdx.x * Shape::kOfBlock + threadIdx.x;
   const auto stays = [&launch](int operand) { return (launch.stays >> operand & 1) != 0; };
 
-  // Where a vector lies; how many elements of it exist.
+  // Computes the addresses of a vector and returns how many of its elements exist.
   const auto place = [&](u32 vector, std::byte*(&addresses)[kOperands]) {
     std::int64_t offsets[kOperands] = {};
     u32 column = vector;
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
   for (int i = 0; i < kVectors; ++i) {
     whole = place(first + i * Shape::kThreads, addresses[i]) == kElements && whole;
   }
-  if (!whole) {  // the end of a row, element by element, in as little code as it can be
+  if (!whole) {  // the end of a row: element by element, with minimal code
 #pragma unroll 1
     for (int i = 0; i < kVectors; ++i) {
       std::byte* at[kOperands];
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
     return;
   }
 
-  // All vectors are asked for before anything waits for one of them: elements that stay come after.
+  // Issues the loads of all vectors before anything waits for one of them; broadcast elements come afterwards.
   u32 inputs[kVectors][Types::kInputs][4];
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
@@ -190,16 +190,16 @@ __global__ void __launch_bounds__(Shape::kThreads)
   }
 }
 
-// The same where all operands are contiguous: one row, and nothing to find but where a thread begins. For functions,
-// which wait for instructions and not for memory.
+// The same for operands that are all contiguous: there is one row, and the only address to compute is the thread's
+// first. For functions, which are limited by instructions and not by memory.
 template <int kOperands>
 struct PlainLaunch {
   std::byte* addresses[kOperands];
   u32 count;
 };
 
-// The results of a vector. All elements are ordinary at first, so that their instructions mix; whether any is hard is
-// one question for all of them.
+// Computes the results of a vector. All elements first take the ordinary path, so that their instructions interleave; a
+// single branch then checks whether any of them is hard.
 template <class Scalar, class Element>
 __device__ inline void compute_vector(const Scalar& scalar, const Element& element, u32 (&results)[4]) {
   using Types = DefinitionTypes<Scalar>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of one variant, made from its scalar definition: entries that are not tuned run in these, and tuned ones
-// are tested against them. Each variant has separate kernels, so that none needs the registers of another.
+// The kernels of one variant, generated from its scalar definition: entries without tuned kernels use them, and tuned
+// kernels are tested against them. Each variant has separate kernels, so that none needs the registers of another.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace anydml::cuda {
 
-// The entry after a ScaleBias of its first input: one definition, so that both are one kernel and one pass over memory.
+// The entry after a ScaleBias of its first input: one definition, so that both run in one kernel and one pass over
+// memory.
 template <class Scalar, class Call = decltype(&Scalar::operator())>
 struct AfterScaleBias;
 template <class Scalar, class Result, class First, class... Rest>
@@ -90,7 +91,7 @@ template <class Scalar, class Shape = RowShape<Scalar>>
   return cudaGetLastError();
 }
 
-// The properties of its definition that every set has, without kernels.
+// The properties of the definition that every set has, without kernels.
 template <class Scalar>
 [[nodiscard]] constexpr KernelSet describe_kernels() {
   using Types = DefinitionTypes<Scalar>;

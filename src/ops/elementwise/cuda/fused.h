@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Programs of several instructions as one kernel, compiled at run time (backend/cuda/runtime.h). If that is not
-// possible, or the program is of an unsupported kind, the interpreter runs it.
+// possible, or the program is not supported, the interpreter runs it.
 #pragma once
 
 #include <span>
@@ -15,34 +15,35 @@ namespace anydml::cuda {
 
 struct FusedSource {
   KernelSource source;
-  KernelSet set = {};       // sizes of elements and of vectors; no kernel
+  KernelSet set = {};       // sizes of elements and vectors only; no kernels
   ScalarBytes scalar = {};  // the attributes of all instructions
 };
 
-// False: several stores, or more loads or attributes than kernels take.
+// False: the program has several stores, or more loads or attributes than the kernels support.
 [[nodiscard]] bool write_fused(const ElementStep& step, FusedSource& source);
 
-// Of kernels that were compiled from such source.
+// Launches kernels that were compiled from this source.
 [[nodiscard]] cudaError_t launch_fused(const RuntimeKernels& kernels, const KernelSet& set, KernelShape shape,
                                        const KernelLaunch& launch, cudaStream_t stream) noexcept;
 
-// A program as a class that a kernel calls for each element. In a kernel of another family it is handed an element of
-// one operand, or makes it (backend/cuda/family.h).
+// A program as a class that a kernel calls for each element. Inside a kernel of another family it is passed an element
+// of one operand, or computes it (backend/cuda/family.h).
 struct InlinedSource {
   std::string text;
   std::vector<std::uint64_t> words;  // the attributes of all instructions; at least one
 };
 inline constexpr std::uint32_t kNoneHanded = kMaxOperands;
-// handed: that operand. False: the plan uses types that its operators do not define. vector: the number of elements
-// that it also makes at a time; 0: none.
+// handed: that operand. vector: the number of elements that the class can also compute at a time, or 0. False: the plan
+// uses types for which its operators are not defined.
 [[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t vector, const char* name,
                                  InlinedSource& source);
-// The same as a separate kernel: any number of loads and stores, element by element. False: too many attributes too.
+// The same as a separate kernel: any number of loads and stores, element by element. Also false if there are too many
+// attributes.
 [[nodiscard]] bool write_each(const ElementStep& step, InlinedSource& source);
 [[nodiscard]] KernelSource each_kernel(const InlinedSource& source);
 [[nodiscard]] cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& launch,
                                       std::span<const std::uint64_t> words, cudaStream_t stream) noexcept;
-// Of an object of that class: a launch of so many operands, and the words.
+// The size of an object of that class: a launch with this many operands, and the words.
 [[nodiscard]] std::size_t inlined_bytes(std::uint32_t operands, std::size_t words);
 void make_inlined(const KernelLaunch& launch, std::span<const std::uint64_t> words, std::byte* object);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The building blocks of source that is written at run time (fused_source.cpp): definitions called with the bits of
-// their values, so that each of them interprets a value by its own types.
+// The building blocks of source that is generated at run time (fused_source.cpp): definitions are called with the bits
+// of their values, and each interprets them by its own types.
 #pragma once
 
 #include "ops/elementwise/cuda/entry_device.cuh"
@@ -18,7 +18,7 @@ struct ByBits<Scalar, Result (Scalar::*)(Inputs...) const> {
   }
 };
 
-// words: where the definition's attributes are, if it has any.
+// words: the definition's attributes, if it has any.
 template <class Scalar, class... Inputs>
 [[nodiscard]] __device__ auto call_by_bits(const u64* words, Inputs... inputs) {
   using Kernel = KernelScalar<Scalar>;
@@ -29,7 +29,7 @@ template <class Scalar, class... Inputs>
   }
 }
 
-// Elements that lie beside each other, or the one that the operand stays at, over and over.
+// Loads contiguous elements, or repeats the single element of a broadcast operand.
 template <class T, int kElements, int kOperands>
 __device__ inline void load_elements(const Launch<kOperands>& launch, int operand,
                                      const std::int64_t (&offsets)[kOperands], u32 (&words)[4]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of kernels that were compiled while a program runs, whatever the number of their operands.
+// The parameters of kernels that were compiled at run time, for any number of operands.
 #include <algorithm>
 #include <array>
 

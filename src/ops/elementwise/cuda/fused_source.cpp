@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a program to the source of its kernels.
+// Generates the source of a program's kernels.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -24,14 +24,14 @@ std::string value_name(std::uint32_t value) {
   return name += std::to_string(value);
 }
 
-// The instructions as statements, over values that are loaded before.
+// The instructions as statements over values that are already loaded.
 struct ProgramText {
   std::string body;
   std::vector<std::size_t> bytes;    // of each value
   std::vector<std::uint64_t> words;  // the attributes of all instructions
 };
 
-// False: the entries have no such variants, or values are not of the sizes that they take.
+// False: an entry has no such variant, or a value does not have the size that the variant expects.
 bool write_program(const ElementStep& step, ProgramText& text) {
   std::vector<std::size_t>& bytes = text.bytes;
   for (std::uint32_t i = 0; i < step.loads; ++i) {
@@ -75,8 +75,8 @@ void begin_class(std::string& text, const char* name) {
   text.append(name).append(" {\n");
 }
 
-// The way of some elements that follow one another. Loads come before all stores, so that the elements wait for memory
-// together. Elements from `count` on are not there, and the first is computed again in their place.
+// The function that processes several consecutive elements. All loads precede all stores, so that the elements wait for
+// memory together. Elements from `count` on do not exist; the first is computed again instead.
 void write_some(const ElementStep& step, std::uint32_t handed, const std::string& body, const std::string& offsets,
                 std::string& text) {
   const auto operands = static_cast<std::uint32_t>(step.loads + step.stored.size());

@@ -10,21 +10,21 @@
 namespace anydml::cuda {
 namespace {
 
-// 128 KiB each. A program with more parameters than this computes what it asks for later.
+// 128 KiB each. Once a process has created this many tables, further functions are computed directly.
 constexpr std::size_t kMostTables = 128;
 
 struct Table {
   int device;
   FillHalves fill;
   std::string scalar;
-  std::uint16_t* results;  // null: it could not be made, and is not tried again
+  std::uint16_t* results;  // null: it could not be built; there is no second attempt
 };
 
 std::uint16_t* make_table(const Machine& machine, FillHalves fill, const ScalarBytes& scalar) noexcept {
   void* memory = nullptr;
   cudaStream_t stream = nullptr;
   constexpr std::size_t kBytes = kHalves * sizeof(std::uint16_t);
-  if (machine.shared_bytes_of_block < kBytes) {  // as of older GPUs
+  if (machine.shared_bytes_of_block < kBytes) {  // older GPUs
     return nullptr;
   }
   if (cudaMalloc(&memory, kBytes) != cudaSuccess) {
@@ -32,7 +32,7 @@ std::uint16_t* make_table(const Machine& machine, FillHalves fill, const ScalarB
     return nullptr;
   }
   auto* const results = static_cast<std::uint16_t*>(memory);
-  // On a stream of its own, and waited for: any stream may use it then.
+  // Filled on a temporary stream and synchronized, so that any stream may use the table afterwards.
   const bool made = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess &&
                     fill(results, scalar, stream) == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess;
   if (stream != nullptr) {
@@ -50,7 +50,7 @@ std::uint16_t* make_table(const Machine& machine, FillHalves fill, const ScalarB
 
 const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar, std::size_t scalar_bytes,
                                      const Machine& machine) noexcept {
-  // Never destroyed: at the process's end the driver may be gone, and threads may still launch.
+  // Never destroyed: when the process exits, the driver may be gone already and threads may still launch kernels.
   static std::mutex& mutex = *new std::mutex;
   static auto& tables = *new std::vector<Table>;
   try {
@@ -69,7 +69,7 @@ const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar,
     table.results = make_table(machine, fill, scalar);
     tables.push_back(std::move(table));
     return tables.back().results;
-  } catch (...) {  // no memory
+  } catch (...) {  // out of memory
     return nullptr;
   }
 }

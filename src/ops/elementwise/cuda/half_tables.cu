@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kTableThreads)
       }
     }
   };
-  load();  // under way while the table comes
+  load();  // in flight while the table is loaded
 #pragma unroll
   for (u32 i = 0; i < kTableBytes / sizeof(uint4) / kTableThreads; ++i) {
     held[i * kTableThreads + threadIdx.x] = reinterpret_cast<const uint4*>(table)[i * kTableThreads + threadIdx.x];
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kTableThreads)
 
 cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count, const Machine& machine,
                               cudaStream_t stream) noexcept {
-  // For each device; it costs little to say it again.
+  // Required once per device; repeating the call is cheap.
   if (const cudaError_t error =
           cudaFuncSetAttribute(look_halves_up, cudaFuncAttributeMaxDynamicSharedMemorySize, kTableBytes);
       error != cudaSuccess) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Functions of FLOAT16 by a table in shared memory: of one input, contiguous. It is right by construction, since the
-// definition filled it, and as fast as memory whatever the function costs.
+// FLOAT16 functions of one contiguous input, looked up in a table in shared memory. The results are correct by
+// construction, since the definition filled the table, and the speed is that of memory however expensive the function
+// is.
 #pragma once
 
 #include "ops/elementwise/cuda/entry_device.cuh"
@@ -10,7 +11,7 @@
 
 namespace anydml::cuda {
 
-// Bringing the table into every multiprocessor costs some microseconds: fewer elements are computed.
+// Loading the table into every multiprocessor costs some microseconds, so smaller tensors are computed directly.
 inline constexpr u32 kWorthTable = 1 << 20;
 inline constexpr int kTableThreads = 1024;
 inline constexpr u32 kTableBytes = kHalves * sizeof(u16);
@@ -22,7 +23,7 @@ __global__ void fill_halves(u16* table, const __grid_constant__ Scalar scalar) {
   table[i] = to_bits(scalar(from_bits<f16>(static_cast<u16>(i))));
 }
 
-// One block for each multiprocessor, which goes over all elements in steps of the grid. Vectors are of eight elements.
+// One block for each multiprocessor, with a grid-stride loop over all elements. A vector has eight elements.
 __global__ void __launch_bounds__(kTableThreads)
     look_halves_up(const u16* table, const std::byte* from, std::byte* to, u32 count);
 
@@ -35,7 +36,7 @@ template <class Scalar>
 [[nodiscard]] cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count,
                                             const Machine& machine, cudaStream_t stream) noexcept;
 
-// Whether this is a function of one FLOAT16.
+// Whether the definition is a function of one FLOAT16 input.
 template <class Scalar>
 inline constexpr bool kIsHalfFunction = false;
 template <class Of>

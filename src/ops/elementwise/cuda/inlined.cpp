@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kVectorBytes = 16;
 
-// The step's class for NVRTC. An object of it holds the launch, which has the addresses, and the attributes.
+// The step's class for NVRTC. An object of it contains the launch, with the addresses, and the attributes.
 class InlinedElements final : public JoinedStep {
  public:
   InlinedElements(const JoinedElements& joined, std::uint32_t vector, InlinedSource source)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The interpreter's kernel and its table of device functions, one for each variant of each entry. The table and the
-// kernel are in this one file: a function's address means something only within the module that it was linked into, and
-// files compiled for themselves are modules of their own. (Relocatable device code would link them into one, but the
-// code for GPUs that are not named in the build would then have to be linked by the driver.) A function is one call of
-// a definition, so the file compiles quickly for all its entries.
+// The interpreter's kernel and its table of device functions, one for each variant of each entry. Both have to be in
+// the same file: a device function's address is valid only within its own module, and separately compiled files are
+// separate modules. (Relocatable device code would link them into one module, but for GPUs that the build does not name
+// the driver would then have to do the linking.) Each function is one call of a definition, so the file compiles
+// quickly despite its many entries.
 #include "ops/elementwise/cuda/interpreter.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace anydml::cuda {
 namespace {
 
-// Slots hold the bits of values; bits above a value's own are ignored.
+// A slot contains the bits of a value; the bits above the value's width are ignored.
 using DeviceFunction = u64 (*)(const CodeInstruction& instruction, const u64* slots, const u64* scalars);
 
 template <class Scalar>
@@ -43,7 +43,7 @@ template <class... Scalars>
   return kAll[number];
 }
 
-// A launch with few instructions takes little of the parameters.
+// Launches with few instructions use a smaller parameter.
 template <std::size_t kInstructions, std::size_t kScalars>
 struct CodeParameter {
   Launch<kMaxOperands> launch;
@@ -84,7 +84,7 @@ __device__ inline void store_bits(std::byte* to, u64 bits, u32 bytes, bool align
   }
 }
 
-// With any function's registers a block of this size fits.
+// A block of this size fits, however many registers a function uses.
 constexpr u32 kCodeThreads = 128;
 
 template <class Parameter>
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(kCodeThreads) run_code(const __grid_constant__
     const CodeInstruction& instruction = parameter.code[i];
     slots[instruction.result] = function_at(AllVariants{}, instruction.function)(instruction, slots, parameter.scalars);
   }
-  // Only now: an output may lie over an input.
+  // Stores come last, since an output may overlap an input.
 #pragma unroll 1
   for (u32 i = 0; i < parameter.stores; ++i) {
     const CodeAccess& access = parameter.accesses[parameter.loads + i];

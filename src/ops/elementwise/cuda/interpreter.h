@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Programs that no kernel was made for: an interpreter runs them instruction by instruction for each element, with all
-// values in a thread's own memory. Any entries, any types, several stores; slower than a kernel of one entry.
+// Runs programs that have no compiled kernel: the interpreter executes them instruction by instruction for each
+// element, with all values in thread-local memory. It supports any entries, any types and several stores, but is slower
+// than a kernel for one entry.
 #pragma once
 
 #include <vector>
@@ -10,12 +11,12 @@
 
 namespace anydml::cuda {
 
-inline constexpr std::uint32_t kMostSlots = 64;  // values that are needed at the same time
+inline constexpr std::uint32_t kMostSlots = 64;  // values that are live at the same time
 
 struct CodeInstruction {
   std::uint16_t function;  // the number of the variant among the variants of all entries
   std::uint16_t result;    // a slot
-  std::uint16_t scalar;    // where its definition begins among the scalars
+  std::uint16_t scalar;    // the offset of its definition among the scalars
   std::uint16_t sources[kMaxInputs];
 };
 
@@ -32,7 +33,7 @@ struct Code {
   std::vector<CodeInstruction> instructions;
   std::vector<std::uint64_t> scalars;
 };
-inline constexpr std::size_t kMostInstructions = 512;  // they are a kernel's parameter
+inline constexpr std::size_t kMostInstructions = 512;  // they are passed as a kernel parameter
 inline constexpr std::size_t kMostScalars = 1024;
 
 // The interpreter's data for a variant.
@@ -49,7 +50,7 @@ struct CodeFunction {
 // Null, or why the program cannot be run.
 [[nodiscard]] const char* make_code(const ElementStep& step, Code& code);
 
-// Operands are the step's, all of them.
+// The operands are all operands of the step.
 [[nodiscard]] cudaError_t launch_code(const Code& code, const KernelLaunch& launch, cudaStream_t stream) noexcept;
 
 }  // namespace anydml::cuda

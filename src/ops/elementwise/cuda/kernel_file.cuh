@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of all entries, dealt to files that the build writes (cuda/family.cmake), so that each file
-// compiles in seconds and a new entry of elementwise.def needs no other edit.
+// The kernels of all entries, distributed among files that the build generates (cuda/family.cmake), so that each file
+// compiles in seconds and a new entry in elementwise.def needs no other edit.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace anydml::cuda {
 
-// With a multiple of eleven, the number of types, the heavy types of all entries would share a file.
+// With a multiple of eleven, the number of types, the expensive types of all entries would end up in the same file.
 static_assert(kKernelFiles % 11 != 0);
 
 [[nodiscard]] constexpr std::uint32_t file_of(EntryId entry, std::uint32_t variant) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameter of a kernel from a step that is prepared.
+// Builds a kernel's parameter from a prepared step.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ template <int kOperands>
   return launch;
 }
 
-// The definition that its bytes are.
+// Interprets the bytes as the definition.
 template <class Scalar>
 [[nodiscard]] const Scalar& scalar_in(const ScalarBytes& bytes) {
   return *std::launder(reinterpret_cast<const Scalar*>(bytes.bytes));

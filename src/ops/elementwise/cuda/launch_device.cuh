@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A step as a kernel sees it: a kernel's parameter, no larger than its operands need. Nothing of the host's, so that
-// kernels can be compiled while a program runs.
+// A kernel's parameter: a step as the kernel sees it, no larger than its operands need. It includes no host code, so
+// that kernels can be compiled at run time.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -22,25 +22,25 @@ struct Launch {
   std::int64_t strides[kLaunchRank][kOperands];
 };
 
-// The kernels of entries, for code that launches them: threads of a block, and elements or vectors of each thread.
+// Launch parameters of the entries' kernels: threads per block, and elements or vectors per thread.
 inline constexpr u32 kRowThreads = 256;
 inline constexpr u32 kRowElements = 4;
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 row_vectors_of_thread(u32 vector_input_bytes) {
   return vector_input_bytes < 16 ? 4 : 2;
 }
 
-// How a kernel by vectors is tuned.
+// The tuning parameters of a vector kernel.
 template <int kThreads_, int kVectors_, bool kStreaming_ = true>
 struct VectorShape {
   static constexpr int kThreads = kThreads_;
-  static constexpr int kVectors = kVectors_;            // in flight for each thread, of each input
-  static constexpr bool kStreaming = kStreaming_;       // loads and stores that say they are not used again
-  static constexpr u32 kOfBlock = kThreads * kVectors;  // vectors
+  static constexpr int kVectors = kVectors_;            // in flight for each thread and input
+  static constexpr bool kStreaming = kStreaming_;       // loads and stores with an evict-first hint
+  static constexpr u32 kOfBlock = kThreads * kVectors;  // vectors per block
 };
 
 #if defined(__CUDACC__)
 
-// Adds to the offsets where an index over the loops [0, loops) leads.
+// Adds the position of an index over the loops [0, loops) to the offsets.
 template <int kOperands>
 __device__ inline void add_offsets(const Launch<kOperands>& launch, std::uint32_t loops, std::uint32_t index,
                                    std::int64_t (&offsets)[kOperands]) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The two modulus operators on floats packed in 32-bit words, tuned. Exact: the same bits as the scalar definitions.
+// Tuned kernels of the two modulus operators on floats packed in 32-bit words. Exact: the same bits as the scalar
+// definitions.
 //
-// A quotient is estimated, and either cannot be wrong or is proved by its remainder. Fused operations, directed
-// rounding and the approximate reciprocal are written by name; the proofs rely on them.
+// A quotient is estimated, and either cannot be wrong or is verified by its remainder. Fused operations, directed
+// rounding and the approximate reciprocal are written explicitly; the proofs rely on them.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -10,7 +11,7 @@
 
 namespace anydml::cuda {
 
-// At most 2^-23 away, relatively; subnormal results are 0, subnormal operands give infinity.
+// Relative error at most 2^-23. Subnormal results are flushed to 0; subnormal operands give infinity.
 [[nodiscard]] __device__ inline f32 approximate_reciprocal(f32 y) {
   f32 result;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(y));
@@ -22,10 +23,10 @@ namespace anydml::cuda {
   return __uint_as_float(__float_as_uint(approximate_reciprocal(y)) + 2);
 }
 
-// At most 2^-51 away, relatively.
+// Relative error at most 2^-51.
 [[nodiscard]] __device__ inline f64 near_reciprocal(f64 y) {
   f64 estimate;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(y));  // some 20 bits; two steps double them twice
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(y));  // about 20 bits; each of the two steps doubles them
   estimate = __fma_rn(estimate, __fma_rn(-y, estimate, 1.0), estimate);
   return __fma_rn(estimate, __fma_rn(-y, estimate, 1.0), estimate);
 }
@@ -39,8 +40,8 @@ template <class F>
 struct Real;
 template <>
 struct Real<f32> {
-  static constexpr f32 kInteger = 0x1p23f;  // a sum with this, rounded toward zero, drops the fraction
-  static constexpr int kStepBits = 21;      // of a quotient that the reciprocal gives to within one
+  static constexpr f32 kInteger = 0x1p23f;  // adding this, rounded toward zero, drops the fraction
+  static constexpr int kStepBits = 21;      // bits of a quotient that the reciprocal gives to within one
   static __device__ f32 fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
   static __device__ f32 fma_toward_zero(f32 a, f32 b, f32 c) { return __fmaf_rz(a, b, c); }
   static __device__ u32 bits(f32 x) { return __float_as_uint(x); }
@@ -56,28 +57,30 @@ struct Real<f64> {
   static __device__ f64 from(u64 bits) { return __longlong_as_double(static_cast<long long>(bits)); }
 };
 
-// x mod y for magnitudes, where the result's bits are below y's; otherwise it is not yet known.
+// x mod y for magnitudes, if the bits of the result are below those of y; otherwise the remainder is not known yet.
 //
-// Where x >= y, both are multiples of y's last place u, and so is x - q * y, whatever integer q is. Rounded it is
-// r < y only if it was below y < 2^24 u itself, and then nothing was rounded; the same holds for -y <= r < 0, where one
-// y more is the answer. The estimate errs upwards so that the second case, which costs nothing, is the usual error: one
-// y too much, up to 2^25 u, may have been rounded, and is refused. Where x < y, q is 0, or 1 for an x just below y,
-// whose difference is exact. Infinities, NaN, zero and subnormal divisors end as NaN, which is above every y.
+// If x >= y, both are multiples of y's last place u, and so is x - q * y for every integer q. Its rounded value r is
+// below y only if the exact value is below y < 2^24 u, and then r is exact. The same holds for -y <= r < 0, where r + y
+// is the answer. The estimate is biased upward, so that the second case, which costs nothing, is the usual error; with
+// a quotient that is too small, the difference can reach 2^25 u, may be inexact and is rejected. If x < y, q is 0, or 1
+// for an x just below y, whose difference is exact. Infinities, NaN, zero and subnormal divisors yield NaN, whose bits
+// are above every y.
 template <class F>
 [[nodiscard]] __device__ inline F try_remainder(F x, F y, F reciprocal) {
   using R = Real<F>;
   const F quotient = R::fma_toward_zero(x, reciprocal, R::kInteger) - R::kInteger;
   const F low = R::fma(-quotient, y, x);
   const F high = low + y;
-  // As integers, negative numbers are the largest.
+  // Compared as integers, negative numbers are the largest.
   const auto low_bits = R::bits(low);
   const auto high_bits = R::bits(high);
   return R::from(low_bits < high_bits ? low_bits : high_bits);
 }
 
-// What try_remainder left, one element after another: x mod y for those of todo. Long division with significands in
-// [1, 2), kStepBits of the quotient at a time. The lanes of a warp take steps together though their elements differ in
-// length: a lane that has finished one goes on to its next after a few steps more, which change nothing.
+// Computes x mod y for the elements in todo, which try_remainder left unfinished, one after another. Long division with
+// significands in [1, 2), kStepBits of the quotient at a time. The lanes of a warp step together although their
+// elements need different numbers of steps: a lane that has finished an element executes a few more steps that change
+// nothing, and then starts its next element.
 template <class F, int kElements>
 __device__ inline void finish_remainders(u32 todo, const F (&xs)[kElements], const F (&ys)[kElements],
                                          F (&results)[kElements]) {
@@ -121,7 +124,7 @@ __device__ inline void finish_remainders(u32 todo, const F (&xs)[kElements], con
         gap = x_exponent - y_exponent;
         divisor = R::from((y_normal & P::kFraction) | kOne);
         reciprocal = reciprocal_above(divisor);
-        // 2^(y_exponent - bias), itself subnormal where y is, or almost.
+        // 2^(y_exponent - bias), which is subnormal if y is, or nearly so.
         scale = y_exponent > 0 ? R::from(static_cast<Bits>(y_exponent) << P::kFractionBits)
                                : R::from(static_cast<Bits>(P::kHidden >> (1 - y_exponent)));
         const F significand = R::from((x_normal & P::kFraction) | kOne);
@@ -144,7 +147,7 @@ __device__ inline void finish_remainders(u32 todo, const F (&xs)[kElements], con
   }
 }
 
-// Whether this GPU multiplies FLOAT64 half as fast as FLOAT32. Elsewhere it takes 32 times as long or more.
+// Whether this GPU multiplies FLOAT64 at half the FLOAT32 rate. On other GPUs it takes at least 32 times as long.
 #if defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 700 || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
 inline constexpr bool kFastDoubles = true;
@@ -152,19 +155,19 @@ inline constexpr bool kFastDoubles = true;
 inline constexpr bool kFastDoubles = false;
 #endif
 
-// x mod y in FLOAT64, 48 bits of the quotient at a time: y times a power of 2^48 is taken away as often as it fits,
-// from the greatest power that any lane here needs down to 1; for a lane with a smaller x that is not once. As often as
-// it fits, or once more or less: the quotient, below 2^50, is rounded down from an estimate that is off by less than a
-// half. The rest is then between -1 and 2 divisors, the next power sets it right, and the end sees to the last.
-// Every difference is exact: it is a multiple of the last place of that divisor, or of x where x is below it, and less
-// than two divisors of 24 bits.
+// x mod y in FLOAT64, 48 bits of the quotient at a time: y times a power of 2^48 is subtracted as often as it fits,
+// from the largest power that any lane needs down to 1; for a lane with a smaller x, the first quotients are 0. The
+// quotient, below 2^50, may be off by one: it is rounded down from an estimate whose error is less than one half. The
+// remainder is then between -1 and 2 divisors; the next power corrects it, and a final step corrects the last one.
+// Every difference is exact: it is a multiple of the last place of that divisor, or of x if x is smaller, and less than
+// two divisors of 24 bits.
 //
-// Two elements at once: their steps do not wait for one another. It does no harm to one that needed none.
+// Processes two elements at once, whose steps are independent. An element that needed no steps is unaffected.
 __device__ inline void finish_in_doubles(const f32 (&x)[2], const f32 (&y)[2], f32 (&results)[2]) {
   constexpr int kStep = 48;
-  constexpr int kMostSteps = 5;       // 277 bits lie between the greatest and the least number
-  constexpr int kExponent = 1 << 20;  // one more, in the upper half
-  constexpr f64 kInteger = 0x1.8p52;  // a sum with this, rounded toward zero, is rounded down to an integer
+  constexpr int kMostSteps = 5;       // 277 bits lie between the largest and the smallest number
+  constexpr int kExponent = 1 << 20;  // one more in the exponent, in the upper half
+  constexpr f64 kInteger = 0x1.8p52;  // adding this, rounded toward zero, rounds down to an integer
   f64 divisor[2];
   f64 inverse[2];
   f64 remainder[2];
@@ -209,7 +212,7 @@ template <bool kFloor, class F>
   using R = Real<F>;
   constexpr auto kSign = FloatParts<F>::kSign;
   if constexpr (kFloor) {
-    const F other = y - r;  // rounded once, as m + b is
+    const F other = y - r;  // rounded once, like m + b
     const F magnitude = ((a ^ b) & kSign) != 0 && r != 0 ? other : r;
     return R::from(R::bits(magnitude) | (b & kSign));
   } else {
@@ -217,7 +220,7 @@ template <bool kFloor, class F>
   }
 }
 
-// Elements of one type in words. Divisor: the precomputed properties of a divisor that serves many dividends.
+// Elements of one type in words. Divisor: precomputed properties of a divisor that is used for many dividends.
 template <bool kFloor, class T>
 struct Modulus;
 
@@ -317,13 +320,13 @@ __device__ inline void widen_halves(u32 word, f32& low, f32& high) {
   return word;
 }
 
-// In FLOAT32, where every divisor but 0 is normal.
+// Computed in FLOAT32, where every divisor except 0 is normal.
 template <bool kFloor>
 struct Modulus<kFloor, f16> {
   struct Divisor {
     f32 y;
     f32 reciprocal;
-    u32 word;  // twice
+    u32 word;  // the divisor, twice
   };
   static __device__ Divisor prepare(u16 b) {
     f32 y;
@@ -332,7 +335,7 @@ struct Modulus<kFloor, f16> {
     return {y, reciprocal_above(y), b * 0x00010001u};
   }
 
-  // A quotient is below 2^40: at most 2^21 for the divisor times 2^19, and then 2^19 for the divisor itself.
+  // A quotient is below 2^40: at most 2^21 for the divisor times 2^19, and then at most 2^19 for the divisor itself.
   static __device__ f32 finish(f32 x, f32 y, f32 reciprocal) {
     const f32 first = try_remainder(x, y * 0x1p19f, reciprocal * 0x1p-19f);
     const f32 second = try_remainder(first, y, reciprocal);

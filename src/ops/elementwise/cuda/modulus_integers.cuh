@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The two modulus operators on integers packed in 32-bit words, tuned. Exact: the same bits as the scalar definitions.
+// Tuned kernels of the two modulus operators on integers packed in 32-bit words. Exact: the same bits as the scalar
+// definitions.
 #pragma once
 
 #include "ops/elementwise/cuda/modulus_floats.cuh"
 
 namespace anydml::cuda {
 
-// 16 bits, in FLOAT32 without a conversion: an element permuted into the significand of 2^23 makes a number of it.
-// Half a unit more on the dividend keeps the quotient 1 / (2 |b|) away from every integer, which is more than the error
-// of the reciprocal makes of it, |a / b| * 2^-23, for any dividend below 2^22: the quotient is always right. Signed
-// types go in with their sign bit turned around, which adds 2^15; so do results.
+// 16 bits, computed in FLOAT32 without a conversion: an element permuted into the significand of 2^23 becomes a number.
+// Adding one half to the dividend keeps the quotient at least 1 / (2 |b|) away from every integer. For any dividend
+// below 2^22 that exceeds the error caused by the reciprocal, |a / b| * 2^-23, so the quotient is always correct.
+// Signed types are loaded with their sign bit flipped, which adds 2^15; results likewise.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
   static constexpr bool kSigned = std::is_signed_v<T>;
@@ -17,7 +18,7 @@ requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
   static constexpr f32 kMagic = 0x1p23f + (kSigned ? 32768.0f : 0.0f);
 
   struct Divisor {
-    f32 value;  // not 0; the magnitude where the quotient truncates
+    f32 value;  // not 0; the magnitude if the quotient truncates
     f32 reciprocal;
   };
 
@@ -31,7 +32,7 @@ requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
       const f32 value = number == 0 ? 1.0f : number;
       return {value, approximate_reciprocal(value)};
     } else {
-      const f32 value = fmaxf(fabsf(number), 1.0f);  // 1 for 0: the remainder is then 0
+      const f32 value = fmaxf(fabsf(number), 1.0f);  // a divisor of 0 becomes 1, with remainder 0
       return {value, approximate_reciprocal(value)};
     }
   }
@@ -46,7 +47,7 @@ requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
     } else if constexpr (kFloor) {
       const f32 a = a_in_significand - kMagic;
       const f32 half = __uint_as_float((__float_as_uint(b.value) & 0x80000000) | 0x3f000000);
-      // Toward zero is downwards here, for the sum is positive.
+      // Toward zero means down here, because the sum is positive.
       const f32 quotient = __fmaf_rz(a + half, b.reciprocal, 0x1.8p23f) - 0x1.8p23f;
       return __float_as_uint(__fmaf_rn(-quotient, b.value, a_in_significand));
     } else {
@@ -103,18 +104,18 @@ constexpr u32 kMinusHalf = 0xb800b800;
 constexpr u32 kHalf = 0x38003800;
 }  // namespace halves
 
-// 8 bits, two at a time in FLOAT16: a byte permuted into the significand of 1024 makes a number of it, signed ones with
-// their sign bit turned around, which adds 128. The quotient is that of the dividend and half a unit, less a half,
-// rounded to nearest: (|a| + 1/2) / |b| is 1 / (2 |b|) away from every integer, and the roundings of the reciprocal and
-// of the product make less than 3/4 of that of it, even for 255. So it is always right, and the remainder is exact.
+// 8 bits, two at a time in FLOAT16: a byte permuted into the significand of 1024 becomes a number; signed bytes have
+// their sign bit flipped, which adds 128. The quotient is (|a| + 1/2) / |b| - 1/2, rounded to nearest: (|a| + 1/2) /
+// |b| is 1 / (2 |b|) away from every integer, and the rounding errors of the reciprocal and of the product amount to
+// less than 3/4 of that, even for 255. So the quotient is always correct, and the remainder is exact.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
   static constexpr bool kSigned = std::is_signed_v<T>;
   static constexpr u32 kTurn = kSigned ? 0x80808080 : 0;
   static constexpr u32 kOffset = kSigned ? 0x64806480 : 0x64006400;   // 1024, or 1024 + 128
-  static constexpr u32 kInteger = kSigned ? 0x66006600 : 0x65006500;  // a sum with this is rounded to an integer
+  static constexpr u32 kInteger = kSigned ? 0x66006600 : 0x65006500;  // adding this rounds to an integer
 
-  // Two of each; the reciprocal and the nudge belong to the magnitude where the quotient truncates.
+  // Two copies of each; the reciprocal and the nudge are those of the magnitude if the quotient truncates.
   struct Divisor {
     u32 value;
     u32 reciprocal;
@@ -135,7 +136,7 @@ requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
     return {value, reciprocal, halves::fma(magnitude, halves::kHalf, halves::kMinusHalf)};
   }
   static __device__ Divisor prepare(u8 b) {
-    const u32 divisor = b == 0 ? 1 : b;  // 1 for 0: the remainder is then 0
+    const u32 divisor = b == 0 ? 1 : b;  // a divisor of 0 becomes 1, with remainder 0
     return divisor_of(halves::subtract(in_significands((divisor * 0x01010101) ^ kTurn, 0), kOffset));
   }
 
@@ -164,7 +165,7 @@ requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
     return mask;
   }
 
-  // Divisors of 0 give whatever they give, and then 0.
+  // Results for divisors of 0 are arbitrary at first and then replaced with 0.
   template <int kWords>
   static __device__ void many(const u32 (&a)[kWords], const u32 (&b)[kWords], u32 (&out)[kWords]) {
 #pragma unroll
@@ -188,15 +189,15 @@ requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
 [[nodiscard]] __device__ inline u32 multiply_high(u32 a, u32 b) { return __umulhi(a, b); }
 [[nodiscard]] __device__ inline u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 
-// 32 and 64 bits: unsigned division of the magnitudes. A divisor of many is multiplied by: with m = (2^n - 1) / b
-// rounded down, a * m / 2^n is at most one below a / b.
+// 32 and 64 bits: unsigned division of the magnitudes. A divisor that is used for many dividends is replaced by a
+// multiplication: with m = (2^n - 1) / b rounded down, a * m / 2^n is at most one below a / b.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) >= 4) struct Modulus<kFloor, T> {
   using Bits = bits_t<T>;
   static constexpr bool kSigned = std::is_signed_v<T>;
 
   struct Divisor {
-    Bits magnitude;  // 1 for 0: the remainder is then 0
+    Bits magnitude;  // a divisor of 0 becomes 1, with remainder 0
     Bits multiplier;
     bool negative;
   };

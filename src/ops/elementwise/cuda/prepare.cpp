@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a step to kernels: what can be known beforehand is worked out once, the rest depends on the addresses.
+// Chooses the kernels of a step: everything that is known beforehand is computed once, and the rest depends on the
+// addresses.
 #include <algorithm>
 #include <cstdio>
 
@@ -11,7 +12,7 @@
 namespace anydml::cuda {
 namespace {
 
-// Rows shorter than this, in vectors, are not worth a vector that is not full.
+// Rows shorter than this many vectors are not worth a partially filled vector.
 constexpr std::int64_t kVectorsOfLongRow = 8;
 // Tiles that are mostly empty are not worth shared memory.
 constexpr std::uint32_t kLeastTileSize = 16;
@@ -60,7 +61,7 @@ const char* PreparedElements::prepare(const ElementStep& step, const Machine& ma
   }
   const Instruction& last = step.program.back();
   for (std::uint32_t input = 0; input < kernels_->inputs; ++input) {
-    const bool is_result = last.sources[input] >= step.loads;  // the ScaleBias's
+    const bool is_result = last.sources[input] >= step.loads;  // of the ScaleBias
     map_operand(nest, is_result ? step.program[0].sources[0] : last.sources[input], kernels_->element_sizes[input]);
   }
   map_operand(nest, step.loads, kernels_->element_sizes[kernels_->inputs]);
@@ -72,7 +73,8 @@ const char* PreparedElements::prepare(const ElementStep& step, const Machine& ma
   return nullptr;
 }
 
-// One entry over operands, or a ScaleBias of its first input and the entry. Operands may repeat, and come in any order.
+// One entry over operands, or a ScaleBias of its first input followed by the entry. Operands may repeat and may be in
+// any order.
 bool PreparedElements::find_kernels_of(const ElementStep& step) {
   const std::size_t count = step.program.size();
   if (count == 0 || count > 2 || step.stored.size() != 1 || step.stored[0] != step.loads + count - 1) {
@@ -105,7 +107,7 @@ bool PreparedElements::find_kernels_of(const ElementStep& step) {
 }
 
 bool PreparedElements::find_fused_of(const ElementStep& step) {
-  constexpr std::int64_t kWorthCompiling = 1 << 15;  // elements; below, the interpreter is as good
+  constexpr std::int64_t kWorthCompiling = 1 << 15;  // elements; below that the interpreter is as fast
   if (step.nest.count < kWorthCompiling) {
     return false;
   }
@@ -120,7 +122,7 @@ bool PreparedElements::find_fused_of(const ElementStep& step) {
   }
   fused_ = find_runtime_kernels(source.source, machine_);
   fused_set_ = source.set;
-  fused_set_.vector = [](const KernelLaunch&, cudaStream_t) noexcept { return cudaErrorNotSupported; };  // it is there
+  fused_set_.vector = [](const KernelLaunch&, cudaStream_t) noexcept { return cudaErrorNotSupported; };  // never called
   scalar_ = source.scalar;
   kernels_ = fused_ != nullptr ? &fused_set_ : nullptr;
   return fused_ != nullptr;
@@ -156,7 +158,7 @@ void PreparedElements::choose_shape(const LoopNest& nest) {
   }
 }
 
-// Each operand is contiguous along the rows or stays at one element of each, and rows begin where vectors may.
+// Each operand is contiguous along the rows or constant in each, and rows begin at addresses that vectors can access.
 bool PreparedElements::choose_vectors(std::uint32_t inner_size, std::int64_t rows) {
   const std::uint32_t inner = geometry_.rank - 1;
   const std::uint32_t output = geometry_.operands - 1;
@@ -191,7 +193,7 @@ bool PreparedElements::choose_vectors(std::uint32_t inner_size, std::int64_t row
   return true;
 }
 
-// Some input is contiguous along the second innermost loop instead. All operands have one type.
+// An input is contiguous along the second innermost loop instead. All operands have the same type.
 bool PreparedElements::choose_tiles() {
   const std::uint32_t output = geometry_.operands - 1;
   const std::int64_t element = sources_[output].bytes;
@@ -205,7 +207,7 @@ bool PreparedElements::choose_tiles() {
   if (columns < kLeastTileSize || rows < kLeastTileSize) {
     return false;
   }
-  // Words of 4 bytes must not straddle the elements they are read from.
+  // 4-byte words must not straddle the elements they are read from.
   const std::int64_t word = std::max<std::int64_t>(element, 4);
   bool words = columns * element % word == 0 && rows * element % word == 0;
   std::uint32_t all_crossed = 0;
@@ -238,7 +240,7 @@ void PreparedElements::replace_kernels(const KernelSet& kernels, KernelShape sha
   shape_ = shape;
 }
 
-// Whether the addresses allow the shape; fixed operands need only be aligned.
+// Whether the addresses allow the shape; broadcast operands only have to be aligned.
 bool PreparedElements::fits(KernelShape shape, const KernelLaunch& launch) const {
   if (shape == KernelShape::strided) {
     return true;
@@ -289,7 +291,7 @@ bool PreparedElements::make_small_task(std::byte* const* bases, SmallTask& task)
   task.code = small_code_;
   task.type = small_type_;
   task.count = geometry_.count;
-  task.broadcast = (1u << kSmallInputs) - 1;  // of inputs that there are not: their addresses say nothing
+  task.broadcast = (1u << kSmallInputs) - 1;  // covers missing inputs, whose addresses have no meaning
   const std::uint32_t output = geometry_.operands - 1;
   for (std::uint32_t operand = 0; operand <= output; ++operand) {
     const Source& source = sources_[operand];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An element-wise step with its kernels found and everything worked out that does not depend on addresses.
+// An element-wise step with its kernels chosen and everything precomputed that does not depend on addresses.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,9 @@ class PreparedElements final : public PreparedStep {
   [[nodiscard]] bool make_small_task(std::byte* const* bases, SmallTask& task) const noexcept override;
   void explain(char* text, std::size_t capacity) const noexcept override;
 
-  // The kernel to run if the addresses allow it; otherwise it is strided.
+  // The shape to run if the addresses allow it; otherwise the strided kernel runs.
   [[nodiscard]] KernelShape shape() const { return shape_; }
-  // For tests, which compare kernels with one another: these kernels, in this shape.
+  // For tests that compare kernels with one another: forces these kernels and this shape.
   void replace_kernels(const KernelSet& kernels, KernelShape shape);
 
  private:
@@ -38,22 +38,22 @@ class PreparedElements final : public PreparedStep {
   [[nodiscard]] bool fits(KernelShape shape, const KernelLaunch& launch) const;
   [[nodiscard]] std::int64_t stride(std::uint32_t loop, std::uint32_t operand) const;
 
-  // Where an operand of the kernel comes from.
+  // The source of a kernel operand.
   struct Source {
     std::uint16_t operand;      // of the step
     std::uint8_t bytes;         // of an element
     std::uint8_t access_bytes;  // of a vector
-    std::uint8_t strides_low;   // the lowest bits of all strides, or'ed
+    std::uint8_t strides_low;   // the low bits of all strides, combined with OR
     std::int64_t offset;        // from the operand's address to the first element visited
   };
 
   KernelShape shape_ = KernelShape::strided;
-  std::uint8_t small_type_ = 0;         // DataType; 0: it is not a small task
+  std::uint8_t small_type_ = 0;         // DataType; 0: not a small task
   std::uint16_t small_code_ = 0;        // EntryId
-  const KernelSet* kernels_ = nullptr;  // null: it is interpreted, or fused element by element
+  const KernelSet* kernels_ = nullptr;  // null: the step is interpreted, or fused element by element
   std::unique_ptr<Code> code_;          // or null
   KernelSet fused_set_ = {};
-  std::shared_ptr<const RuntimeKernels> fused_;  // or null: kernels_ is fused_set_ then, and says sizes alone
+  std::shared_ptr<const RuntimeKernels> fused_;  // if set, kernels_ is null or fused_set_ (sizes only)
   std::vector<std::uint64_t> words_;             // attributes of a program that is fused element by element
   ScalarBytes scalar_ = {};
   Source sources_[kMaxOperands] = {};
@@ -61,7 +61,7 @@ class PreparedElements final : public PreparedStep {
   Machine machine_;
 };
 
-// A step before or after one of another family; null: it cannot be.
+// A step joined before or after one of another family; null if it cannot be joined.
 [[nodiscard]] std::unique_ptr<JoinedStep> prepare_joined(const Step& step, const char* name);
 
 [[nodiscard]] const char* shape_name(KernelShape shape) noexcept;

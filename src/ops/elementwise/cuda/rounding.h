@@ -5,8 +5,8 @@
 
 namespace anydml::cuda {
 
-// Attributes become numbers of the tensor's type when a step is prepared, rounded to nearest whatever the caller's mode
-// is.
+// Attributes are converted to the tensor's type when a step is prepared, rounded to nearest whatever the caller's
+// rounding mode is.
 class RoundToNearest {
  public:
   RoundToNearest() : before_(std::fegetround()) { std::fesetround(FE_TONEAREST); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Many steps over few elements in one launch. The tasks are the kernel's parameter; a launch with few of them takes
-// little of it. One kernel holds all entries that take part (kIsSmall), a launch for each entry would cost more than it
-// does.
+// Many steps over few elements in one launch. The tasks are the kernel's parameter, and launches with few tasks use a
+// smaller one. A single kernel contains all entries that take part (kIsSmall), since one launch for each entry would
+// cost more than the task itself.
 #include <algorithm>
 
 #include "ops/elementwise/cuda/entry_kernels.cuh"
@@ -21,18 +21,18 @@ constexpr u32 kWarp = 32;
 template <u32 kMost>
 struct Tasks {
   u32 count;
-  bool in_waves;  // in one block; otherwise each task has its own
+  bool in_waves;  // all tasks in one block; otherwise each task has its own block
   KernelTask tasks[kMost];
 };
 static_assert(sizeof(Tasks<kMaxSmallTasks>) <= 32764);
 
-// Where one vector of a task lies.
+// The location of one vector of a task.
 struct Piece {
   const std::byte* inputs[kSmallInputs];
   std::byte* output;
-  u32 elements;  // that exist
+  u32 elements;  // the number that exist
   u32 broadcast;
-  bool whole;  // all of them do, at multiples of 16
+  bool whole;  // all elements exist, and the addresses are multiples of 16
 };
 
 template <class T>
@@ -59,7 +59,7 @@ __device__ inline void load_piece(const Piece& piece, u32 input, u32 (&words)[4]
   }
 }
 
-// How many inputs an entry takes; 0 for one that takes no part.
+// The number of inputs of an entry; 0 if it does not take part.
 template <class T>
 [[nodiscard]] __device__ inline u32 inputs_of(EntryId entry) {
   switch (entry) {
@@ -92,7 +92,7 @@ __device__ inline void apply_scalar(const u32 (&inputs)[kSmallInputs][4], u32 (&
   }
 }
 
-// One entry on a vector of elements; the results are 0 before.
+// Applies one entry to a vector of elements; the results must be 0 initially.
 template <class T>
 __device__ inline void apply_entry(EntryId entry, const u32 (&inputs)[kSmallInputs][4], u32 (&results)[4]) {
   switch (entry) {
@@ -191,8 +191,8 @@ __device__ inline void run_vectors(const KernelTask& task, u32 first, u32 step) 
   }
 }
 
-// The vectors of a wave's tasks are dealt to the threads in turn, each task from the warp on where the last one ended;
-// between waves the block waits for itself. One kernel for both modes: it is long.
+// The vectors of a wave's tasks are assigned to the threads in turn; each task starts at the warp where the previous
+// one ended, and the block synchronizes between waves. One kernel serves both modes, because its code is large.
 template <u32 kMost>
 __global__ void __launch_bounds__(kWaveThreads) run_tasks(const __grid_constant__ Tasks<kMost> tasks) {
   const u32 begin = tasks.in_waves ? 0 : blockIdx.x;
@@ -229,7 +229,7 @@ cudaError_t launch_tasks(const SmallTask* tasks, u32 count, bool waves, cudaStre
   return cudaGetLastError();
 }
 
-// Of the same operator and type as the first, over whole vectors.
+// Whether the task has the same operator and type as the first and consists of whole vectors.
 bool is_plain(const SmallTask& task, const SmallTask& first) {
   const std::size_t bytes = task.count * element_size(static_cast<DataType>(task.type));
   const std::uint64_t addresses = task.operands[0] | task.operands[1] | task.operands[kSmallInputs];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small tasks as kernels take them: they are the kernel's parameter.
+// Small tasks as passed to kernels: they are the kernel's parameter.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sources of kernel tables: each is made in a separate file, and tables.cpp searches them.
+// The sources of kernel tables: each is defined in a separate file, and tables.cpp searches them.
 #pragma once
 
 #include "ops/elementwise/cuda/kernel_set.h"
@@ -13,7 +13,7 @@ inline constexpr std::uint32_t kKernelFiles = ANYDML_INSTANCE_FILES;
 template <std::uint32_t kFile>
 [[nodiscard]] const KernelSet* find_in_file(EntryId entry, bool scaled, std::uint32_t variant) noexcept;
 
-// The two modulus operators, tuned (modulus_kernels.cuh).
+// The tuned kernels of the two modulus operators (modulus_kernels.cuh).
 template <bool kFloor, class T>
 [[nodiscard]] const KernelSet& modulus_kernels() noexcept;
 

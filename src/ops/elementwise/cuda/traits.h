@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Properties of a definition that kernels may use, beyond its call operator. An entry that is not named here is still
-// correct: it has separate kernels for each type, and is launched alone.
+// Properties of a definition that kernels may exploit, beyond its call operator. An entry that is not listed here is
+// still correct: it has separate kernels for each type and is launched alone.
 #pragma once
 
 #include "backend/cuda/kernels/bits.h"
@@ -36,8 +36,8 @@ requires(kMovesBits<Definition>) struct KernelScalarOf<Definition<T>> {
 template <class Scalar>
 using KernelScalar = typename KernelScalarOf<Scalar>::Type;
 
-// Definitions that small tasks may use: one kernel holds them all, for every type, and needs the registers of the
-// heaviest. So an entry must be a few instructions long, of one type, and without attributes.
+// Definitions that small tasks may use: a single kernel contains all of them, for every type, and needs as many
+// registers as the most demanding one. So an entry must have only a few instructions, one type, and no attributes.
 template <template <class> class Definition>
 inline constexpr bool kIsSmall = false;
 template <>
@@ -72,7 +72,7 @@ template <template <class, class> class Definition>
   return false;
 }
 
-// Those with tuned kernels (modulus_kernels.cuh).
+// Definitions with tuned kernels (modulus_kernels.cuh).
 template <class Scalar>
 inline constexpr bool kIsTuned = false;
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lists of types: the variants of a definition, in the order that numbers them.
+// Lists of types: the variants of a definition, in numbering order.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Joined<Variants<First...>, Variants<Second...>, Rest...> {
 template <class Scalar>
 using IfDefined = std::conditional_t<Defined<Scalar>, Variants<Scalar>, Variants<>>;
 
-// Every type of elements, in the order of for_each_variant.
+// Every element type, in the order of for_each_variant.
 using AllTypes = Variants<f32, f16, u32, u16, u8, i32, i16, i8, f64, u64, i64>;
 
 template <template <class> class Definition, class... Types>
@@ -43,7 +43,7 @@ template <template <class, class> class Definition, class... Types>
 [[nodiscard]] auto variants_over(Variants<Types...>) ->
     typename Joined<decltype(variants_with<Definition, Types>(AllTypes{}))...>::Type;
 
-// The variant of a number.
+// The variant with a given number.
 template <class List, std::uint32_t kNumber>
 struct VariantAt;
 template <class First, class... Rest, std::uint32_t kNumber>
