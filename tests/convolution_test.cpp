@@ -386,10 +386,9 @@ TEST(ConvolutionErrors, NameTheField) {
   EXPECT_EQ(error_of(wrong, {1, 4, 3, 4}), "CONVOLUTION: Dilations: Dilations[0] is 0; expected 1 or more");
   wrong = plain;
   wrong.dilations = {4, 1};
-  EXPECT_EQ(
-      error_of(wrong, {1, 4, 3, 4}),
-      "CONVOLUTION: InputTensor: Sizes[2] is 5, and 5 with its padding; expected 9 or more, the elements that the "
-      "filter spans");
+  EXPECT_EQ(error_of(wrong, {1, 4, 3, 4}),
+            "CONVOLUTION: InputTensor: Sizes[2] is 5, and 5 with its padding; expected 9 or more, the extent of the "
+            "filter");
   wrong = plain;
   wrong.backward = true;
   wrong.strides = {3, 3};
@@ -403,8 +402,9 @@ TEST(ConvolutionErrors, NameTheField) {
                    .start = {0, 0, 0, 0},
                    .end = {0, 0, 0, 0},
                    .more = {0, 0, 0, 0}};
-  EXPECT_EQ(error_of(deep, deep.output_sizes()),
-            "CONVOLUTION: InputTensor: has 6 dimensions; expected 3 to 5: images, channels and 1 to 3 of space");
+  EXPECT_EQ(
+      error_of(deep, deep.output_sizes()),
+      "CONVOLUTION: InputTensor: has 6 dimensions; expected 3 to 5: images, channels and 1 to 3 spatial dimensions");
   const Layer uneven{.spatial = {2, 2}, .kernel = {1, 1}, .ins = 2, .outs = 3, .groups = 2};
   Layer groups = uneven;
   groups.groups = 0;

@@ -406,10 +406,9 @@ TEST(IntegerConvolutionErrors, NameTheField) {
             "CONVOLUTION_INTEGER: OutputTensor: Sizes[0] is 2; expected 1, the images of InputTensor");
   EXPECT_EQ(error_of(plain, {1, 5, 3, 4}),
             "CONVOLUTION_INTEGER: OutputTensor: Sizes[1] is 5; expected 6, the output channels of FilterTensor");
-  EXPECT_EQ(
-      error_of(plain, plain.output_sizes(), {2, 3}),
-      "CONVOLUTION_INTEGER: FilterZeroPointTensor: has several dimensions that are not 1; expected one of them at "
-      "most");
+  EXPECT_EQ(error_of(plain, plain.output_sizes(), {2, 3}),
+            "CONVOLUTION_INTEGER: FilterZeroPointTensor: has several dimensions that are not 1; expected at most "
+            "one of them");
   EXPECT_NE(error_of(plain, plain.output_sizes(), {5}), "");
   Layer wrong = plain;
   wrong.strides = {1, 0};
@@ -419,8 +418,8 @@ TEST(IntegerConvolutionErrors, NameTheField) {
   EXPECT_EQ(error_of(wrong, {1, 6, 3, 4}), "CONVOLUTION_INTEGER: Dilations: Dilations[0] is 0; expected 1 or more");
   wrong.dilations = {4, 1};
   EXPECT_EQ(error_of(wrong, {1, 6, 3, 4}),
-            "CONVOLUTION_INTEGER: InputTensor: Sizes[2] is 5, and 5 with its padding; expected 9 or more, the elements "
-            "that the filter spans");
+            "CONVOLUTION_INTEGER: InputTensor: Sizes[2] is 5, and 5 with its padding; expected 9 or more, the extent "
+            "of the filter");
   auto attributes = plain.attributes(true);
   attributes.back().value.i64 = 0;
   EXPECT_EQ(error_of(plain, plain.output_sizes(), {1}, attributes),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CONVOLUTION. It becomes CONVOLUTION_FILTER, which packs the filter for kernels, and CONVOLUTION_PRODUCT; rounding to
-// FLOAT16 and the fused activation are element-wise operators after them. The convolutions of integers have their
-// windows and most of their checks from here.
+// CONVOLUTION. It is decomposed into CONVOLUTION_FILTER, which packs the filter for the kernels, and
+// CONVOLUTION_PRODUCT; rounding to FLOAT16 and the fused activation are element-wise operators after them. The integer
+// convolutions share its windows and most of its checks.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -22,7 +22,7 @@ constexpr facts::Operator kConvolutionPart = internal_operator("CONVOLUTION_PROD
 constexpr std::size_t kInput = 0;
 constexpr std::size_t kFilter = 1;  // of CONVOLUTION
 constexpr std::size_t kBias = 2;
-constexpr std::uint32_t kImagesAndChannels = 2;  // the dimensions before those of the windows
+constexpr std::uint32_t kImagesAndChannels = 2;  // the dimensions before the spatial ones
 
 ConvolutionParameters parameters_of(const OpDesc& internal) {
   ConvolutionParameters parameters;
@@ -35,7 +35,7 @@ std::int64_t number_at(const OpDesc& desc, std::string_view field, std::uint32_t
   return argument != nullptr && i < argument->numbers.size() ? argument->numbers[i].as<i64>() : 0;
 }
 
-// False for an operator without such a field.
+// False for an operator without this field.
 bool has_value(const OpDesc& desc, std::string_view field, std::string_view enumeration, std::string_view value) {
   return find_argument(desc, field) != nullptr &&
          number_of(desc, field).as<u32>() == *facts::find_enum_value(*facts::find_enum(enumeration), value);
@@ -54,7 +54,7 @@ ConvolutionParameters convolution_parameters(const OpDesc& desc) {
   const TensorDesc& input = desc.tensors[kInput].tensor;
   const TensorDesc& filter = filter_of(desc).tensor;
   const TensorDesc& output = desc.output().tensor;
-  // A dimension with one element, one tap and no padding is left out later, so that rows of pixels are longer.
+  // A dimension with one element, one tap and no padding is removed later, so that rows of pixels become longer.
   parameters.groups = number_of(desc, "GroupCount").as<i64>();
   parameters.rank = input.rank - kImagesAndChannels;
   Windows& windows = parameters.windows;
@@ -96,7 +96,7 @@ namespace {
 
 // ---- Checks ---------------------------------------------------------------------------------------------------------
 
-// Every number that kernels compute along a dimension fits easily if this does.
+// If this fits, so does every number that kernels compute along a dimension.
 bool fits(const WindowAxis& axis) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 8;
   const auto outputs = checked_multiply(std::max(axis.output, axis.input), axis.stride);
@@ -111,7 +111,7 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
     return invalid(size_name(filter_of(desc)), format_text("Sizes[{}] is 0; expected 1 or more", dimension));
   }
   if (!fits(axis)) {
-    return invalid(size_name(desc.output()), format_text("Sizes[{}] is too large for such windows", dimension));
+    return invalid(size_name(desc.output()), format_text("Sizes[{}] is too large for these windows", dimension));
   }
   const std::int64_t extent = (axis.taps - 1) * axis.dilation + 1;
   const std::int64_t paddings = axis.padding + number_at(desc, "EndPadding", i);
@@ -119,7 +119,7 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
   std::int64_t least = 0;
   std::int64_t most = 0;
   if (is_backward(desc)) {
-    // A forward convolution makes the input's size from each of these.
+    // A forward convolution of any of these sizes has the input's size as its result.
     least = (axis.input - 1) * axis.stride + extent - paddings;
     most = least + std::max(more, axis.stride - 1);
     least = std::max<std::int64_t>(0, least);
@@ -127,8 +127,8 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
     const std::int64_t free = axis.input + paddings - extent;
     if (free < 0) {
       return invalid(size_name(desc.tensors[kInput]),
-                     format_text("Sizes[{}] is {}, and {} with its padding; expected {} or more, the elements that the "
-                                 "filter spans",
+                     format_text("Sizes[{}] is {}, and {} with its padding; expected {} or more, the extent of the "
+                                 "filter",
                                  dimension, axis.input, axis.input + paddings, extent));
     }
     least = free / axis.stride + 1;
@@ -143,7 +143,7 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
   return {};
 }
 
-// The rules of the documents say this of CONVOLUTION, and of the others they leave it open.
+// The documentation states these rules for CONVOLUTION only; for the integer convolutions it leaves them open.
 Status check_integer_convolution(const OpDesc& desc) {
   const OpTensor& input = desc.tensors[kInput];
   const OpTensor& filter = filter_of(desc);
@@ -167,12 +167,12 @@ Status check_integer_convolution(const OpDesc& desc) {
   ANYDML_TRY(expect(desc.output(), 1, filter.tensor.sizes[0], "the output channels of FilterTensor"));
   const auto channels = checked_multiply(filter.tensor.sizes[1], number_of(desc, "GroupCount").as<i64>());
   ANYDML_TRY(expect(input, 1, channels ? *channels : -1, "the input channels of FilterTensor for each group"));
-  // One for each output channel, along whatever dimension that has more than one.
+  // One element for each output channel, along any dimension of size greater than 1.
   for (const OpTensor& tensor : desc.tensors) {
     if ((tensor.name == "FilterZeroPointTensor" || tensor.name == "FilterScaleTensor") && tensor.present &&
         std::ranges::count_if(std::span(tensor.tensor.sizes, tensor.tensor.rank),
                               [](std::int64_t size) { return size != 1; }) > 1) {
-      return invalid(desc, tensor, "has several dimensions that are not 1; expected one of them at most");
+      return invalid(desc, tensor, "has several dimensions that are not 1; expected at most one of them");
     }
   }
   return {};
@@ -215,7 +215,7 @@ ConvolutionStep make_convolution_step(const ConvolutionParameters& parameters, c
     step.filter_channel = step_of(*filter, is_backward ? 0 : 1);
   }
   step.bias_channel = bias != nullptr ? step_of(*bias, 1) : 0;
-  // Dimensions without windows and with one pixel go to the front.
+  // Moves dimensions that have no window and one pixel to the front.
   for (std::uint32_t i = kWindowAxes; i-- > 1;) {
     const auto is_single = [](const WindowAxis& axis) {
       return axis.input == 1 && axis.output == 1 && axis.taps == 1 && axis.padding == 0 && axis.stride == 1;
@@ -291,8 +291,8 @@ Status check_convolution(const OpDesc& desc) {
   if (const std::uint32_t rank = input.tensor.rank;
       rank <= kImagesAndChannels || rank > kImagesAndChannels + kWindowAxes) {
     return invalid(desc, input,
-                   format_text("has {} dimension{}; expected 3 to 5: images, channels and 1 to 3 of space", rank,
-                               rank == 1 ? "" : "s"));
+                   format_text("has {} dimension{}; expected 3 to 5: images, channels and 1 to 3 spatial dimensions",
+                               rank, rank == 1 ? "" : "s"));
   }
   const std::uint32_t spatial = input.tensor.rank - kImagesAndChannels;
   for (const std::string_view field : {"Strides", "Dilations"}) {
@@ -365,7 +365,7 @@ void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std:
       make_convolution_step(parameters, &tensors[kInput].tensor, is_packed_filter ? nullptr : &tensors[kFilter].tensor,
                             desc.tensors[kBias].present ? &tensors[kBias].tensor : nullptr, &tensors.back().tensor);
   step.kind = ProductKind::convolution;
-  // A device that packs has an unpacked filter only where there is nothing to multiply.
+  // On a device that packs weights, a filter is unpacked only if there is nothing to multiply.
   if (const auto pixels = without_windows(step); pixels && (is_packed_filter || !device.packs_weights())) {
     const ProductStep product = as_product(step, *pixels);
     const Operand operands[] = {tensors[kFilter].operand(), tensors[kInput].operand(), tensors[kBias].operand(),
@@ -378,7 +378,7 @@ void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std:
   plan.add(family, operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// In tiles of rows the pixels of a class must follow one another. They need not if elements are handed on one by one.
+// With tiles of rows, the pixels of a class must be consecutive. They need not be if elements are passed on one by one.
 Joins convolution_joins(const OpDesc& desc, const DeviceTraits& device) {
   const bool hands_on = desc.op == &kConvolutionPart && is_packed(desc.output().tensor) &&
                         (!device.hands_on_tiles || all_window_classes(parameters_of(desc).windows) == 1);

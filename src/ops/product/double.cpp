@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GEMM and CONVOLUTION of FLOAT64, which DirectML does not have and the C API does. They become DOUBLE_PRODUCT and
-// DOUBLE_CONVOLUTION, operators that only this family knows, and the fused activation is an element-wise operator after
-// them. The order of the sums is the same as for FLOAT32.
+// GEMM and CONVOLUTION of FLOAT64, which the C API supports and DirectML does not. They are decomposed into
+// DOUBLE_PRODUCT and DOUBLE_CONVOLUTION, operators private to this family, and the fused activation is an element-wise
+// operator after them. The order of the sums is the same as for FLOAT32.
 #include "ops/product/double.h"
 
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 constexpr facts::Operator kDoubleProduct = internal_operator("DOUBLE_PRODUCT");
 constexpr facts::Operator kDoubleConvolution = internal_operator("DOUBLE_CONVOLUTION");
 
-// Vectors run along the columns of the output; with fewer than these they run along its rows.
+// Vectors run along the columns of the output, or along its rows if there are fewer columns than this.
 constexpr std::int64_t kFewColumns = 8;
 
 struct DoubleParameters {
@@ -32,7 +32,7 @@ Result<OpParts> double_parts(const OpDesc& desc) {
   PartList list(desc);
   const auto result = product_result(desc);
   ANYDML_TRY(result);
-  // The third tensor is C, or the bias.
+  // The third tensor is C or the bias.
   const std::uint32_t c = desc.tensors[kC].present ? static_cast<std::uint32_t>(kC) : kNoValue;
   const auto add = [&](const facts::Operator& op, const auto& parameters) {
     return list.add_internal(op, {kA, kB, c}, std::span(&result.value(), 1), std::as_bytes(std::span(&parameters, 1)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the step of a FLOAT64 product. All operands are FLOAT64, in the form in which they were given: the
-// step packs factors itself, on every device.
+// The parameters of a FLOAT64 product step. All operands are FLOAT64 and unpacked: the step packs factors itself, on
+// every device.
 #pragma once
 
 #include "ops/product/step.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The family of sums of products. GEMM becomes two operators that only this family knows, PRODUCT_PACK, which brings B
-// into the form that kernels want, and PRODUCT; the fused activation is an element-wise operator after them.
-// CONVOLUTION, the products of integers and of FLOAT64, and products of FLOAT16 with other bits have files of their
-// own.
+// The family of sums of products. GEMM is decomposed into two operators private to this family, PRODUCT_PACK, which
+// packs B for the kernels, and PRODUCT; the fused activation is an element-wise operator after them. CONVOLUTION,
+// integer products, FLOAT64 products and FLOAT16 products that are not bit-exact have their own files.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -34,15 +33,15 @@ using products::kA;
 using products::kB;
 using products::kC;
 
-// With so few rows it takes longer to pack an unknown B than to multiply.
+// With so few rows, packing a B that is not known in advance takes longer than multiplying.
 constexpr std::int64_t kFewRows = 16;
 
-// Of the two internal operators.
+// The parameters of the two internal operators.
 struct ProductParameters {
   std::uint32_t transposed_a;
   std::uint32_t transposed_b;
   std::uint32_t panel;      // as in ProductStep
-  std::uint32_t exchanged;  // the transposed output is computed, as a product of the transposed operands
+  std::uint32_t exchanged;  // compute the transposed output, as the product of the transposed operands
   ProductScale scale;
 };
 
@@ -195,7 +194,7 @@ void lower(const OpDesc& desc, const DeviceTraits& device, std::span<const Place
            std::as_bytes(std::span(&step, 1)));
 }
 
-// The elements of the output are handed on as tiles of rows, so its rows must follow one another.
+// The output is passed on as tiles of rows, so its rows must be contiguous.
 Joins joins(const OpDesc& desc, const DeviceTraits& device) {
   if (products::is_convolution_part(desc)) {
     return products::convolution_joins(desc, device);
@@ -251,13 +250,13 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
       .scale = {.alpha = number_of(desc, "Alpha").as<f32>(), .beta = number_of(desc, "Beta").as<f32>()}};
   const std::int64_t columns = output.sizes[rank - 1];
   const std::int64_t depth = given_b.sizes[rank - (parameters.transposed_b != 0 ? 1 : 2)];
-  std::int64_t rows = output.sizes[rank - 2];  // that are multiplied with one B
+  std::int64_t rows = output.sizes[rank - 2];  // rows that are multiplied with one B
   for (std::uint32_t i = 0; i + 2 < rank; ++i) {
     rows *= given_b.strides[i] == 0 ? output.sizes[i] : 1;
   }
 
   PartList list(desc);
-  // Kernels that pack factors also bring them to FLOAT32.
+  // Kernels that pack factors also convert them to FLOAT32.
   const bool packs = device.packs_weights() && depth != 0;
   const std::uint32_t a = packs ? kA : products::widened(list, desc, kA);
   std::uint32_t b = packs ? kB : products::widened(list, desc, kB);
@@ -302,8 +301,7 @@ Result<TensorDesc> product_result(const OpDesc& desc) {
   const bool is_last = result.type != DataType::FLOAT16 && fused_activation(desc) == nullptr;
   result.type = result.type == DataType::FLOAT16 ? DataType::FLOAT32 : result.type;
   if (!is_last && !set_packed_strides(result)) {
-    return Error{ErrorKind::out_of_memory,
-                 format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+    return Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc.op->name)};
   }
   return result;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// GEMM of FLOAT16 where the caller allows other bits than the defined ones (DeviceTraits::half_products). It becomes
-// HALF_PRODUCT, an operator that only this family knows and that a device runs by a library of matrix products. The
-// fused activation is an element-wise operator after it, and so is the addition of a C that the library does not take:
-// then the product is made in FLOAT32 and rounded to FLOAT16 after the addition.
+// GEMM of FLOAT16, if the caller allows results that differ from the defined bits (DeviceTraits::half_products). It is
+// decomposed into HALF_PRODUCT, an operator private to this family that a device runs with a matrix library. The fused
+// activation is an element-wise operator after it, and so is the addition of a C that the library does not support:
+// then the product is computed in FLOAT32 and rounded to FLOAT16 after the addition.
 #include "ops/product/half.h"
 
 #include <cstring>
@@ -24,14 +24,14 @@ struct HalfParameters {
   ProductScale scale;
 };
 
-// c null: absent.
+// c: null if absent.
 ProductStep make_step(const HalfParameters& parameters, const TensorDesc& a, const TensorDesc& b, const TensorDesc* c,
                       const TensorDesc& output) {
   ProductStep apart = make_matrices(a, parameters.transposed_a != 0, b, parameters.transposed_b != 0, c, output);
   apart.kind = ProductKind::half_product;
   apart.halves = kHalfA | kHalfB | (output.type == DataType::FLOAT16 ? kHalfOutput : 0);
   apart.scale = parameters.scale;
-  // One matrix of more rows is faster than a batch, but may have no equal distances where the batch has them.
+  // One matrix with more rows is faster than a batch, but its rows may not be equally spaced even if the batch's are.
   ProductStep joined = apart;
   join_rows(joined);
   return fits_half_product(joined, c != nullptr) ? joined : apart;
@@ -45,7 +45,7 @@ std::optional<Result<OpParts>> half_parts(const OpDesc& desc) {
       .transposed_a = number_of(desc, "TransA").as<u32>(),
       .transposed_b = number_of(desc, "TransB").as<u32>(),
       .scale = {.alpha = number_of(desc, "Alpha").as<f32>(), .beta = number_of(desc, "Beta").as<f32>()}};
-  // Libraries leave the product out if alpha is 0, and C if beta is 0, where infinities and NaN must be seen.
+  // Libraries skip the product if alpha is 0, and C if beta is 0, and so miss infinities and NaN.
   if (output.type != DataType::FLOAT16 || parameters.scale.alpha == 0) {
     return std::nullopt;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The FLOAT16 products that a library of matrix products can compute directly: each matrix consists of lines of
-// contiguous elements at equal distances, and so do the matrices of a batch. A step of this kind has the types of
+// The FLOAT16 products that a matrix library can compute directly: each matrix consists of equally spaced lines of
+// contiguous elements, and the matrices of a batch are equally spaced too. Steps of this kind have the types given by
 // ProductStep's `halves`; C, if present, has the type of the output.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace anydml::products {
 
-// A matrix as lines: its rows, or its columns.
+// A matrix as a set of lines: its rows or its columns.
 struct MatrixLines {
   bool are_rows;
   std::int64_t pitch;  // elements from one line to the next
@@ -43,7 +43,8 @@ struct MatrixLines {
   return (step.halves & kHalfOutput) != 0 ? sizeof(f16) : sizeof(f32);
 }
 
-// Whether C has a layout that an output may have: rows of contiguous elements, and one matrix for each of a batch.
+// Whether C has a layout that is valid for an output: rows of contiguous elements, and a separate matrix for each batch
+// element.
 [[nodiscard]] constexpr bool has_rows_of_output(const ProductStep& step, const MatrixStrides& strides) {
   const auto lines = lines_of(strides, step.rows, step.columns, output_bytes(step));
   return lines.has_value() && lines->are_rows && (step.batch_rank == 0 || strides.batch[0] > 0);

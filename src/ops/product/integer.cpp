@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products of 8-bit matrices become two operators that only this family knows: INTEGER_PACK, which brings B into the
-// form that kernels want, and INTEGER_PRODUCT. Wider integers, whose sums do not fit an integer, are differences in
-// FLOAT32, a GEMM and element-wise operators.
+// Products of 8-bit matrices are decomposed into two operators private to this family: INTEGER_PACK, which packs B for
+// the kernels, and INTEGER_PRODUCT. Wider integers, whose sums can exceed the integer range, are computed as
+// differences in FLOAT32, a GEMM and element-wise operators.
 #include "ops/product/integer.h"
 
 #include <algorithm>
@@ -26,9 +26,9 @@ using products::strides_of;
 constexpr facts::Operator kIntegerPack = products::internal_operator("INTEGER_PACK");
 constexpr facts::Operator kIntegerProduct = products::internal_operator("INTEGER_PRODUCT");
 
-// With so few rows it takes longer to pack an unknown B than to multiply.
+// With so few rows, packing a B that is not known in advance takes longer than multiplying.
 constexpr std::int64_t kFewIntegerRows = 16;
-// So few columns leave most of a panel empty.
+// With so few columns, most of a panel would be empty.
 constexpr std::int64_t kFewColumns = 4;
 
 constexpr std::size_t kNone = products::kNoInput;
@@ -63,10 +63,10 @@ const Layout* find_layout(const facts::Operator& op) {
   return found != std::end(kLayouts) ? found : nullptr;
 }
 
-// Of the two internal operators.
+// The parameters of the two internal operators.
 struct IntegerParameters {
   std::uint32_t panel;      // as in ProductStep
-  std::uint32_t exchanged;  // the transposed output is computed, as a product of the transposed operands
+  std::uint32_t exchanged;  // compute the transposed output, as the product of the transposed operands
   IntegerFinish finish;
 };
 
@@ -80,7 +80,7 @@ bool is_wide(DataType type) { return element_size(type) > 1; }
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// The last two dimensions; sizes that are missing at the left are 1, and the others are too.
+// The tensor as a matrix with its last two dimensions; missing leading sizes and all other sizes are 1.
 TensorDesc matrix_of(const TensorDesc& tensor) {
   TensorDesc matrix = tensor;
   matrix.rank = 2;
@@ -167,11 +167,11 @@ IntegerStep make_integer_pack(const OpDesc& desc, std::span<const PlacedTensor> 
 
 // ---- Parts ----------------------------------------------------------------------------------------------------------
 
-// The packed form of B, of B's type, so that its signs are known. Batches that repeat are packed once.
+// The packed form of B, with B's type, so that the signedness is known. Batches that repeat are packed once.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::uint32_t panel) {
   TensorDesc packed = products::without_repeats(b);
   const std::int64_t depth = b.sizes[b.rank - 2];
-  std::int64_t most = 0;  // no panel has more bytes
+  std::int64_t most = 0;  // upper limit for the bytes of a panel
   packed.sizes[b.rank - 2] = (b.sizes[b.rank - 1] + panel - 1) / panel;
   const bool fits = !__builtin_add_overflow(depth, 2 * kDepthUnit, &most) &&
                     !__builtin_mul_overflow(most, std::int64_t{panel}, &most);
@@ -183,10 +183,10 @@ Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::uin
 }
 
 Error too_large(const OpDesc& desc) {
-  return {ErrorKind::out_of_memory, format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+  return {ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc.op->name)};
 }
 
-// The inputs of an operator as values of its parts.
+// The inputs of an operator as values of its decomposition.
 class Inputs {
  public:
   Inputs(const OpDesc& desc, const Layout& layout, PartList& list) : desc_(desc), layout_(layout), list_(list) {}
@@ -217,7 +217,7 @@ Result<OpParts> narrow_parts(const OpDesc& desc, const Layout& layout, const Dev
   IntegerParameters parameters{.panel = 0, .exchanged = 0, .finish = layout.finish};
   const std::int64_t columns = output.sizes[output.rank - 1];
   const std::int64_t depth = given_b.sizes[given_b.rank - 2];
-  std::int64_t rows = output.sizes[output.rank - 2];  // that are multiplied with one B
+  std::int64_t rows = output.sizes[output.rank - 2];  // rows that are multiplied with one B
   parameters.exchanged = columns <= kFewColumns && columns < rows ? 1 : 0;
   for (std::uint32_t i = 0; i + 2 < output.rank; ++i) {
     rows *= given_b.strides[i] == 0 ? output.sizes[i] : 1;
@@ -259,7 +259,7 @@ Result<OpParts> wide_parts(const OpDesc& desc, const Layout& layout) {
   PartList list(desc);
   const Inputs inputs(desc, layout, list);
   const TensorDesc& output = desc.output().tensor;
-  // The difference of two integers of 32 bits is exact in 64.
+  // The difference of two 32-bit integers is exact in 64 bits.
   const auto factor = [&](IntegerOperand of, IntegerOperand zero_of) {
     const std::uint32_t given = inputs.value(of);
     const std::uint32_t zero = inputs.value(zero_of);
@@ -346,7 +346,7 @@ Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& de
   return is_wide(desc.tensors[0].tensor.type) ? wide_parts(desc, layout) : narrow_parts(desc, layout, device, known);
 }
 
-// The elements of the output are handed on as tiles of rows, so its rows must follow one another.
+// The output is passed on as tiles of rows, so its rows must be contiguous.
 Joins integer_product_joins(const OpDesc& desc) {
   if (desc.op != &kIntegerProduct) {
     return products::integer_convolution_joins(desc);

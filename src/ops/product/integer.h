@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The products and convolutions of integers, as the family of products sees them, and their shared declarations.
+// Integer products and convolutions: the functions that the family calls, and their shared declarations.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-[[nodiscard]] bool is_integer_product(const facts::Operator& op);  // DirectML's operators, and the internal ones
+[[nodiscard]] bool is_integer_product(const facts::Operator& op);  // DirectML's operators and the internal ones
 [[nodiscard]] TypeSet integer_product_types(const facts::Operator& op, std::size_t position);
 [[nodiscard]] Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& device,
                                                     const KnownInputs& known);
@@ -29,7 +29,7 @@ struct IntegerLayout {
   bool is_convolution = false;
 
   [[nodiscard]] std::size_t of(IntegerOperand operand) const { return inputs[static_cast<std::size_t>(operand)]; }
-  // As a value of the operator's parts.
+  // As a value of the operator's decomposition.
   [[nodiscard]] std::uint32_t value(const OpDesc& desc, IntegerOperand operand) const {
     const std::size_t position = of(operand);
     return position == kNoInput || !desc.tensors[position].present ? kNoValue : static_cast<std::uint32_t>(position);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION. They become INTEGER_FILTER, which packs the filter for kernels
-// and runs once if the filter is known in advance, and INTEGER_CONVOLUTION, which computes the output itself. Devices
-// that do not pack weights read the filter as it is.
+// CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION. They are decomposed into INTEGER_FILTER, which packs the filter
+// for the kernels and runs once if the filter is known in advance, and INTEGER_CONVOLUTION, which computes the output.
+// Devices that do not pack weights read the original filter.
 #include <cstring>
 
 #include "ops/product/integer.h"
@@ -29,12 +29,12 @@ IntegerConvolutionParameters integer_convolution_parameters_of(const OpDesc& int
   return parameters;
 }
 
-// The packed filter, of the filter's type, so that its signs are known.
+// The packed filter, with the filter's type, so that the signedness is known.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& filter, std::int64_t groups) {
   TensorDesc packed{.type = filter.type, .rank = 1};
   const std::int64_t rows = filter.sizes[0] / groups;
   const std::int64_t depth = rows == 0 ? 0 : element_count(filter) / filter.sizes[0];
-  std::int64_t most = 0;  // no group has more bytes
+  std::int64_t most = 0;  // upper limit for the bytes of a group
   const bool fits = !__builtin_mul_overflow(rows + kFilterRowUnit, depth + 2 * kDepthUnit, &most) &&
                     !__builtin_mul_overflow(most, groups, &most);
   packed.sizes[0] = fits ? groups * integer_filter_bytes(rows, depth) : 0;
@@ -44,7 +44,7 @@ Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& filter, std
   return packed;
 }
 
-// The bytes from the number of one output channel to that of the next. One dimension at most is not 1.
+// The bytes between the values of adjacent output channels. At most one dimension is not 1.
 std::int64_t channel_step(const TensorDesc& tensor) {
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     if (tensor.sizes[i] != 1) {
@@ -123,7 +123,7 @@ Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayou
   return list.finish();
 }
 
-// The totals are handed on as tiles of rows of INT32, so the pixels must follow one another.
+// The totals are passed on as tiles of INT32 rows, so the pixels must be contiguous.
 Joins integer_convolution_joins(const OpDesc& desc) {
   const bool hands_on = desc.op == &kIntegerConvolution &&
                         integer_convolution_parameters_of(desc).finish == IntegerFinish::int32 &&

@@ -3,16 +3,16 @@
 // IntegerOperand; all except A, B and the output may be absent. B is in its original form, or packed by a separate
 // step.
 //
-// The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel holds the
-// bytes of its columns in groups of some k: the first group of each column, then the second of each, and so on; the
-// depth is padded to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Missing columns in the last
-// panel are 0. The kernels choose the length of a group and the signs of the bytes.
+// The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel contains the
+// bytes of its columns in groups of consecutive k: the first group of each column, then the second of each, and so on;
+// the depth is padded to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Missing columns in the
+// last panel are 0. The kernels choose the length of a group and the signedness of the bytes.
 //
 // A convolution has the same operands: A is the filter, in its original form or packed by a separate step, and B is the
-// input. The packed filter holds the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one
-// block of kFilterBlock values of k after another. A block has strips of rows, as many as the kernels take at once, and
-// a strip is like a panel. The sums of the rows follow as UINT32. With kMostLines rows or fewer, the bytes of a row are
-// consecutive instead, in their original form.
+// input. The packed filter contains the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one
+// block of kFilterBlock values of k after another. A block consists of strips of as many rows as the kernels process at
+// once, and a strip is laid out like a panel. The sums of the rows follow as UINT32. With kMostLines rows or fewer, the
+// bytes of a row are contiguous instead, in their original form.
 #pragma once
 
 #include "ops/product/step.h"
@@ -52,7 +52,7 @@ struct IntegerStep {
   std::uint32_t signed_a;
   std::uint32_t signed_b;
   std::uint32_t signed_output;
-  SideStrides a_zero;  // only along the rows, and B's only along the columns
+  SideStrides a_zero;  // varies only along the rows; B's only along the columns
   SideStrides b_zero;
   SideStrides a_scale;
   SideStrides b_scale;
@@ -60,7 +60,7 @@ struct IntegerStep {
   SideStrides output_zero;
 };
 
-// The columns of a panel for vectors of so many bytes.
+// The columns of a panel for vectors of this many bytes.
 [[nodiscard]] constexpr std::uint32_t integer_panel_columns(std::uint32_t vector_bytes) { return vector_bytes / 2; }
 
 [[nodiscard]] constexpr std::int64_t padded_depth(std::int64_t depth) {
@@ -70,7 +70,7 @@ struct IntegerStep {
 [[nodiscard]] constexpr std::int64_t integer_panel_bytes(std::int64_t panel, std::int64_t depth) {
   return panel * (padded_depth(depth) + static_cast<std::int64_t>(sizeof(std::uint32_t)));
 }
-// A filter with that many rows for each group of channels.
+// For a filter with this many rows per group of channels.
 [[nodiscard]] constexpr std::int64_t padded_filter_rows(std::int64_t rows) {
   return (rows + kFilterRowUnit - 1) / kFilterRowUnit * kFilterRowUnit;
 }
@@ -85,10 +85,10 @@ struct IntegerConvolutionStep {
   std::uint32_t signed_filter;
   std::uint32_t signed_input;
   std::uint32_t signed_output;
-  std::uint32_t has_windows;  // 0: the k are channels, and the pixels of a channel are at equal distances
+  std::uint32_t has_windows;  // 0: the k are channels, and the pixels of a channel are equally spaced
   std::uint32_t is_packed;    // 1: A is the packed filter, and the strides of the filter have no meaning
   std::int64_t pixel_step;    // that distance in the input
-  std::int64_t filter_zero;   // from one output channel to the next; 0: one for all
+  std::int64_t filter_zero;   // distance between output channels; 0: one zero point for all
   std::int64_t filter_scale;
 };
 

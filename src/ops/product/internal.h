@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declarations that the files of this family share: the operators that only the family knows, and their steps.
+// Declarations shared by the files of this family: its private operators and their steps.
 #pragma once
 
 #include <optional>
@@ -30,17 +30,17 @@ inline constexpr std::size_t kC = 2;
              : tensor.strides[dimension] * static_cast<std::int64_t>(element_size(tensor.type));
 }
 
-// FLOAT16 is computed in FLOAT32; the conversions are operators before and after. The value has the output's type.
+// FLOAT16 is computed in FLOAT32, with conversions before and after. The value has the output's type.
 [[nodiscard]] std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value);
-// The matrices in memory, each once. The packed form does not depend on any size of the other operand.
+// The distinct matrices in memory. The packed form does not depend on any size of the other operand.
 [[nodiscard]] TensorDesc without_repeats(TensorDesc matrices);
-// The tensor that the product itself computes: the output, or a packed tensor of the type of the sums if operators
-// follow.
+// The tensor that the product itself computes: the output, or a packed tensor with the type of the sums if more
+// operators follow.
 [[nodiscard]] Result<TensorDesc> product_result(const OpDesc& desc);
 // The operators after the product: rounding to FLOAT16, and the fused activation.
 [[nodiscard]] Result<OpParts> finished(PartList& list, const OpDesc& desc, std::uint32_t value);
 
-// For any product. The strides of the matrices of a tensor, whose rows and columns are its last dimensions.
+// For any product: the strides of a tensor's matrices, whose rows and columns are its last two dimensions.
 [[nodiscard]] MatrixStrides strides_of(const TensorDesc& tensor, bool transposed);
 // Matrices that share one B, and whose rows are consecutive in all other operands, become one matrix with more rows.
 void join_rows(ProductStep& step);
@@ -53,8 +53,8 @@ void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 [[nodiscard]] ProductStep make_matrices(const TensorDesc& a, bool transposed_a, const TensorDesc& b, bool transposed_b,
                                         const TensorDesc* c, const TensorDesc& output);
 
-// FLOAT16 products without conversion, in half.cpp. No parts if the layouts or numbers of the operator do not fit; it
-// then has the same parts as on every device.
+// FLOAT16 products without conversion, in half.cpp. No value if the layouts or numbers of the operator do not fit; its
+// decomposition is then the same as on every other device.
 [[nodiscard]] std::optional<Result<OpParts>> half_parts(const OpDesc& desc);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
@@ -68,7 +68,7 @@ void lower_double_part(const OpDesc& desc, std::span<const PlacedTensor> tensors
 [[nodiscard]] bool is_convolution(const OpDesc& desc);
 [[nodiscard]] Status check_convolution(const OpDesc& desc);
 
-// The parameters that internal operators get from the whole, without strides: a part sees its tensors itself.
+// The parameters that internal operators get from the whole operator, without strides: a part sees its own tensors.
 struct ConvolutionParameters {
   std::uint32_t strip;
   std::uint32_t unused;
@@ -79,7 +79,7 @@ struct ConvolutionParameters {
 };
 [[nodiscard]] ConvolutionParameters convolution_parameters(const OpDesc& desc);
 // The same for the part that packs the filter: it does not depend on the sizes of the images, so that graphs for images
-// of several sizes pack a filter once.
+// of different sizes pack a filter only once.
 [[nodiscard]] ConvolutionParameters filter_parameters(ConvolutionParameters parameters);
 
 // The step of a part, with the tensors as the part sees them. Null: the tensor is absent.
@@ -87,8 +87,8 @@ struct ConvolutionParameters {
                                                     const TensorDesc* filter, const TensorDesc* bias,
                                                     const TensorDesc* output);
 
-// The bytes from one pixel to the next, if each pixel of the input is one of the output and all of them are at equal
-// distances in both.
+// The bytes between pixels, if each input pixel corresponds to one output pixel and the pixels are equally spaced in
+// both.
 struct PixelSteps {
   std::int64_t input;
   std::int64_t output;

@@ -2,16 +2,16 @@
 // The parameters of a product's steps. A product is one step over A, B, C and the output, in this order; C may be
 // absent. B is in its original form, or packed by a separate step, which runs once if B is known in advance.
 //
-// The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel holds the
+// The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel contains the
 // elements of its columns for k = 0, then for k = 1, and so on; missing columns in the last panel are +0. Panels are
 // consecutive, and so are matrices.
 //
 // A convolution is one step over the input, the filter, the bias and the output; the bias may be absent. Its output
 // channels are the rows of a product, and the pixels of an image are its columns. The packed filter has the rows of
 // each group of channels in strips: the factors of a strip's rows for k = 0, then for k = 1, and so on. The last strip
-// has fewer rows. A convolution that needs no windows is a product whose A is such a filter. The factors of a filter of
-// many taps are followed by one number for each strip: 0 if all of its factors are finite, and 1 otherwise. A kernel
-// may leave out the products of finite factors with padding where they do not change a sum.
+// has fewer rows. A convolution that needs no windows is a product whose A is such a filter. In filters with many taps,
+// the factors are followed by one number for each strip: 0 if all of its factors are finite, and 1 otherwise. A kernel
+// may leave out products of finite factors with padding if they do not change a sum.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@
 
 namespace anydml {
 
-// A step begins with its kind. The parameters of an integer product are an IntegerStep (integer_step.h), which begins
-// with a ProductStep, as the DoubleStep (double.h) of a product of FLOAT64 does, and those of an integer convolution an
-// IntegerConvolutionStep, which begins with a ConvolutionStep.
+// A step begins with its kind. The parameters of an integer product are an IntegerStep (integer_step.h), and those of a
+// FLOAT64 product a DoubleStep (double.h); both begin with a ProductStep. The parameters of an integer convolution are
+// an IntegerConvolutionStep, which begins with a ConvolutionStep.
 enum class ProductKind : std::uint32_t {
   pack,
   product,
@@ -34,15 +34,15 @@ enum class ProductKind : std::uint32_t {
   integer_product,
   integer_filter,
   integer_convolution,
-  half_product,    // with other bits than the CPU's: half.h
+  half_product,    // not bit-identical to the CPU: half.h
   double_product,  // of FLOAT64: double.h
   double_convolution
 };
 
 inline constexpr std::size_t kBatchRank = kMaxRank - 2;
 
-// The strides of an operand in bytes. Rows and columns are those of the matrices as they are multiplied: a transposed
-// operand has them exchanged.
+// The strides of an operand in bytes. Rows and columns are those of the matrices as they are multiplied, so they are
+// swapped for a transposed operand.
 struct MatrixStrides {
   std::int64_t row;
   std::int64_t column;
@@ -51,42 +51,42 @@ struct MatrixStrides {
 
 inline constexpr std::uint32_t kHalfA = 1;
 inline constexpr std::uint32_t kHalfB = 2;
-inline constexpr std::uint32_t kHalfOutput = 4;  // of a half_product; C has the same type
+inline constexpr std::uint32_t kHalfOutput = 4;  // only for a half_product; C has the same type
 
 struct ProductStep {
   ProductKind kind;
   std::uint32_t panel;   // columns of a panel of B; 0: B is not packed, and no kernel needs it packed
   std::uint32_t strip;   // rows of a strip of A; 0: A is in its original form
-  std::uint32_t halves;  // bits: the operand, in its original form, is FLOAT16 and not FLOAT32
+  std::uint32_t halves;  // bits: the unpacked operand is FLOAT16 instead of FLOAT32
   std::uint32_t batch_rank;
   ProductScale scale;
   std::int64_t rows;                     // of A and the output
   std::int64_t columns;                  // of B and the output
   std::int64_t depth;                    // columns of A and rows of B
-  std::int64_t batches;                  // the product of the next
+  std::int64_t batches;                  // the product of batch_sizes
   std::int64_t batch_sizes[kBatchRank];  // row-major
   MatrixStrides a;
-  MatrixStrides b;  // of a packed B, only the batches have a meaning
+  MatrixStrides b;  // of a packed B, only the batch strides have a meaning
   MatrixStrides c;
   MatrixStrides output;  // if B is packed, the packed form
 
   [[nodiscard]] std::int64_t panels() const { return (columns + panel - 1) / panel; }
 };
 
-// The columns of a panel for vectors of that many bytes: four vectors of 16 bytes, two of 32 or 64. 0 without vectors.
+// The columns of a panel for vectors of this many bytes: four vectors of 16 bytes, two of 32 or 64. 0 without vectors.
 [[nodiscard]] constexpr std::uint32_t panel_columns(std::uint32_t vector_bytes) {
   return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 16 : 32;
 }
 
-// The rows of a strip for such vectors: as many as fit into registers beside a panel's columns. 0 without vectors.
+// The rows of a strip for these vectors: as many as fit into registers next to a panel's columns. 0 without vectors.
 [[nodiscard]] constexpr std::uint32_t strip_rows(std::uint32_t vector_bytes) {
   return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 6 : 14;
 }
 
-// A convolution, or the packing of its filter. Strides in bytes.
+// A convolution, or the packing of its filter. Strides are in bytes.
 struct ConvolutionStep {
   ProductKind kind;
-  std::uint32_t strip;  // rows of a strip of the packed filter; 0: it is in its original form
+  std::uint32_t strip;  // rows of a strip of the packed filter; 0: it is unpacked
   Windows windows;
   std::int64_t images;
   std::int64_t groups;
@@ -109,13 +109,13 @@ struct ConvolutionStep {
 
 inline constexpr std::int64_t kManyTaps = 64;
 
-// The elements of a packed filter after its factors.
+// The number of elements that follow the factors of a packed filter.
 [[nodiscard]] constexpr std::int64_t filter_flags(std::int64_t taps, std::int64_t groups, std::int64_t rows,
                                                   std::int64_t strip) {
   return taps < kManyTaps ? 0 : groups * ((rows + strip - 1) / strip);
 }
 
-// The location of the matrices of batch number `batch` in an operand, in bytes from its address.
+// The offset of the matrices of batch number `batch` in an operand, in bytes.
 [[nodiscard]] inline std::int64_t batch_offset(const ProductStep& step, const MatrixStrides& strides,
                                                std::int64_t batch) {
   std::int64_t offset = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The geometry of convolutions, independent of types: the position in the input that a tap of the filter meets, for
-// each output.
+// The geometry of convolutions, independent of types: the input position that each filter tap reads for each output.
 //
 // Along a dimension, all outputs of a forward convolution have the same taps. A backward convolution with a stride has
-// classes of outputs: the outputs with the same remainder. The taps of a class are at equal distances in the filter,
-// and the positions of its outputs in the input are consecutive. So it is a forward convolution with fewer taps.
+// classes of outputs: those with the same remainder modulo the stride. The taps of a class are equally spaced in the
+// filter, and the input positions of its outputs are consecutive. So each class is a forward convolution with fewer
+// taps.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct WindowAxis {
   std::int64_t taps;  // of the filter
   std::int64_t stride;
   std::int64_t dilation;
-  std::int64_t padding;     // before the input, or cut off before the output of a backward convolution
+  std::int64_t padding;     // before the input, or cropped before the output of a backward convolution
   std::int64_t input_step;  // strides in bytes
   std::int64_t output_step;
   std::int64_t filter_step;
@@ -29,8 +29,8 @@ struct WindowAxis {
 
 struct Windows {
   std::uint32_t is_backward;
-  std::uint32_t is_flipped;      // the filter's last tap takes the place of its first
-  WindowAxis axes[kWindowAxes];  // missing ones come first and have one element
+  std::uint32_t is_flipped;      // the filter is reversed
+  WindowAxis axes[kWindowAxes];  // missing dimensions come first and have one element
 };
 
 // Some taps of the filter along a dimension: first, first + step, and so on.
@@ -38,7 +38,7 @@ struct WindowTaps {
   std::int64_t first;
   std::int64_t step;
   std::int64_t count;
-  std::int64_t before;  // taps of lower groups
+  std::int64_t before;  // number of taps in lower groups
 };
 
 // The number of groups of taps, one for each class that has taps.
@@ -62,9 +62,9 @@ struct WindowTaps {
   return taps;
 }
 
-// Outputs that have the same taps along a dimension. Output number t of them is output first_output + t * output_stride
-// of all. Its tap number n meets the input's position first + t * output_move + n * tap_move, which may lie outside the
-// input.
+// Outputs that have the same taps along a dimension. Output number t of the class is output first_output + t *
+// output_stride overall. Its tap number n reads the input position first + t * output_move + n * tap_move, which may be
+// outside the input.
 struct WindowClass {
   std::int64_t outputs;
   std::int64_t first_output;
@@ -83,7 +83,7 @@ struct WindowClass {
   return along.stride < along.output ? along.stride : along.output;
 }
 
-// The number whose product with `value` is 1 modulo `modulus`; both have no common factor.
+// The number whose product with `value` is 1 modulo `modulus`; the two must be coprime.
 [[nodiscard]] constexpr std::int64_t inverse_modulo(std::int64_t value, std::int64_t modulus) {
   std::int64_t low = modulus;
   std::int64_t high = value % modulus;
@@ -120,7 +120,7 @@ struct WindowClass {
                    .first = 0,
                    .output_move = 1,
                    .tap_move = 0};
-  // Tap k counts if number + padding - k * dilation is a multiple of the stride.
+  // Tap k contributes if number + padding - k * dilation is a multiple of the stride.
   const std::int64_t common = std::gcd(along.stride, along.dilation);
   const std::int64_t start = number + along.padding;
   if (start % common != 0) {
@@ -164,7 +164,8 @@ struct WindowClasses {
   return made;
 }
 
-// The packed filter holds the taps of one group after another. This is the number of taps before those of these groups.
+// The packed filter contains the taps of one group after another. This is the number of taps before those of these
+// groups.
 [[nodiscard]] constexpr std::int64_t taps_before(const Windows& windows, const WindowTaps& first,
                                                  const WindowTaps& second, const WindowTaps& third) {
   const std::int64_t of_second = windows.axes[1].taps;

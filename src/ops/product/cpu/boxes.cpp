@@ -8,27 +8,27 @@
 namespace anydml {
 namespace {
 
-// Of a tile: the outputs, the copied part of the image and the strips of a block share a second-level cache.
+// Limits of a tile: its outputs, the copied part of the image and the strips of a block share a second-level cache.
 constexpr std::int64_t kMostRows = 256;
 constexpr std::int64_t kMostColumns = 512;
 constexpr std::int64_t kMostTotals = 1 << 16;
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// The taps that can meet the image along a dimension, for this many adjacent outputs.
+// The number of taps that can touch the image along a dimension, for this many adjacent outputs.
 std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int64_t outputs) {
   const std::int64_t places = axis.input + (outputs - 1) * along.output_move;
   const std::int64_t move = std::max<std::int64_t>(1, along.tap_move < 0 ? -along.tap_move : along.tap_move);
   return std::min(along.taps.count, parts_of(places, move));
 }
 
-// The most outputs of a tile along a dimension, if most taps meet padding for each of them: a tile with more would have
-// to take all these taps.
+// The largest number of outputs of a tile along a dimension, if most taps of each output fall into the padding: a
+// larger tile would have to include all these taps.
 std::int64_t most_along(const WindowClass& along, const WindowAxis& axis, std::int64_t least) {
   constexpr std::int64_t kMany = 4;
   if (kMany * met_taps(along, axis, 1) > along.taps.count) {
     return kNoLimit;
   }
-  // Outputs between two taps meet no others.
+  // The outputs between two taps need no other taps.
   const std::int64_t move = along.tap_move < 0 ? -along.tap_move : along.tap_move;
   return std::max({least, axis.input / along.output_move, move / along.output_move});
 }
@@ -51,7 +51,7 @@ ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& cl
   return tiles;
 }
 
-// A class with the most outputs that any has. Along dimension i it has the most taps, or the fewest if bit i is set.
+// A class with as many outputs as any class has. Along dimension i it has the most taps, or the fewest if bit i is set.
 WindowClasses extreme_classes(const Windows& windows, std::uint32_t bits) {
   WindowClasses classes{};
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
@@ -84,7 +84,7 @@ TapClasses::TapClasses(const Windows& windows) {
       axes[i].push_back(window_class(windows, i, 0));
       continue;
     }
-    // The class of a group of taps: its first tap reaches its outputs in multiples of the stride.
+    // The class of a group of taps: its first tap contributes to outputs that are multiples of the stride apart.
     for (std::int64_t group = 0; group < tap_groups(windows, i); ++group) {
       std::int64_t number = (group * axis.dilation - axis.padding) % axis.stride;
       number += number < 0 ? axis.stride : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the outputs of a convolution are cut into tiles: each covers some output channels of a group and a box of the
-// pixels of an image.
+// Cuts the outputs of a convolution into tiles: each covers some output channels of a group and a box of the pixels of
+// an image.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace anydml {
 
-// The classes of outputs along each dimension that have taps, in the order of their first outputs. Where a stride is
-// large, most classes have none.
+// The classes of outputs along each dimension that have taps, ordered by their first outputs. With a large stride, most
+// classes have no taps.
 struct TapClasses {
   std::vector<WindowClass> axes[kWindowAxes];
 
@@ -38,33 +38,34 @@ struct ConvolutionTiles {
 };
 
 struct ConvolutionLimits {
-  std::int64_t strip;  // the units of rows and columns
+  std::int64_t strip;  // granularity of rows
   std::int64_t panel;
   std::int64_t block;       // the values of k for which a part of the image is copied at a time; 0: nothing is copied
-  bool by_lines;            // whether kernels read the copied part of the image itself
-  bool skips;               // whether tiles leave out taps that meet nothing but padding
-  std::int64_t least_work;  // multiply-adds of a piece
+  bool by_lines;            // whether kernels read the copied part of the image directly
+  bool skips;               // whether tiles leave out taps that touch only padding
+  std::int64_t least_work;  // smallest number of multiply-adds of a piece
 };
 
-// classes: that have taps.
+// classes: the number of classes that have taps.
 [[nodiscard]] ConvolutionTiles cut(const ConvolutionStep& step, const ConvolutionLimits& limits, std::int64_t classes,
                                    unsigned threads);
 
 [[nodiscard]] WindowTile box_of(const ConvolutionTiles& tiles, const WindowClasses& classes, std::int64_t number);
 
-// The channels that a block of so many k meets, at most.
+// The largest number of channels that a block of this many k can touch.
 [[nodiscard]] std::int64_t channels_of_block(const ConvolutionStep& step, std::int64_t taps, std::int64_t block);
 
-// Elements of the image that a tile needs for a block, at most.
+// The largest number of image elements that a tile needs for a block.
 [[nodiscard]] std::int64_t copied_elements(const ConvolutionStep& step, const ConvolutionTiles& tiles,
                                            std::int64_t block);
 
-// Whether tiles may be cut so that most taps meet nothing but padding, as where the filter is larger than the image.
+// Whether tiles can be cut so that most taps touch only padding, for instance because the filter is larger than the
+// image.
 [[nodiscard]] bool has_many_in_padding(const ConvolutionStep& step);
 
 inline constexpr std::int64_t kMostCopied = 1 << 16;  // elements, so that they stay in a second-level cache
 
-// Tiles that are one piece of work: fewer where they are large.
+// The number of tiles in one piece of work; smaller if tiles are large.
 [[nodiscard]] std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles& tiles,
                                           std::int64_t classes, std::int64_t least_work, unsigned threads);
 
@@ -73,13 +74,13 @@ inline constexpr std::int64_t kMostCopied = 1 << 16;  // elements, so that they 
   return step.images * step.groups * classes * tiles.down * tiles.boxes();
 }
 
-// The lines that kernels read in the copied part of the image. Short rows of pixels are computed as one row, with the
-// elements that lie between them in the copy, if few elements lie there.
+// The lines that kernels read in the copied part of the image. Short rows of pixels are computed as one long row,
+// including the elements between them in the copy, if there are only a few of those.
 struct BoxLines {
   bool is_joined;
   std::int64_t count;   // lines of a slice
   std::int64_t length;  // of a line
-  std::int64_t step;    // from a row of pixels to the next in the totals
+  std::int64_t step;    // distance between rows of pixels in the totals
 
   static constexpr std::int64_t kShortRow = 32;
   static constexpr std::int64_t most_between(std::int64_t length) { return length <= kShortRow ? length / 3 : 0; }
@@ -90,7 +91,7 @@ struct BoxLines {
         length(is_joined ? (box.count[1] - 1) * plane.row_step + box.count[2] : box.count[2]),
         step(is_joined ? plane.row_step : box.count[2]) {}
 
-  // Where a line's first total is.
+  // The index of a line's first total.
   [[nodiscard]] std::int64_t place(const WindowTile& box, std::int64_t i, std::int64_t j) const {
     return (i * box.count[1] + j) * step;
   }
@@ -98,19 +99,20 @@ struct BoxLines {
   template <class T>
   void close_up(const WindowTile& box, T* totals) const {
     for (std::int64_t i = 1; is_joined && i < box.count[0] * box.count[1]; ++i) {
-      std::copy_n(totals + i * step, box.count[2], totals + i * box.count[2]);  // never to a higher address
+      std::copy_n(totals + i * step, box.count[2], totals + i * box.count[2]);  // never moves to a higher address
     }
   }
 };
 
-// Totals of a row of a tile, in elements: a multiple of `unit`.
+// The number of totals in a row of a tile, rounded up to a multiple of `unit`.
 [[nodiscard]] inline std::int64_t totals_row(const ConvolutionTiles& tiles, bool by_lines, std::int64_t unit) {
   const std::int64_t between = by_lines ? BoxLines::most_between(BoxLines::kShortRow) : 0;
   return parts_of(tiles.count[0] * tiles.count[1] * (tiles.count[2] + between), unit) * unit;
 }
 
-// Calls use(pixel, count, offset, step) for runs of a box's pixels: `count` of them from number `pixel` of the box on
-// are `offset` bytes from the channel's first output, and `step` bytes apart. bytes: of an element.
+// Calls use(pixel, count, offset, step) for runs of a box's pixels: `count` pixels starting at number `pixel` of the
+// box. They start `offset` bytes after the channel's first output and are `step` bytes apart. bytes: the size of an
+// element.
 template <class Use>
 void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, const WindowTile& box, std::int64_t bytes,
                   Use use) {
@@ -136,7 +138,7 @@ void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, con
   }
 }
 
-// Whether the taps of the filter follow one another in each channel, whatever dimensions have one tap.
+// Whether the taps of the filter are contiguous in each channel; dimensions with one tap do not matter.
 [[nodiscard]] inline bool has_contiguous_taps(const ConvolutionStep& step, std::int64_t bytes) {
   std::int64_t near = bytes;
   for (std::uint32_t i = kWindowAxes; i-- > 0; near *= step.windows.axes[i].taps) {
@@ -146,7 +148,7 @@ void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, con
   }
   return true;
 }
-// The same, and the channels follow one another too.
+// The same, and the channels are contiguous too.
 [[nodiscard]] inline bool is_contiguous_filter(const ConvolutionStep& step, std::int64_t bytes) {
   return has_contiguous_taps(step, bytes) && (step.channels == 1 || step.filter_channel == bytes * step.taps());
 }

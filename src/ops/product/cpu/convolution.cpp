@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Convolutions on the CPU. A piece is some tiles: output channels of a group by a box of the pixels of an image. Block
-// by block, the part of the image that a tile needs is copied with its padding, and its windows are packed panel by
-// panel for the strips of the filter. Where few channels share them, the kernels read the copy itself.
+// Convolutions on the CPU. A piece consists of several tiles: output channels of a group by a box of the pixels of an
+// image. For each block, the part of the image that a tile needs is copied with its padding, and its windows are packed
+// panel by panel for the strips of the filter. If few channels share the windows, the kernels read the copy directly.
 //
-// Two kinds of work are left out. Outputs of classes without taps are filled in a phase before the others. Where a tile
-// has many taps that meet nothing but padding, only the others are multiplied, if the filter is finite: a product of 0
-// changes a sum only if it is -0. So an output that is -0 then is computed again by the definition. That is rare: a
-// sum that starts from +0 becomes -0 only if it underflows.
+// Two kinds of work are left out. Outputs of classes without taps are filled in an earlier phase. If many taps of a
+// tile touch only padding, and the filter is finite, only the other taps are multiplied: adding a zero product changes
+// a sum only if the sum is -0. An output that turns out to be -0 is therefore computed again by the definition. That is
+// rare: a sum that starts from +0 becomes -0 only by underflow.
 #include "ops/product/cpu/convolution.h"
 
 #include <algorithm>
@@ -36,24 +36,24 @@ f32 load(const std::byte* from) {
   return value;
 }
 
-// Whether the kernels read the copied part of the image itself.
+// Whether the kernels read the copied part of the image directly.
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
 
-// Whether tiles may leave out taps. Tiles are cut otherwise then, and a step that takes their elements over needs tiles
-// whose pixels follow one another.
+// Whether tiles may leave out taps. Such tiles are cut differently, whereas a step that consumes their elements needs
+// tiles with consecutive pixels.
 bool skips_taps(const ConvolutionStep& step, const ProductKernels* kernels, bool is_handed_on) {
   return kernels != nullptr && !is_handed_on && step.taps() >= kManyTaps && has_many_in_padding(step);
 }
 
-// The memory that a thread needs beside the operands, in bytes from its beginning.
+// The scratch memory of a thread; offsets in bytes.
 struct ConvolutionBuffers {
-  std::int64_t row_step;  // of the totals, in elements
+  std::int64_t row_step;  // between rows of the totals, in elements
   std::int64_t totals;
   std::int64_t offsets;
   std::int64_t copied;
   std::int64_t copied_elements;
   std::int64_t panel;
-  std::int64_t strips;  // the factors of a block's taps, where others are left out
+  std::int64_t strips;  // the factors of a block's kept taps, if others are left out
   std::int64_t all;
 
   ConvolutionBuffers(const ConvolutionStep& step, const ProductKernels* kernels, const ConvolutionTiles& tiles,
@@ -79,7 +79,7 @@ struct ConvolutionBuffers {
   }
 };
 
-// The strips of a tile with the factors of some taps alone, for a block at a time.
+// The strips of a tile with the factors of the kept taps only, one block at a time.
 struct KeptStrips {
   static constexpr bool kAreFar = false;
 
@@ -138,11 +138,11 @@ class ConvolutionRun final : public cpu::Prepared {
     }
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * tiles_of_piece_;
     const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(step_, tiles_, class_count_));
-    Place place;  // much of it is for some tiles alone
+    Place place;  // most of it is used for some tiles only
     for (std::int64_t number = first; number < end; ++number) {
       move_to(number, number == first, operands, place);
       if (place.box.outputs() == 0) {
-        continue;  // other classes have more outputs
+        continue;  // only other classes have an output here
       }
       auto* const totals = reinterpret_cast<f32*>(piece.scratch);
       if (kernels_ == nullptr || place.depth == 0) {
@@ -170,16 +170,16 @@ class ConvolutionRun final : public cpu::Prepared {
     std::int64_t row;
     std::int64_t rows;
     std::int64_t depth;
-    std::int64_t pixels;    // the number of the box and of its class
+    std::int64_t pixels;    // the number of the box and its class
     MetTaps met;            // if skips_
-    bool is_skipping;       // the other taps are left out
-    WindowClasses kept;     // with the taps that are not
-    WindowPlane plane;      // of these
-    WindowBlock block;      // that is copied
-    bool has_same_windows;  // as the tile before this one: its elements are copied and packed already
-    bool is_like_last;      // the windows are those of the tile before this one
+    bool is_skipping;       // taps that touch only padding are left out
+    WindowClasses kept;     // the classes with the remaining taps
+    WindowPlane plane;      // of the remaining taps
+    WindowBlock block;      // the copied block
+    bool has_same_windows;  // same windows as the previous tile: its elements are already copied and packed
+    bool is_like_last;      // same pixels as the previous tile
   };
-  // The classes of some pixels follow one another, since they share the lines of the output.
+  // The classes of a box of pixels are consecutive, since they share the lines of the output.
   void move_to(std::int64_t number, bool is_first, std::byte* const* operands, Place& place) const {
     const std::int64_t pixels = number % (tiles_.boxes() * class_count_);
     number /= tiles_.boxes() * class_count_;
@@ -202,7 +202,7 @@ class ConvolutionRun final : public cpu::Prepared {
     place.classes = classes;
     if (has_same_geometry && !skips_ && place.depth <= kProductBlock) {
       place.has_same_windows = place.box.outputs() <= panel_columns() || by_lines(step_);
-      return;  // the box, the depth and the plane are the same
+      return;  // the box, the depth and the plane are unchanged
     }
     place.box = box_of(tiles_, place.classes, pixels / class_count_);
     place.depth = step_.channels * place.classes.taps();
@@ -213,7 +213,7 @@ class ConvolutionRun final : public cpu::Prepared {
     }
   }
 
-  // Whether the outputs of two classes meet the same elements: one after the other where a stride is large.
+  // Whether the outputs of two classes use the same elements, as consecutive classes do if the stride is large.
   [[nodiscard]] static bool meet_the_same(const WindowClasses& one, const WindowClasses& other) {
     for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
       const WindowClass& a = one.axes[i];
@@ -226,7 +226,7 @@ class ConvolutionRun final : public cpu::Prepared {
   }
   [[nodiscard]] std::int64_t panel_columns() const { return kernels_ != nullptr ? kernels_->panel : 0; }
 
-  // Finds the taps that the tile needs. False: all, or so many that it is not worth the trouble.
+  // Finds the taps that the tile needs. False: all of them, or too many for skipping to be worthwhile.
   bool leaves_out_taps(Place& place, std::byte* const* operands) const {
     place.met = MetTaps(step_.windows, place.classes, place.box);
     if (2 * place.met.taps() > place.met.all() || !has_finite_rows(place, operands)) {
@@ -252,7 +252,7 @@ class ConvolutionRun final : public cpu::Prepared {
     return std::max<std::int64_t>(1, kOutputsOfPiece / std::max<std::int64_t>(1, step_.windows.axes[2].output));
   }
 
-  // Fills some lines of the output. The outputs that have taps are overwritten in the next phase.
+  // Fills some lines of the output. Outputs that have taps are overwritten in the next phase.
   void fill(std::int64_t piece, std::byte* const* operands) const {
     const WindowAxis* const axes = step_.windows.axes;
     const std::int64_t end = std::min(all_lines(), (piece + 1) * lines_of_piece());
@@ -288,7 +288,7 @@ class ConvolutionRun final : public cpu::Prepared {
            (place.group * step_.channels + number) * step_.input_channel;
   }
 
-  // The packed filter of the place's group and class.
+  // The packed filter for the group and class of the tile.
   [[nodiscard]] const f32* filter_of(const Place& place, std::byte* const* operands) const {
     const WindowClass* const axes = place.classes.axes;
     const std::int64_t before =
@@ -296,7 +296,7 @@ class ConvolutionRun final : public cpu::Prepared {
     return reinterpret_cast<const f32*>(operands[kFilter]) + before * step_.rows * step_.channels;
   }
 
-  // Whether the factors of the tile's rows are all finite.
+  // Whether all factors of the tile's rows are finite.
   [[nodiscard]] bool has_finite_rows(const Place& place, std::byte* const* operands) const {
     const std::int64_t strips = parts_of(step_.rows, step_.strip);
     const f32* const flags = reinterpret_cast<const f32*>(operands[kFilter]) +
@@ -353,7 +353,7 @@ class ConvolutionRun final : public cpu::Prepared {
     return sum_of_products(place.depth, element, weight);
   }
 
-  // The windows of a tile, for one block after another.
+  // The windows of a tile, one block after another.
   struct WindowColumns {
     const ConvolutionRun& run;
     Place& place;
@@ -362,7 +362,7 @@ class ConvolutionRun final : public cpu::Prepared {
     std::byte* copied;
     f32* packed;
 
-    // The numbers are those of the taps that are kept.
+    // Indices count only the kept taps.
     void begin(std::int64_t first, std::int64_t depth) const {
       if (place.has_same_windows) {
         return;
@@ -418,7 +418,7 @@ class ConvolutionRun final : public cpu::Prepared {
     }
   }
 
-  // The end of the block that begins with this factor. Factors that are left out count for the length of a block.
+  // The end of the block that begins with this factor. Factors that are left out count toward the length of a block.
   [[nodiscard]] static std::int64_t end_of_block(const Place& place, std::int64_t first) {
     if (!place.is_skipping) {
       return std::min(first + kProductBlock, place.depth);
@@ -427,7 +427,7 @@ class ConvolutionRun final : public cpu::Prepared {
     return place.met.before(std::min(next, place.depth));
   }
 
-  // Block by block, as numerics.md adds them. A block whose factors are all left out would add +0.
+  // Adds block by block, in the order that numerics.md defines. A block whose factors are all left out would add +0.
   template <class Rows>
   void add_blocks(const Place& place, Rows& a, const WindowColumns& b, const TileTotals& tile) const {
     const std::int64_t all = step_.channels * place.kept.taps();
@@ -457,7 +457,7 @@ class ConvolutionRun final : public cpu::Prepared {
     }
   }
 
-  // One strip of few rows.
+  // Adds one strip of few rows.
   void add_lines(const Place& place, const f32* strip, const WindowColumns& b, const TileTotals& tile,
                  std::int64_t first, std::int64_t depth) const {
     const BoxLines lines(place.plane, place.box);
@@ -514,7 +514,7 @@ class ConvolutionRun final : public cpu::Prepared {
     }
   }
 
-  // A box of one pixel, of which there are many where a stride is large.
+  // A box of one pixel; there are many of them if the stride is large.
   void finish_one(const Place& place, std::byte* const* operands, const f32* totals) const {
     constexpr ProductScale kScale{.alpha = 1, .beta = 1};
     const std::int64_t channel = place.group * step_.rows + place.row;
@@ -531,7 +531,7 @@ class ConvolutionRun final : public cpu::Prepared {
     }
   }
 
-  // The pixels of one channel; `to` is the channel's first.
+  // Writes the pixels of one channel; `to` is the address of the first.
   void write_row(const Place& place, f32* made, const std::byte* bias, std::byte* to) const {
     for_each_run(step_, place.classes, place.box, kBytes,
                  [&](std::int64_t pixel, std::int64_t count, std::int64_t offset, std::int64_t step) {
@@ -568,10 +568,10 @@ std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const Produ
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (after.step != nullptr && all_window_classes(step.windows) != 1) {
-    return nullptr;  // a tile has pixels of one class, and is handed on as rows
+    return nullptr;  // a tile has pixels of one class, and is passed on as rows
   }
   if (step.strip == 0) {
-    kernels = nullptr;  // they want it packed
+    kernels = nullptr;  // they require a packed filter
   } else if (kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }

@@ -10,8 +10,8 @@ namespace anydml {
 
 // The step that packs the filter of a convolution.
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_filter(const Step& flat, const ProductKernels* kernels);
-// The convolution. kernels: null where the definition computes. Null: the step is for another target, or hands
-// on elements that do not follow one another.
+// The convolution. kernels: null to use the scalar definition. Returns null if the step was packed for another target,
+// or passes on elements that are not consecutive.
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const ProductKernels* kernels,
                                                                  const cpu::Machine& machine, cpu::Neighbour after);
 

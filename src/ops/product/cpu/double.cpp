@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT64 products on the CPU. A piece is a tile of one output matrix. Block by block, its rows of A are packed as
-// strips, and one panel of B after another meets them; a panel is packed too, unless few rows meet it in its place.
+// FLOAT64 products on the CPU. A piece is a tile of one output matrix. For each block, its rows of A are packed into
+// strips, which are multiplied with one panel of B after another. Panels are packed too, unless only a few rows use
+// them.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f64));
 constexpr TileLimits kMost = {.rows = 96, .columns = 256, .least_work = kLeastWork / 2};
-constexpr std::int64_t kMostOfRow = 1 << 14;  // the depth of a row that is copied as a whole
+constexpr std::int64_t kMostOfRow = 1 << 14;  // the depth up to which a row is copied as a whole
 
 constexpr std::size_t kA = 0;
 constexpr std::size_t kB = 1;
@@ -29,7 +30,7 @@ f64 load(const std::byte* from) {
 }
 
 // to[k * width + i] = the element at from + k * k_stride + i * stride, for i below `count`; the others are +0, and
-// their sums are not used. The longer runs of memory are read along.
+// their sums are unused. Reads along the contiguous dimension.
 void pack(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth, std::int64_t count,
           std::int64_t width, f64* to) {
   if (count < width) {
@@ -52,9 +53,9 @@ void pack(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std
   }
 }
 
-// The memory that a thread needs besides the operands, in elements.
+// The scratch memory of a thread, in elements.
 struct Buffers {
-  std::int64_t row_step = 0;  // of the totals: whole panels
+  std::int64_t row_step = 0;  // between rows of the totals: whole panels
   std::int64_t totals = 0;
   std::int64_t of_a = 0;
   std::int64_t of_b = 0;
@@ -73,7 +74,7 @@ struct Buffers {
 
 class DoubleRun final : public cpu::Prepared {
  public:
-  // kernels: null where the definition computes. row: null unless one row meets a B in its place.
+  // kernels: null to use the scalar definition. row: null unless a single row is multiplied with an unpacked B.
   DoubleRun(const DoubleStep& step, const DoubleKernels* kernels, bool has_c, const Tiles& tiles, DoubleRow row,
             cpu::Target target)
       : Prepared(static_cast<std::uint64_t>(tiles.of_matrix() * step.product.batches), 1,
@@ -202,7 +203,7 @@ std::unique_ptr<cpu::Prepared> prepare_double_product(const Step& flat, const cp
   const DoubleKernels* const kernels = double_kernels(machine.target);
   const DoubleRow row = find_row(product, kernels);
   TileLimits most = kMost;
-  if (row != nullptr) {  // B is read once, in rows that should be long
+  if (row != nullptr) {  // B is read once, preferably in long rows
     most.columns =
         std::clamp(parts_of(product.columns, 2 * std::int64_t{machine.threads}), kMost.columns, 8 * kMost.columns);
   }

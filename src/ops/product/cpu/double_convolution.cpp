@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FLOAT64 convolutions on the CPU, as products: the output channels of a group are the rows, and the pixels of a class
-// of outputs are the columns. A piece is some pixels of one image, group and class, and some rows. Block by block, the
-// factors of both are gathered from where they are, and meet in the kernels of FLOAT64 products.
+// of outputs are the columns. A piece covers some pixels of one image, group and class, and some rows. For each block,
+// the factors of both are gathered and passed to the kernels of FLOAT64 products.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -27,7 +27,7 @@ f64 load_double(const std::byte* from) {
   return value;
 }
 
-// The definition's block, for targets without kernels: one row and one column.
+// The definition's block for targets without kernels: one row and one column.
 void add_one(const f64* a, const f64* b, std::int64_t b_step, std::int64_t depth, f64* totals, std::int64_t,
              bool is_first) noexcept {
   f64 sum = 0;
@@ -70,7 +70,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
     place.group = next(step_.groups);
     place.image = number;
     if (place.pixels <= 0) {
-      return;  // other classes have more outputs
+      return;  // only other classes have an output here
     }
     auto* const totals = reinterpret_cast<f64*>(piece.scratch);
     compute(place, operands, totals);
@@ -88,7 +88,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
     std::int64_t image;
     std::int64_t group;
     WindowClasses classes;
-    std::int64_t pixel;  // the first, among those of the class
+    std::int64_t pixel;  // the first, among the pixels of the class
     std::int64_t pixels;
     std::int64_t row;
     std::int64_t rows;
@@ -100,7 +100,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
   }
   [[nodiscard]] static std::int64_t rows_of(const ConvolutionStep& step) { return std::min(kMostRows, step.rows); }
 
-  // The number of a pixel of a class along each dimension.
+  // The index of a pixel of a class along each dimension.
   struct Outputs {
     std::int64_t at[kWindowAxes];
 
@@ -111,7 +111,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
     }
   };
 
-  // Where the factors of a block are, from those of the first channel and tap. moves: how far a tap is along each
+  // The offsets of a block's factors from those of the first channel and tap. moves: the offset of each tap along each
   // dimension of the input.
   struct Factors {
     std::int64_t element[kProductBlock];
@@ -137,7 +137,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
     }
   };
 
-  // The factors of one pixel, `step` elements apart. A tap that meets no element has the factor +0.
+  // Gathers the factors of one pixel, `step` elements apart. A tap outside the input has the factor +0.
   void gather(const Place& place, const Factors& factors, const std::byte* input, std::int64_t pixel,
               std::int64_t depth, f64* to, std::int64_t step) const {
     const Outputs outputs(place.classes, pixel);
@@ -191,7 +191,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
         for (std::int64_t i = 0; i < columns; ++i) {
           gather(place, factors, input, place.pixel + column + i, depth, of_b + i, panel);
         }
-        for (std::int64_t i = columns; i < panel; ++i) {  // their sums are not used
+        for (std::int64_t i = columns; i < panel; ++i) {  // their sums are unused
           for (std::int64_t k = 0; k < depth; ++k) {
             of_b[k * panel + i] = 0;
           }

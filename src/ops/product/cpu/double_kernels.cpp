@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sums of a strip and a panel are in registers, as in kernels.cpp.
+// The sums of a strip and a panel stay in registers, as in kernels.cpp.
 #include "ops/product/cpu/double_kernels.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ using WideVector = hn::Vec<Wide>;
 
 constexpr std::size_t kWideLanes = HWY_MAX_BYTES / sizeof(f64);
 
-// The factors of one k, with row `row` in all lanes. As with FLOAT32 (factors-inl.h), NEON loads several rows at once.
+// The factors of one k, with row `row` broadcast to all lanes. As with FLOAT32 (factors-inl.h), NEON loads several rows
+// at once.
 template <std::size_t kRows>
 struct WideFactors {
 #if HWY_TARGET == HWY_NEON
@@ -62,7 +63,7 @@ struct WideFactors {
 #endif
 };
 
-// The numbers of rows and of vectors fill the registers as FLOAT32's do.
+// The numbers of rows and vectors are chosen to fill the registers, as for FLOAT32.
 template <std::size_t kRows>
 void add_block(const f64* HWY_RESTRICT a, const f64* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
                f64* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {
@@ -87,7 +88,7 @@ void add_block(const f64* HWY_RESTRICT a, const f64* HWY_RESTRICT b, std::int64_
 
 template <class D>
 HWY_INLINE hn::Vec<D> load_bytes(D d, const std::byte* from) {
-  const hn::Repartition<u8, D> d_bytes;  // which may lie anywhere
+  const hn::Repartition<u8, D> d_bytes;  // may have any alignment
   return hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(from)));
 }
 
@@ -97,7 +98,7 @@ HWY_INLINE f64 load_one(const std::byte* from) {
   return value;
 }
 
-// The outputs that fill no vector.
+// The outputs that do not fill a vector.
 void by_definition(const f64* factors, const std::byte* matrix, std::int64_t k_stride, std::int64_t stride,
                    std::int64_t depth, std::int64_t first, std::int64_t count, f64* totals) {
   for (std::int64_t i = first; i < count; ++i) {
@@ -107,7 +108,7 @@ void by_definition(const f64* factors, const std::byte* matrix, std::int64_t k_s
   }
 }
 
-// The sums of some columns stay in the first-level cache, and four rows of the matrix come at once.
+// The sums of some columns stay in the first-level cache, and four rows of the matrix are read at once.
 void along(const f64* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth, std::int64_t count,
            f64* totals) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f64));
@@ -156,8 +157,9 @@ void along(const f64* factors, const std::byte* matrix, std::int64_t stride, std
 
 using Pair = hn::Full128<f64>;
 
-// As many outputs at once as hide the time of the chains, two of them in a vector whatever the target's are: two values
-// of k of two outputs, transposed, are a vector of each k. One cache line of each output after another is read.
+// Computes enough outputs at once to hide the latency of the additions, two in each vector whatever the target's vector
+// length: two values of k for two outputs, transposed, give one vector for each k. Reads one cache line of each output
+// after another.
 void across(const f64* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth, std::int64_t count,
             f64* totals) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f64));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of FLOAT64 products, by target, and the steps that use them as the family of products sees them.
+// The innermost loops of FLOAT64 products, by target, and the functions that prepare steps using them.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace anydml {
 
-// One block of factors, at most kProductBlock, of a strip of rows and a panel of columns, as a ProductBlock (kernels.h)
+// One block of at most kProductBlock factors of a strip of rows and a panel of columns, like a ProductBlock (kernels.h)
 // of FLOAT32.
 using DoubleBlock = void (*)(const f64* a, const f64* b, std::int64_t b_step, std::int64_t depth, f64* totals,
                              std::int64_t totals_step, bool is_first) noexcept;
-// The sums of a row of factors and a matrix in its place, as a RowProduct (vector_kernels.h) of FLOAT32.
+// The sums of a row of factors and an unpacked matrix, like a RowProduct (vector_kernels.h) of FLOAT32.
 using DoubleRow = void (*)(const f64* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth,
                            std::int64_t count, f64* totals) noexcept;
 
 struct DoubleKernels {
   std::int64_t strip;         // the most rows of a strip
   std::int64_t panel;         // columns of a panel
-  const DoubleBlock* blocks;  // by the rows of the strip, less 1
+  const DoubleBlock* blocks;  // indexed by the rows of the strip minus 1
   DoubleRow along;            // the elements of one k are adjacent
-  DoubleRow across;           // the elements of one column are
+  DoubleRow across;           // the elements of one column are adjacent
 };
 
-// Null: none for this target, which computes by the definition.
+// Null: this target has no kernels and falls back to the scalar definition.
 [[nodiscard]] const DoubleKernels* double_kernels(cpu::Target target);
 
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_double_product(const Step& flat, const cpu::Machine& machine);

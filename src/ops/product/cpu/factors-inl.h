@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by the innermost loops of products, for each of Highway's targets.
+// Helpers for the innermost loops of products, for each of Highway's targets.
 #if defined(ANYDML_FACTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_FACTORS_INL
 #undef ANYDML_FACTORS_INL
@@ -35,12 +35,12 @@ constexpr std::size_t kVectors = kPanel / kLanes;
 // 24 sums, 4 vectors of B and 2 of A in 32 registers; 12, 2 and 1 in 16; 28 and 2 in 32, with factors from memory.
 constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
 
-// The factors of one k, with row `row` in all lanes.
+// The factors of one k, with row `row` broadcast to all lanes.
 template <std::size_t kRows>
 struct Factors {
 #if HWY_TARGET == HWY_NEON
-  // Loads that give all lanes one number keep the units of arithmetic busy; multiply-adds by a lane do not.
-  static constexpr std::size_t kLast = kRows > kLanes ? kRows - kLanes : 0;  // where the second load begins
+  // Broadcast loads compete with the arithmetic for execution units; multiply-adds by a lane do not.
+  static constexpr std::size_t kLast = kRows > kLanes ? kRows - kLanes : 0;  // the start of the second load
 
   HWY_INLINE explicit Factors(const f32* a) {
     const Tag d;
@@ -74,8 +74,8 @@ struct Factors {
 #endif
 };
 
-// Calls use.operator()<i>() for each i below kCount. With indices that are constants compilers keep arrays in
-// registers; with loops, even with short ones, they write them to memory in every turn.
+// Calls use.operator()<i>() for each i below kCount. With constant indices compilers keep arrays in registers; with
+// loops, even short ones, they write them to memory in every iteration.
 template <std::size_t kCount, class Use>
 HWY_INLINE void for_each_index(Use use) {
   [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR { (use.template operator()<kIndex>(), ...); }

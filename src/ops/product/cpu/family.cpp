@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products on the CPU. A piece is a tile of one output matrix. Block by block, the rows of A that it needs are packed
-// beside each other, and each panel of B meets them while both are in the caches; the totals stay in a buffer until the
-// last block is done. Then they are scaled, and go to the output or to the step that takes them.
+// Products on the CPU. A piece is a tile of one output matrix. For each block, the required rows of A are packed next
+// to each other and multiplied with each panel of B while both are in the caches; the totals stay in a buffer until the
+// last block is done. Then they are scaled and written to the output or passed to the step that consumes them.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-// Of a tile. Its totals and the factors of its rows fill a part of a second-level cache, and rows are packed once for
-// all of its columns.
+// Limits of a tile. Its totals and the factors of its rows fill a part of a second-level cache, and rows are packed
+// once for all of its columns.
 constexpr TileLimits kMost = {.rows = 96, .columns = 512, .least_work = kLeastWork};
 constexpr std::int64_t kMostDepth = 1 << 14;  // of rows that are packed as a whole
 
@@ -45,13 +45,13 @@ f32 load(const std::byte* from) {
 
 f32 load(const std::byte* from, bool is_half) { return is_half ? load<f16>(from) : load<f32>(from); }
 
-// The memory that a thread needs beside the operands, in elements of FLOAT32.
+// The scratch memory of a thread, in FLOAT32 elements.
 struct Buffers {
   std::int64_t totals = 0;
   std::int64_t of_a = 0;  // factors of a block, packed
   std::int64_t of_b = 0;
 
-  bool is_strip = false;  // one strip of rows, whose factors are packed as a whole
+  bool is_strip = false;  // there is one strip of rows, whose factors are packed as a whole
 
   Buffers(const ProductStep& step, const ProductKernels* kernels, const Tiles& tiles)
       : totals(tiles.rows * tiles.columns) {
@@ -67,7 +67,7 @@ struct Buffers {
 
 class ProductRun final : public cpu::Prepared {
  public:
-  // kernels: null where the definition computes.
+  // kernels: null to use the scalar definition.
   ProductRun(const ProductStep& step, const ProductKernels* kernels, bool has_c, const Tiles& tiles,
              const cpu::Machine& machine, cpu::Neighbour after)
       : Prepared(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
@@ -116,13 +116,13 @@ class ProductRun final : public cpu::Prepared {
  private:
   using Place = TilePlace;
 
-  // Where the element at a row and a column of the place's matrix is.
+  // The address of the element at a row and a column of the tile's matrix.
   [[nodiscard]] std::byte* at(std::byte* const* operands, std::size_t operand, const MatrixStrides& strides,
                               std::int64_t batch, std::int64_t row, std::int64_t column) const {
     return operands[operand] + batch_offset(step_, strides, batch) + row * strides.row + column * strides.column;
   }
 
-  // One row meets a B that was not packed.
+  // For one row and an unpacked B: whether the elements of one k are adjacent.
   [[nodiscard]] bool is_along() const { return step_.b.column == bytes_of_b() || step_.columns == 1; }
   [[nodiscard]] std::int64_t bytes_of_b() const {
     return (step_.halves & kHalfB) != 0 ? static_cast<std::int64_t>(sizeof(f16)) : kBytes;
@@ -138,7 +138,7 @@ class ProductRun final : public cpu::Prepared {
     return step_.b.row == bytes_of_b() || step_.depth == 1 ? of_type.across : nullptr;
   }
 
-  // Factors of one of the operands, by the bit that gives its type.
+  // Packs factors of one operand; `half` is the bit that gives its type.
   void pack(std::uint32_t half, const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth,
             std::int64_t count, std::int64_t width, f32* to) const {
     if ((step_.halves & half) != 0) {
@@ -148,7 +148,7 @@ class ProductRun final : public cpu::Prepared {
     }
   }
 
-  // Where the factors of a column of B are, and how far those of one k are from the next.
+  // The address of a column's factors in B, and the distance from one k to the next.
   struct Column {
     const std::byte* first;
     std::int64_t k_stride;
@@ -180,7 +180,7 @@ class ProductRun final : public cpu::Prepared {
     }
   }
 
-  // The rows of A as they were given: packed for a block at a time, or for all blocks where they are one strip.
+  // The rows of an unpacked A: packed one block at a time, or for all blocks if they form one strip.
   struct MatrixRows {
     static constexpr bool kAreFar = false;
 
@@ -226,8 +226,8 @@ class ProductRun final : public cpu::Prepared {
     }
   }
 
-  // The elements of B for one panel and block: where they are, or packed in the buffer. Those of a wide matrix lie far
-  // apart, in more pages than the processor has at hand, so that it pays to pack them for several strips.
+  // The elements of B for one panel and block: in place, or packed in the buffer. In a wide matrix they are far apart,
+  // on more pages than the TLB covers, so packing them pays off if several strips use them.
   [[nodiscard]] Panel panel_of(const Place& place, std::byte* const* operands, std::int64_t column, std::int64_t first,
                                std::int64_t depth, f32* buffer) const {
     if (step_.panel != 0) {
@@ -236,7 +236,7 @@ class ProductRun final : public cpu::Prepared {
       Panel panel{.first = elements + column * step_.depth + first * kernels_->panel, .step = kernels_->panel};
       if (column + kernels_->panel < place.column + place.columns) {
         panel.next = panel.first + kernels_->panel * step_.depth;
-      } else if (first + 2 * kProductBlock <= step_.depth) {  // a whole block comes after this one
+      } else if (first + 2 * kProductBlock <= step_.depth) {  // a whole block follows this one
         panel.next = elements + place.column * step_.depth + (first + kProductBlock) * kernels_->panel;
       }
       return panel;
@@ -301,7 +301,7 @@ class ProductRun final : public cpu::Prepared {
   const ProductKernels* kernels_;
   Tiles tiles_;
   Buffers buffers_;
-  const VectorKernels* vectors_;  // null where kernels_ is
+  const VectorKernels* vectors_;  // null if kernels_ is null
   RowProduct row_product_;        // null: tiles are computed by strips and panels
   cpu::Neighbour after_;
   cpu::Target target_;
@@ -344,7 +344,7 @@ class PackRun final : public cpu::Prepared {
   ProductStep step_;
   const ProductKernels* kernels_;
   const VectorKernels* vectors_;
-  std::int64_t panels_;  // of a piece
+  std::int64_t panels_;  // per piece
 };
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
@@ -370,7 +370,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     return prepare_double_convolution(flat, machine);
   }
   if (kind == ProductKind::half_product) {
-    return nullptr;  // other bits would be no faster here
+    return nullptr;  // other bits would not be faster here
   }
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
@@ -387,7 +387,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     return nullptr;
   }
   TileLimits most = kMost;
-  if (step.rows == 1 && step.panel == 0) {  // B is read once, in rows that should be long
+  if (step.rows == 1 && step.panel == 0) {  // B is read once, preferably in long rows
     most.columns =
         std::clamp(parts_of(step.columns, 2 * std::int64_t{machine.threads}), kMost.columns, 8 * kMost.columns);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The packing of a convolution's filter.
+// Packs the filter of a convolution.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto kFactorBytes = static_cast<std::int64_t>(sizeof(f32));
 
-// Packs the filter. A piece is some strips of a group.
+// Packs the filter. A piece consists of several strips of a group.
 class FilterRun final : public cpu::Prepared {
  public:
   FilterRun(const ConvolutionStep& step, const ProductKernels* kernels, std::int64_t strips)
@@ -69,7 +69,7 @@ class FilterRun final : public cpu::Prepared {
 
  private:
   static bool are_finite(const f32* factors, std::int64_t count) {
-    std::uint32_t any = 0;  // 1: an infinity or a NaN
+    std::uint32_t any = 0;  // 1: there is an infinity or a NaN
     for (std::int64_t i = 0; i < count; ++i) {
       const std::uint32_t magnitude = to_bits(factors[i]) & FloatParts<f32>::kMagnitude;
       any |= magnitude >= FloatParts<f32>::kInfinity ? 1U : 0U;
@@ -87,7 +87,7 @@ class FilterRun final : public cpu::Prepared {
       pack_panel(kernels_, from, kFactorBytes, step_.filter_row, depth, rows, rows, to);
       return;
     }
-    // Row by row of taps; a channel whose taps follow one another is one row.
+    // Copies taps row by row; a channel whose taps are contiguous counts as one row.
     const bool is_row = has_all && has_contiguous_taps(step_, kFactorBytes);
     const std::int64_t length = is_row ? step_.taps() : taps[2].count;
     const std::int64_t apart = is_row ? kFactorBytes : taps[2].step * axes[2].filter_step;
@@ -111,7 +111,7 @@ class FilterRun final : public cpu::Prepared {
 
   ConvolutionStep step_;
   const ProductKernels* kernels_;
-  std::int64_t strips_;                          // of a piece
+  std::int64_t strips_;                          // per piece
   std::vector<WindowTaps> groups_[kWindowAxes];  // along each dimension
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Integer products on the CPU. A piece is a tile of one output matrix. The bytes of its rows are packed in strips, and
-// each panel of B meets them while both are in the caches. The kernels multiply the bytes as they are; with the sums of
-// rows and columns the zero points come in afterwards, since modulo 2^32
+// Integer products on the CPU. A piece is a tile of one output matrix. The bytes of its rows are packed into strips,
+// which are multiplied with each panel of B while both are in the caches. The kernels multiply the bytes alone; the
+// zero points are applied afterwards, using the sums of rows and columns, since modulo 2^32
 //   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * (sum(a) - depth * za).
-// The rows of totals become outputs while they are in a cache.
+// The rows of totals are converted to outputs while they are in a cache.
 #include "ops/product/cpu/integer.h"
 
 #include <algorithm>
@@ -20,10 +20,10 @@
 namespace anydml {
 namespace {
 
-// Of a tile: its rows stay in a first-level cache, a block of k at a time, while panels go by.
+// Limits of a tile: for a block of k, its rows stay in the first-level cache while panels stream through.
 constexpr TileLimits kMost = {.rows = 24, .columns = 1024, .least_work = 2'000'000};
-constexpr std::int64_t kMostDepth = 16 * 1024;  // of few rows, so that panels are read from end to end
-constexpr std::int64_t kColumnsTogether = 64;   // that are packed together where B is not: a line of the cache
+constexpr std::int64_t kMostDepth = 16 * 1024;  // for few rows, so that panels are read from end to end
+constexpr std::int64_t kColumnsTogether = 64;   // the columns of an unpacked B that are packed together: a cache line
 constexpr std::size_t kAlignment = 64;
 
 template <class T>
@@ -33,27 +33,27 @@ T load(const std::byte* from) {
   return value;
 }
 
-// The k of a block, for tiles of so many rows: a multiple of kDepthBlock.
+// The number of k in a block, for tiles with this many rows: a multiple of kDepthBlock.
 std::int64_t depth_block(std::int64_t rows) {
   const std::int64_t most = kMost.rows * kDepthBlock / std::max<std::int64_t>(rows, 1);
   return std::clamp(most / kDepthBlock * kDepthBlock, kDepthBlock, kMostDepth);
 }
 
-// The memory that a piece needs besides the operands; offsets in bytes, each at a multiple of kAlignment.
+// The scratch memory of a piece; offsets in bytes, each a multiple of kAlignment.
 struct Buffers {
   std::size_t totals = 0;
   std::size_t of_a = 0;  // a block of the rows, packed
-  std::size_t of_b = 0;  // a block of a panel, where B is not packed
+  std::size_t of_b = 0;  // a block of a panel, if B is not packed
   std::size_t ones = 0;
-  std::size_t start = 0;     // of a panel
-  std::size_t sums = 0;      // of a strip and a panel, where only one row or one column counts
+  std::size_t start = 0;     // initial totals of a panel
+  std::size_t sums = 0;      // of a strip and a panel, if only one row or one column is used
   std::size_t row_sums = 0;  // and the zero points of rows
   std::size_t row_zeros = 0;
   std::size_t column_sums = 0;
   std::size_t column_zeros = 0;
   std::size_t factors = 0;
   std::size_t zeros = 0;  // of the output
-  std::size_t row = 0;    // outputs that do not lie beside each other
+  std::size_t row = 0;    // outputs that are not contiguous
   std::size_t bias = 0;
   std::size_t bytes = 0;
 
@@ -136,11 +136,11 @@ class IntegerRun final : public cpu::Prepared {
     TilePlace place;
     std::byte* const* operands;
     std::byte* scratch;
-    u32* totals;  // the output itself, where it can be
+    u32* totals;  // the output itself, if possible
     std::int64_t totals_step;
-    bool has_row_zeros;  // whether one of them is not 0, for the signs that the kernels want
+    bool has_row_zeros;  // whether any of them is not 0, after adjusting for the signs that the kernels require
     bool has_column_zeros;
-    bool starts;  // the correction is the same for all rows, and the kernels begin with it
+    bool starts;  // the correction is the same for all rows, so the kernels start from it
   };
   template <class T>
   [[nodiscard]] static T* at(const Work& work, std::size_t offset) {
@@ -155,7 +155,8 @@ class IntegerRun final : public cpu::Prepared {
            column * strides.column;
   }
 
-  // Whether the kernels may write totals of this tile to the output: whole units of rows and panels, of INT32.
+  // Whether the kernels may write the totals of this tile directly to the output: INT32, and whole units of rows and
+  // panels.
   [[nodiscard]] bool can_be_totals(const Work& work) const {
     const std::byte* const output = operand(work, IntegerOperand::output);
     auto bits = reinterpret_cast<std::uintptr_t>(output) | static_cast<std::uintptr_t>(product_.output.row);
@@ -203,7 +204,7 @@ class IntegerRun final : public cpu::Prepared {
     u8* const of_a = at<u8>(work, buffers_.of_a);
     for (std::int64_t first = 0; first < product_.depth; first += depth_) {
       const std::int64_t depth = std::min(depth_, product_.depth - first);
-      const bool starts = work.starts && first + depth == product_.depth;  // when all sums of columns are known
+      const bool starts = work.starts && first + depth == product_.depth;  // all column sums are known
       u32* const start = at<u32>(work, buffers_.start);
       pack_rows(work, first, depth, of_a);
       for (std::int64_t column = 0; column < place.columns; column += kernels_.panel) {
@@ -225,7 +226,7 @@ class IntegerRun final : public cpu::Prepared {
     }
   }
 
-  // A block of the tile's rows in strips, and its contribution to their sums.
+  // Packs a block of the tile's rows into strips and adds it to the row sums.
   void pack_rows(const Work& work, std::int64_t first, std::int64_t depth, u8* of_a) const {
     const TilePlace& place = work.place;
     const std::int64_t groups = parts_of(depth, kernels_.group);
@@ -251,8 +252,8 @@ class IntegerRun final : public cpu::Prepared {
     return reinterpret_cast<const u8*>(matrix) +
            (work.place.column + column) / kernels_.panel * integer_panel_bytes(kernels_.panel, product_.depth);
   }
-  // The bytes of B for one panel and a block of k: where they are, or packed in the buffer with some that follow. Asked
-  // for panel after panel.
+  // The bytes of B for one panel and a block of k: in place, or packed in the buffer together with the panels that
+  // follow. Must be called for consecutive panels.
   [[nodiscard]] const u8* panel_of(const Work& work, std::int64_t column, std::int64_t first,
                                    std::int64_t depth) const {
     if (product_.panel != 0) {
@@ -281,7 +282,7 @@ class IntegerRun final : public cpu::Prepared {
                              std::int64_t column) const {
     return load<f32>(operand(work, which) + row * strides.row + column * strides.column);
   }
-  // The factors of a row, and the zero points of its outputs.
+  // Computes the factors of a row and the zero points of its outputs.
   void set_scales(const Work& work, std::int64_t row) const {
     f32* const factors = at<f32>(work, buffers_.factors);
     i32* const zeros = at<i32>(work, buffers_.zeros);
@@ -387,14 +388,14 @@ class IntegerRun final : public cpu::Prepared {
   const IntegerKernels& kernels_;
   const IntegerRows& rows_;
   Tiles tiles_;
-  std::int64_t depth_;  // of a block
+  std::int64_t depth_;  // per block
   Buffers buffers_;
   cpu::Neighbour after_;
   BytePacking pack_a_;
   BytePacking pack_b_;
 };
 
-// Packs panels of B for good, and adds the sums of their columns.
+// Packs panels of B once for all executions, and computes the sums of their columns.
 class IntegerPackRun final : public cpu::Prepared {
  public:
   IntegerPackRun(const IntegerStep& step, const IntegerKernels& kernels, const IntegerRows& rows, std::int64_t panels)
@@ -414,7 +415,7 @@ class IntegerPackRun final : public cpu::Prepared {
     const std::int64_t width = kernels_.panel;
     const std::int64_t bytes = integer_panel_bytes(width, product_.depth);
     for (std::int64_t number = first; number < end;) {
-      // Those of one matrix together.
+      // Processes the panels of one matrix together.
       const std::int64_t batch = number / product_.panels();
       const std::int64_t panel = number % product_.panels();
       const std::int64_t panels = std::min(end - number, product_.panels() - panel);
@@ -438,7 +439,7 @@ class IntegerPackRun final : public cpu::Prepared {
   ProductStep product_;
   const IntegerKernels& kernels_;
   BytePacking pack_;
-  std::int64_t panels_;  // of a piece
+  std::int64_t panels_;  // per piece
 };
 
 }  // namespace
@@ -457,7 +458,7 @@ std::unique_ptr<cpu::Prepared> prepare_integer_product(const Step& flat, const c
     return std::make_unique<IntegerPackRun>(step, kernels, integer_rows(machine.target),
                                             std::max<std::int64_t>(1, kBytesOfPiece / of_panel));
   }
-  // More rows where they are shorter than a block, as long as the totals fit a second-level cache.
+  // Allows more rows if they are shorter than a block, as long as the totals fit into a second-level cache.
   TileLimits most = kMost;
   const std::int64_t columns = std::min(step.product.columns, kMost.columns);
   most.rows *= std::clamp<std::int64_t>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Integer products on the CPU, as the family of products sees them.
+// Functions that prepare integer products on the CPU.
 #pragma once
 
 #include "backend/cpu/family.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of bytes on the CPU. A piece is some tiles: output channels of a group by a box of the pixels of an
-// image. For a block of k at a time, the part of the image that a tile needs is copied, with the zero point as padding,
-// its windows are brought beside each other, and their bytes come into panels for the kernels of integer products.
-// Pixels without windows come into panels as they are. With the sums of rows and columns the zero points come in
-// afterwards, since modulo 2^32, for a filter w and windows x,
+// Convolutions of bytes on the CPU. A piece consists of several tiles: output channels of a group by a box of the
+// pixels of an image. For a block of k at a time, the part of the image that a tile needs is copied, with the zero
+// point as padding; its windows are gathered next to each other, and their bytes are packed into panels for the kernels
+// of integer products. Pixels without windows are packed into panels directly. The zero points are applied afterwards,
+// using the sums of rows and columns, since modulo 2^32, for a filter w and windows x,
 //   sum((w - zw) * (x - zx)) = sum(w * x) - zw * sum(x) - zx * (sum(w) - depth * zw).
-// Where few channels share the windows, kernels read the copy itself, and multiply w - zw. The filter is packed; one
-// that is not has a step of its own (integer_definition.cpp).
+// If few channels share the windows, the kernels read the copy directly and multiply w - zw. The filter is packed;
+// unpacked filters have a separate step (integer_definition.cpp).
 #include "ops/product/cpu/integer_convolution.h"
 
 #include <algorithm>
@@ -40,30 +40,31 @@ T load(const std::byte* from) {
   return value;
 }
 
-// The columns that are packed together: more where rows of pixels are longer, since each row is copied so wide.
+// The number of columns that are packed together: more if rows of pixels are longer, since each row is copied at this
+// width.
 std::int64_t packed_columns(const IntegerKernels& kernels, const ConvolutionTiles& tiles, bool has_windows) {
   const std::int64_t length = has_windows ? tiles.count[2] : tiles.columns();
   return std::max<std::int64_t>(kernels.panel, length < 32 ? 16 : length < 64 ? 32 : 64);
 }
 
-// The memory that a thread needs besides the operands; offsets in bytes, each at a multiple of kAlignment.
+// The scratch memory of a thread; offsets in bytes, each a multiple of kAlignment.
 struct Buffers {
-  std::int64_t row_step;  // of the totals, in elements
+  std::int64_t row_step;  // between rows of the totals, in elements
   std::int64_t together;  // columns that are packed together
   std::size_t totals = 0;
   std::size_t offsets = 0;
   std::size_t copied = 0;
-  std::size_t windows = 0;  // the columns together, k by k
+  std::size_t windows = 0;  // the columns that are packed together, k by k
   std::size_t panels = 0;
   std::size_t ones = 0;
   std::size_t sums = 0;
   std::size_t column_sums = 0;
-  std::size_t weights = 0;  // of a row
+  std::size_t weights = 0;  // of one row
   std::size_t row_zeros = 0;
   std::size_t row_rests = 0;
   std::size_t factors = 0;
   std::size_t zeros = 0;  // of the output
-  std::size_t row = 0;    // outputs that do not lie beside each other
+  std::size_t row = 0;    // outputs that are not contiguous
   std::size_t bytes = 0;
 
   Buffers(const IntegerConvolutionStep& step, const IntegerKernels& kernels, const ConvolutionTiles& tiles)
@@ -149,10 +150,10 @@ class IntegerConvolutionRun final : public cpu::Prepared {
     std::int64_t rows;
     WindowTile box;
     WindowPlane plane;  // with all taps
-    WindowBlock block;  // that is copied
+    WindowBlock block;  // the copied block
     std::byte padding;  // the zero point of the input, unchanged
-    u32 input_zero;     // for the signs of bytes that are multiplied
-    bool has_zeros;     // whether the sums of columns count
+    u32 input_zero;     // adjusted for the signedness of the multiplied bytes
+    bool has_zeros;     // whether the column sums are needed
   };
   template <class T>
   [[nodiscard]] static T* at(const Work& work, std::size_t offset) {
@@ -161,7 +162,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
   [[nodiscard]] static std::byte* operand(const Work& work, IntegerOperand which) {
     return work.operands[static_cast<std::size_t>(which)];
   }
-  [[nodiscard]] std::int64_t first_channel(const Work& work) const {  // of the tile's outputs
+  [[nodiscard]] std::int64_t first_channel(const Work& work) const {  // first channel of the tile's outputs
     return work.group * convolution_.rows + work.row;
   }
 
@@ -183,7 +184,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
     const std::byte* const zero = operand(work, IntegerOperand::b_zero);
     work.padding = zero == nullptr ? std::byte{0} : *zero;
     const bool is_signed = step_.signed_input != 0;
-    // Lines take the bytes as they are.
+    // Lines use the bytes unchanged.
     const i32 shift = by_lines(convolution_) ? 0 : byte_shift(is_signed, true);
     work.input_zero = static_cast<u32>(byte_at(&work.padding, is_signed) + shift);
     return work;
@@ -242,7 +243,8 @@ class IntegerConvolutionRun final : public cpu::Prepared {
     }
   }
 
-  // The zero points of the tile's rows, for the signs that the kernels want, and the sums of rows without them.
+  // Gathers the zero points of the tile's rows, adjusted for the signs that the kernels require, and the sums of rows
+  // without them.
   void gather_zeros(Work& work) const {
     const i32 shift = byte_shift(step_.signed_filter != 0, !kernels_.unsigned_a);
     const u8* const sums = filter_of_group(work) + padded_filter_rows(convolution_.rows) * padded_depth(depth_);
@@ -298,7 +300,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
     }
   }
 
-  // Some columns from this one on, into panels.
+  // Packs some columns, starting with this one, into panels.
   void pack_columns(const Work& work, std::int64_t column, std::int64_t first, std::int64_t depth,
                     std::int64_t panel_bytes) const {
     const std::int64_t together = buffers_.together;
@@ -318,7 +320,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
     pack_bytes(pack_, windows, together, 1, depth, count, to);
   }
 
-  // The factor of a channel, and the zero point of its outputs.
+  // Computes the factor of a channel and the zero point of its outputs.
   void set_scales(const Work& work, std::int64_t row) const {
     const auto scale = [&](IntegerOperand which, std::int64_t offset) {
       return load<f32>(operand(work, which) + offset);
@@ -401,7 +403,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
 
   IntegerConvolutionStep step_;
   const ConvolutionStep& convolution_;
-  WindowClasses classes_;  // all outputs are of one class
+  WindowClasses classes_;  // there is only one class of outputs
   const IntegerKernels& kernels_;
   const IntegerRows& rows_;
   IntegerLine line_;
@@ -413,7 +415,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
   std::int64_t tiles_of_piece_;
 };
 
-// Packs the filter. A piece is some strips of a group.
+// Packs the filter. A piece consists of several strips of a group.
 class IntegerFilterRun final : public cpu::Prepared {
  public:
   IntegerFilterRun(const IntegerConvolutionStep& step, const IntegerKernels& kernels, const IntegerRows& rows,
@@ -446,7 +448,7 @@ class IntegerFilterRun final : public cpu::Prepared {
   }
 
  private:
-  // The bytes of a row for some k, one after another.
+  // Gathers the bytes of a row for some k contiguously.
   void gather(const std::byte* from, std::int64_t first, std::int64_t depth, std::byte* to) const {
     if (is_contiguous_) {
       std::memcpy(to, from + first, static_cast<std::size_t>(depth));
@@ -460,7 +462,7 @@ class IntegerFilterRun final : public cpu::Prepared {
     }
   }
 
-  // The strip that begins with this row, whose first byte is at `from`, for one block after another.
+  // Packs the strip that begins with this row, whose first byte is at `from`, block by block.
   void pack(const std::byte* from, std::int64_t row, u8* group, std::byte* scratch) const {
     const std::int64_t rows = std::min(kernels_.strip, step_.rows - row);
     if (by_lines(step_)) {
@@ -496,7 +498,7 @@ class IntegerFilterRun final : public cpu::Prepared {
   const IntegerKernels& kernels_;
   BytePacking pack_;
   std::int64_t depth_;
-  std::int64_t strips_;  // of a piece
+  std::int64_t strips_;  // per piece
   bool is_contiguous_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of integers on the CPU, as the family of products sees them.
+// Functions that prepare integer convolutions on the CPU.
 #pragma once
 
 #include "backend/cpu/family.h"
@@ -9,7 +9,7 @@ namespace anydml {
 
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_integer_convolution(const Step& flat, const cpu::Machine& machine,
                                                                          cpu::Neighbour after);
-// The convolution if its filter is not packed (integer_definition.cpp).
+// The convolution with an unpacked filter (integer_definition.cpp).
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_integer_definition(const IntegerConvolutionStep& step,
                                                                         cpu::Neighbour after);
 

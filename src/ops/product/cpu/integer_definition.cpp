@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of bytes whose filter is in its original form, as it is in plans for devices that pack no weights, and
-// where it has no elements. Each output is computed by the definition. A piece is one channel of an image.
+// Convolutions of bytes with an unpacked filter: in plans for devices that do not pack weights, and for filters without
+// elements. Each output is computed by the definition. A piece is one channel of an image.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTogether = 256;  // outputs that are handed on at once
+constexpr std::int64_t kTogether = 256;  // outputs that are passed on at once
 
 i32 byte_at(const std::byte* from, bool is_signed) {
   return is_signed ? static_cast<i8>(*from) : static_cast<i32>(static_cast<u8>(*from));
@@ -100,7 +100,7 @@ class IntegerDefinitionRun final : public cpu::Prepared {
     return channel;
   }
 
-  // A pixel or a tap along a dimension, from its number among all. sizes: along each dimension.
+  // The position of a pixel or a tap along each dimension, from its linear index. sizes: along each dimension.
   struct Place {
     std::int64_t along[kWindowAxes];
 
@@ -115,7 +115,7 @@ class IntegerDefinitionRun final : public cpu::Prepared {
     return Place(number, {axes[0].output, axes[1].output, axes[2].output});
   }
 
-  // From the channel's first output to this one, in bytes.
+  // The offset of this output from the channel's first output, in bytes.
   [[nodiscard]] std::int64_t offset_of(std::int64_t pixel) const {
     const Place place = pixel_of(pixel);
     std::int64_t offset = 0;
@@ -146,7 +146,7 @@ class IntegerDefinitionRun final : public cpu::Prepared {
         const WindowClass& along = classes_.axes[i];
         const std::int64_t there = along.first + place.along[i] * along.output_move + tap.along[i] * along.tap_move;
         if (there < 0 || there >= axes[i].input) {
-          return 0;  // padding is the zero point
+          return 0;  // padding has the value of the zero point
         }
         at += there * axes[i].input_step;
       }
@@ -167,7 +167,7 @@ class IntegerDefinitionRun final : public cpu::Prepared {
   }
 
   IntegerConvolutionStep step_;
-  WindowClasses classes_;  // all outputs are of one class
+  WindowClasses classes_;  // there is only one class of outputs
   cpu::Neighbour after_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels for any machine of a target: bytes are widened to 16 bits, and pairs of products are added to 32 bits, which
-// is exact. integer_neon.cpp and integer_vnni.cpp have instructions that multiply bytes.
+// Kernels for any machine of a target: bytes are widened to 16 bits, and pairs of products are added to 32 bits,
+// exactly. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
 #include "ops/product/cpu/integer_kernels.h"
 
 #include <array>
@@ -35,14 +35,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kBytes = HWY_MAX_BYTES;
 using Narrow = hn::FixedTag<i8, kBytes / 2>;
-using Words = hn::FixedTag<i32, kBytes / 8>;  // of as many bytes
+using Words = hn::FixedTag<i32, kBytes / 8>;  // a vector of the same size
 using Wide = hn::FixedTag<i16, kBytes / 2>;
 using Sums = hn::FixedTag<i32, kBytes / 4>;
 using Vector = hn::Vec<Sums>;
 
 constexpr std::size_t kPanel = integer_panel_columns(kBytes);
 constexpr std::size_t kGroup = 4;
-constexpr std::size_t kVectors = 4;  // of a group of a panel; a sum has two lanes for each column
+constexpr std::size_t kVectors = 4;  // per group of a panel; a sum has two lanes for each column
 constexpr std::size_t kStrip = HWY_TARGET == HWY_AVX2 ? 3 : 6;
 static_assert(kPanel * kGroup == kVectors * kBytes / 2);
 
@@ -52,7 +52,7 @@ HWY_INLINE void for_each_index(Use use) {
   (std::make_index_sequence<kCount>());
 }
 
-// Sums wrap modulo 2^32, which signed numbers may not.
+// Sums wrap modulo 2^32, which is undefined for signed numbers.
 using Wrapping = hn::RebindToUnsigned<Sums>;
 HWY_INLINE hn::Vec<Wrapping> wrapping(Vector x) { return hn::BitCast(Wrapping(), x); }
 HWY_INLINE Vector wrapping_add(Vector a, Vector b) { return hn::BitCast(Sums(), hn::Add(wrapping(a), wrapping(b))); }
@@ -61,7 +61,7 @@ HWY_INLINE Vector wrapping_less(Vector a, Vector b, Vector c) {
   return hn::BitCast(Sums(), hn::Sub(wrapping(a), hn::Mul(wrapping(b), wrapping(c))));
 }
 
-// sum + the products of neighbours, added in pairs.
+// sum + the products of adjacent elements, added in pairs.
 HWY_INLINE Vector add_pairs(hn::Vec<Wide> a, hn::Vec<Wide> b, Vector sum) {
 #if HWY_TARGET == HWY_NEON
   const int32x4_t low = vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw));
@@ -73,7 +73,7 @@ HWY_INLINE Vector add_pairs(hn::Vec<Wide> a, hn::Vec<Wide> b, Vector sum) {
 #endif
 }
 
-// The sums of pairs of lanes, which belong to one column.
+// Adds pairs of lanes that belong to one column.
 HWY_INLINE Vector pairs_of(Vector low, Vector high) {
   return wrapping_add(hn::ConcatEven(Sums(), high, low), hn::ConcatOdd(Sums(), high, low));
 }
@@ -116,8 +116,7 @@ void add_block(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
   }
 }
 
-// Pairs of k, then fours, then eights of a column come beside each other, by vectors of 16 bytes whatever the target's
-// are.
+// Interleaves pairs of k of a column, then groups of four, then of eight, with 16-byte vectors on every target.
 template <std::size_t kGroupLength>
 HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u8 flip, u8* to) {
   const hn::Full128<u8> d;
@@ -152,7 +151,7 @@ HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u
   }
 }
 
-// Group by group, so that a line of the cache is read once for all panels.
+// Processes one group after another, so that a cache line is read once for all panels.
 template <std::size_t kGroupLength>
 void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
                 const PanelPlace& to) noexcept {
@@ -168,7 +167,7 @@ void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t group
   }
 }
 
-// The totals from i on, corrected if need be.
+// The totals from i on, corrected for zero points if necessary.
 template <bool kCorrects>
 HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
   const Sums d;
@@ -183,7 +182,7 @@ HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
   return total;
 }
 
-// Scaled, rounded and moved by the zero points, as integers that saturate to the right output.
+// Scaled, rounded and offset by the zero points, as integers that saturate to the correct output.
 template <bool kCorrects>
 HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row, std::int64_t i) {
   const hn::RebindToFloat<Sums> d_float;
@@ -191,17 +190,17 @@ HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row
       hn::Mul(hn::ConvertTo(d_float, corrected_vector<kCorrects>(row, i)), hn::LoadU(d_float, row.factors + i));
   const auto zeros = hn::LoadU(Sums(), row.zeros + i);
 #if HWY_TARGET == HWY_NEON
-  const int32x4_t nearest = vcvtnq_s32_f32(scaled.raw);  // saturates, and makes 0 of NaN
+  const int32x4_t nearest = vcvtnq_s32_f32(scaled.raw);  // saturates, and converts NaN to 0
   return hn::DemoteTo(hn::Rebind<i16, Sums>(), Vector(vqaddq_s32(nearest, zeros.raw)));
 #else
-  // Further away than any zero point could bring back.
+  // Clamped to values so large that no zero point could bring them back into range.
   const auto number = hn::IfThenElseZero(hn::Eq(scaled, scaled), scaled);
   const auto bounded = hn::Min(hn::Max(number, hn::Set(d_float, -1024.0F)), hn::Set(d_float, 1024.0F));
   return hn::DemoteTo(hn::Rebind<i16, Sums>(), hn::Add(hn::NearestInt(bounded), zeros));
 #endif
 }
 
-// As many as fill vectors; their number.
+// Quantizes as many elements as fill vectors; returns their number.
 template <class Out, bool kCorrects>
 HWY_INLINE std::int64_t quantize_vectors(const IntegerRow& row, std::byte* to) {
   const hn::Rebind<i16, Sums> d_half;
@@ -218,7 +217,7 @@ HWY_INLINE std::int64_t quantize_vectors(const IntegerRow& row, std::byte* to) {
   return i;
 }
 
-// The last elements by the definition.
+// The last elements are computed by the definition.
 template <class Out>
 void to_quantized(const IntegerRow& given, std::byte* to) noexcept {
   const IntegerRow row = given;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The innermost loops of integer products, by target and by the optional instructions of the machine.
 //
-// Kernels multiply bytes of fixed signs. Bytes of the other sign are packed with their first bit turned over, which
-// moves them by 128, and so are their zero points: the differences stay the same.
+// Kernels multiply bytes of fixed signedness. Bytes of the other signedness are packed with their top bit flipped,
+// which shifts them by 128, and so are their zero points: the differences stay the same.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace anydml {
 
-// Some groups of k, one at least, of strips of rows and a panel of columns. a: the first group of each row of a strip,
-// then the second of each, and so on, and the same for the next strip; b: likewise for the panel's columns. start: a
-// number for each column, to which the products are added. The sums are put to the totals if this is the first part of
-// k, and added to them otherwise.
+// One or more groups of k of strips of rows and a panel of columns. a: the first group of each row of a strip, then the
+// second of each, and so on, and the same for the next strip; b: likewise for the panel's columns. start: a number for
+// each column, to which the products are added. The sums replace the totals if this is the first part of k, and are
+// added to them otherwise.
 struct IntegerBlockPlace {
   const u8* a;
   const u8* b;
@@ -30,17 +30,17 @@ using IntegerBlock = void (*)(const IntegerBlockPlace& place, std::int64_t strip
 
 struct IntegerKernels {
   const char* name;
-  std::int64_t strip;          // the most rows of a strip, a multiple of the next
-  std::int64_t row_unit;       // a strip has a multiple of so many rows
+  std::int64_t strip;          // the most rows of a strip, a multiple of row_unit
+  std::int64_t row_unit;       // a strip has a multiple of this many rows
   std::int64_t panel;          // columns of a panel
-  std::int64_t group;          // values of k that lie beside each other: 4, or 8
-  bool unsigned_a;             // whether the bytes of A are unsigned; B's are signed
-  const IntegerBlock* blocks;  // by the row units of the strip, less 1
+  std::int64_t group;          // values of k that are stored together: 4 or 8
+  bool unsigned_a;             // whether the bytes of A are unsigned; those of B are signed
+  const IntegerBlock* blocks;  // indexed by the row units of the strip minus 1
 
   [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
     return (rows + row_unit - 1) / row_unit * row_unit;
   }
-  // Any number of rows.
+  // For any number of rows.
   void multiply(std::int64_t rows, const IntegerBlockPlace& place) const noexcept {
     const std::int64_t strips = rows / strip;
     if (strips != 0) {
@@ -59,17 +59,17 @@ struct IntegerKernels {
 // column_sums[i] - column_zeros[i] * rest.
 struct IntegerRow {
   const u32* totals;
-  const u32* column_sums;   // null: no zero point of a row counts, and none of a column
+  const u32* column_sums;   // null: all zero points are 0
   const u32* column_zeros;  // the zero points of the columns; null: all are 0
   u32 zero;                 // the zero point of the row
-  u32 rest;                 // the sum of the row, less depth * zero
+  u32 rest;                 // the sum of the row, minus depth * zero
   u32 plus;
   const f32* factors;  // for each column
   const i32* zeros;    // the zero points of the output, for each column
   std::int64_t count;
 };
 
-// Where panels are: of `width` columns each, `step` bytes from one to the next.
+// The location of panels: `width` columns each, `step` bytes apart.
 struct PanelPlace {
   u8* first;
   std::int64_t width;
@@ -77,13 +77,13 @@ struct PanelPlace {
 };
 
 struct IntegerRows {
-  // Addresses of any alignment; `to` may be the totals where an element has four bytes.
+  // Addresses may have any alignment; `to` may be the totals if an element has four bytes.
   void (*to_int32)(const IntegerRow& row, std::byte* to) noexcept;
   void (*to_int8)(const IntegerRow& row, std::byte* to) noexcept;
   void (*to_uint8)(const IntegerRow& row, std::byte* to) noexcept;
   void (*to_float32)(const IntegerRow& row, const std::byte* bias, std::byte* to) noexcept;  // bias: may be null
-  // `eights` times eight columns, whose bytes lie beside each other for each k: some whole groups of them, into panels.
-  // Every byte is turned over by `flip`. Null: none. The first is for groups of 4, the second for 8.
+  // Packs some whole groups of `eights` times eight columns, whose bytes are contiguous for each k, into panels. Every
+  // byte is XORed with `flip`. Null: not available. The first is for groups of 4, the second for groups of 8.
   void (*interleave[2])(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
                         const PanelPlace& to) noexcept;
 };
@@ -92,19 +92,20 @@ inline constexpr std::int64_t kInterleaved = 8;
 [[nodiscard]] const IntegerRows& integer_rows(cpu::Target target);
 
 // Sums over k of weights[k] * the byte at from + offsets[k] + i, for i below `count`, modulo 2^32. They replace the
-// totals if this is the first part of k, and are added to them otherwise. Weights are the differences of two bytes.
-// Less than kIntegerLineSlack bytes after the last element are read too; only the totals of the elements are written.
+// totals if this is the first part of k, and are added to them otherwise. Weights are differences of two bytes. The
+// function also reads fewer than kIntegerLineSlack bytes after the last element; it writes only the totals of the
+// elements.
 using IntegerLine = void (*)(const std::byte* from, const std::int64_t* offsets, const i16* weights, std::int64_t depth,
                              u32* totals, std::int64_t count, bool is_first) noexcept;
 inline constexpr std::int64_t kIntegerLineSlack = 64;
-[[nodiscard]] IntegerLine integer_line(cpu::Target target, bool is_signed);  // whether the bytes are signed
+[[nodiscard]] IntegerLine integer_line(cpu::Target target, bool is_signed);  // of the bytes
 
-// The best of a target's on this machine, which has it.
+// The fastest kernels of a target, which this machine must support.
 [[nodiscard]] const IntegerKernels& integer_kernels(cpu::Target target);
-// All of a target's that this machine can run, the best first.
+// All kernels of a target that this machine can run, the fastest first.
 [[nodiscard]] std::vector<const IntegerKernels*> all_integer_kernels(cpu::Target target);
 
-// Kernels of instructions that the machine may lack; null where it does, or where the compiler does.
+// Kernels that use optional instructions; null if the machine or the compiler lacks them.
 [[nodiscard]] const IntegerKernels* neon_matrix_kernels();  // SMMLA
 [[nodiscard]] const IntegerKernels* neon_dot_kernels();     // SDOT
 [[nodiscard]] const IntegerKernels* avx_vnni_kernels();     // VPDPBUSD of 32 bytes

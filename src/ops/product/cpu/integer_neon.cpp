@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Arm's products of bytes. SMMLA multiplies two rows with two columns, eight values of k at a time; SDOT multiplies one
-// row with four columns, four at a time. Both take signed bytes and add modulo 2^32. Functions that use them are called
-// only on machines that have them.
+// row with four columns, four values at a time. Both use signed bytes and add modulo 2^32. Functions that use them are
+// called only on machines that support them.
 #include "ops/product/cpu/integer_kernels.h"
 
-// clang before 16 declares these instructions only where the whole file is compiled for them.
+// clang before 16 declares these intrinsics only if the whole file is compiled for them.
 #if defined(__aarch64__) && !(defined(__clang__) && __clang_major__ < 16)
 
 #include <arm_neon.h>
@@ -23,8 +23,7 @@ constexpr std::size_t kPanel = 8;
 #pragma GCC push_options
 #pragma GCC target("arch=armv8.2-a+dotprod+i8mm")
 
-// Calls use.operator()<i>() for each i below kCount: with indices that are constants compilers keep arrays in
-// registers.
+// Calls use.operator()<i>() for each i below kCount: with constant indices compilers keep arrays in registers.
 template <std::size_t kCount, class Use>
 ANYDML_INLINE void for_each_index(Use use) {
   [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) { (use.template operator()<kIndex>(), ...); }
@@ -41,7 +40,7 @@ constexpr std::size_t kMatrixPairs = 6;
 static_assert(kPanel == 8);
 
 // Six pairs of rows fill all 32 registers: 24 sums, the rows in v0 to v5, and one pair of columns after another in v6
-// and v7. Compilers would write some to memory in every turn, so the turns are written here.
+// and v7. Compilers would spill some of them in every iteration, so the loop is written in assembly.
 // clang-format off
 #define ANYDML_PUT_PAIR(first, second, third, fourth)                                          \
   "zip1 v0.2d, " first ".2d, " second ".2d\n"                                                  \
@@ -149,7 +148,7 @@ void add_six_pairs(const IntegerBlockPlace& place, std::int64_t strips) noexcept
 
 template <std::size_t kPairs>
 void add_matrices(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
-  constexpr std::size_t kColumns = kPanel / 2;  // pairs of them
+  constexpr std::size_t kColumns = kPanel / 2;  // pairs of columns
   const auto* of_a = reinterpret_cast<const i8*>(place.a);
   u32* totals = place.totals;
   const std::int64_t step = place.totals_step;
@@ -158,7 +157,7 @@ void add_matrices(const IntegerBlockPlace& place, std::int64_t strips) noexcept 
     int32x4_t sums[kPairs * kColumns];
     for_each_index<kColumns>([&]<std::size_t kColumn>() {
       const int32x2_t two = vreinterpret_s32_u32(vld1_u32(place.start + 2 * kColumn));
-      const int32x4_t start = vcombine_s32(two, two);  // of both rows
+      const int32x4_t start = vcombine_s32(two, two);  // for both rows
       for_each_index<kPairs>([&]<std::size_t kRow>() { sums[kRow * kColumns + kColumn] = start; });
     });
     for (std::int64_t group = 0; group < place.groups; ++group, of_a += kPairs * kVector, of_b += kColumns * kVector) {
@@ -172,7 +171,7 @@ void add_matrices(const IntegerBlockPlace& place, std::int64_t strips) noexcept 
         });
       });
     }
-    // A sum has two columns of one row, and then those of the next.
+    // A sum has two columns of one row, followed by those of the next row.
     for_each_index<kPairs * kColumns / 2>([&]<std::size_t kTwo>() {
       const int64x2_t left = vreinterpretq_s64_s32(sums[2 * kTwo]);
       const int64x2_t right = vreinterpretq_s64_s32(sums[2 * kTwo + 1]);
@@ -186,7 +185,7 @@ void add_matrices(const IntegerBlockPlace& place, std::int64_t strips) noexcept 
 
 template <std::size_t kFours>
 void add_dots(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
-  constexpr std::size_t kColumns = kPanel / 4;  // vectors of them
+  constexpr std::size_t kColumns = kPanel / 4;  // vectors of columns
   constexpr std::size_t kRows = kFours * 4;
   const auto* of_a = reinterpret_cast<const i8*>(place.a);
   u32* totals = place.totals;

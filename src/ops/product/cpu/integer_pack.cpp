@@ -9,7 +9,7 @@
 namespace anydml {
 namespace {
 
-// The bytes of a group lie beside each other already.
+// The bytes of a group are already contiguous.
 template <class Word>
 void copy_groups(const std::byte* from, std::int64_t stride, std::int64_t groups, std::int64_t count,
                  std::int64_t width, u8 flip, u8* to) {
@@ -27,7 +27,7 @@ void copy_groups(const std::byte* from, std::int64_t stride, std::int64_t groups
   }
 }
 
-// One panel, byte by byte: k from `first` to `depth` and columns from `done` to `count`.
+// Packs one panel byte by byte: k from `first` to `depth` and columns from `done` to `count`.
 void copy_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t first, std::int64_t depth, std::int64_t done, std::int64_t count, std::int64_t width,
                 u8* to) {
@@ -40,7 +40,7 @@ void copy_bytes(const BytePacking& packing, const std::byte* from, std::int64_t 
   }
 }
 
-// One panel, with whole groups in `done` columns.
+// Packs one panel whose first `done` columns already have their whole groups.
 void pack_panel_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                       std::int64_t depth, std::int64_t done, std::int64_t count, std::int64_t width, u8* to) {
   const std::int64_t groups = depth / packing.group;  // whole ones

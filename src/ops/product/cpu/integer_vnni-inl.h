@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The loop of VPDPBUSD. Included once for each width, with Vector and its functions for that width and everything below
-// compiled for its instructions; no guard.
+// The VPDPBUSD loop. Included once for each vector width, with Vector and its functions defined for that width and
+// everything below compiled for its instructions; no guard.
 
 template <std::size_t kRows>
 void add_dots(const IntegerBlockPlace& place, std::int64_t strips) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // VPDPBUSD multiplies four unsigned bytes with four signed ones and adds the products to 32 bits without saturation. A
-// group of four bytes of a row of A meets all columns of a vector. Functions that use it are called only on machines
-// that have it.
+// group of four bytes of a row of A is multiplied with all columns of a vector. Functions that use it are called only
+// on machines that support it.
 #include "ops/product/cpu/integer_kernels.h"
 
 #if defined(__x86_64__)
@@ -24,7 +24,7 @@ namespace anydml {
 namespace {
 
 constexpr std::size_t kGroup = 4;
-// Sums, two vectors of B and one of A in 32 registers, or in 16.
+// The sums, two vectors of B and one of A fit into 32 registers, or into 16.
 constexpr std::size_t kRowsOf64 = 12;
 constexpr std::size_t kRowsOf32 = 6;
 
@@ -85,7 +85,8 @@ constexpr IntegerKernels kKernelsOf32 = {.name = "VPDPBUSD",
 
 }  // namespace
 
-// Targets promise AVX2 and AVX-512, whose registers the system preserves; the instruction needs nothing else.
+// The targets guarantee AVX2 and AVX-512, including operating system support for their registers; the instruction needs
+// nothing else.
 const IntegerKernels* avx_vnni_kernels() {
   constexpr unsigned kAvxVnni = 1U << 4;
   unsigned eax = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sums of a strip and a panel are in registers: as many chains as hide the time of a multiply-add. A row's factor
-// is one number for all columns, so every k takes some vectors of B and one factor for each row.
+// The sums of a strip and a panel stay in registers: there are enough independent sums to hide the latency of a
+// multiply-add. A row's factor is the same for all columns, so every k needs a few vectors of B and one broadcast
+// factor for each row.
 #include "ops/product/cpu/kernels.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The sums of rows become totals, or are added to them.
+// Stores the sums of rows as totals, or adds them to the totals.
 template <std::size_t kRows, std::size_t kCount>
 HWY_INLINE void add_sums(const Vector* sums, f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) {
   const Tag d;
@@ -40,7 +41,7 @@ HWY_INLINE void add_sums(const Vector* sums, f32* HWY_RESTRICT totals, std::int6
   }
 }
 
-// kCount: vectors of columns.
+// kCount: the number of vectors of columns.
 template <std::size_t kRows, std::size_t kCount>
 void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
                f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {
@@ -79,10 +80,10 @@ void add_pair(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT other_a, const 
   add_sums<2 * kStrip, 1>(sums, totals, totals_step, is_first);
 }
 
-// Four by four elements, by vectors of four whatever the target's are.
+// Transposes four by four elements, with 4-element vectors on every target.
 HWY_INLINE void transpose_square(const std::byte* from, std::int64_t stride, f32* to, std::int64_t width) {
   const hn::Full128<f32> d;
-  const hn::Repartition<u8, decltype(d)> d_bytes;  // which may lie anywhere
+  const hn::Repartition<u8, decltype(d)> d_bytes;  // may have any alignment
   const auto load = [&](std::int64_t i) HWY_ATTR {
     return hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(from + i * stride)));
   };
@@ -104,7 +105,7 @@ void transpose(const std::byte* from, std::int64_t stride, std::int64_t depth, s
                f32* to) noexcept {
   constexpr std::int64_t kSide = kTransposedSide;
   for (std::int64_t k = 0; k < depth; k += kSide) {
-    // The last squares begin earlier, and write some elements again.
+    // The last squares start earlier, and write some elements twice.
     const std::int64_t at = std::min(k, depth - kSide);
     for (std::int64_t i = 0; i < count; i += kSide) {
       const std::int64_t column = std::min(i, count - kSide);

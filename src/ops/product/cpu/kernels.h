@@ -9,20 +9,20 @@
 
 namespace anydml {
 
-// One block of factors, at most kProductBlock, of a strip of rows and a panel of columns. a: `rows` factors for each k,
-// one after another. b: the factors of the panel's columns for each k, b_step apart. The sums replace the totals if
-// this is the first block, and are added to them otherwise.
+// One block of at most kProductBlock factors of a strip of rows and a panel of columns. a: `rows` contiguous factors
+// for each k. b: the factors of the panel's columns for each k, b_step apart. The sums replace the totals if this is
+// the first block, and are added to them otherwise.
 using ProductBlock = void (*)(const f32* a, const f32* b, std::int64_t b_step, std::int64_t depth, f32* totals,
                               std::int64_t totals_step, bool is_first) noexcept;
 
-// The same for two whole strips at once, and one vector of columns: alone, a strip has too few sums then to hide the
-// time of a multiply-add.
+// The same for two whole strips at once and one vector of columns: with so few columns, a single strip has too few sums
+// to hide the latency of a multiply-add.
 using ProductPair = void (*)(const f32* a, const f32* other_a, const f32* b, std::int64_t b_step, std::int64_t depth,
                              f32* totals, std::int64_t totals_step, bool is_first) noexcept;
 
 // The same for rows of an image whose factors need not be packed: the factors of column i for k are at b + offsets[k] +
-// i, for any number of columns. Less than a panel of memory after the last column is read too; only the totals of the
-// columns are written.
+// i, for any number of columns. The function also reads less than a panel of memory after the last column; it writes
+// only the totals of the columns.
 using ProductLine = void (*)(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
                              std::int64_t totals_step, std::int64_t columns, bool is_first) noexcept;
 
@@ -32,24 +32,24 @@ inline constexpr std::int64_t kLineRows = 6;  // the most rows of a ProductLine
 struct ProductKernels {
   std::int64_t strip;          // the most rows of a strip
   std::int64_t panel;          // columns of a panel
-  const ProductBlock* blocks;  // by the rows of the strip, less 1
-  // For panels of which fewer columns are needed. They compute this many.
+  const ProductBlock* blocks;  // indexed by the rows of the strip minus 1
+  // For panels of which only some columns are needed; they compute this many.
   std::int64_t few_columns;  // one vector
   std::int64_t half_columns;
   const ProductBlock* few_blocks;
   const ProductBlock* half_blocks;
   ProductPair few_pair;
-  // A row of outputs: totals, scaled, and C's elements added if it is not null; they are c_stride bytes apart. `to` may
-  // be the totals. to and c are at any alignment.
+  // Computes a row of outputs: the scaled totals, plus C's elements if c is not null; they are c_stride bytes apart.
+  // `to` may be the totals. to and c may have any alignment.
   void (*scale_row)(const ProductScale& scale, const f32* totals, const std::byte* c, std::int64_t c_stride,
                     std::int64_t count, std::byte* to) noexcept;
   // to[k * width + i] = the element at from + i * stride + k elements, for k below `depth` and i below `count`, both at
-  // least kTransposedSide. from has any alignment.
+  // least kTransposedSide. from may have any alignment.
   void (*transpose)(const std::byte* from, std::int64_t stride, std::int64_t depth, std::int64_t count,
                     std::int64_t width, f32* to) noexcept;
 };
 
-// Null: none for this target, which computes by the definition.
+// Null: this target has no kernels and falls back to the scalar definition.
 [[nodiscard]] const ProductKernels* product_kernels(cpu::Target target);
 // Indexed by the number of rows minus 1, up to kLineRows.
 [[nodiscard]] const ProductLine* product_lines(cpu::Target target);

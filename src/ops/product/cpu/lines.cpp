@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// kCount vectors of columns; one vector with `count` columns if kIsPart is set.
+// kCount vectors of columns; if kIsPart is set, one vector with only `count` columns.
 template <std::size_t kRows, std::size_t kCount, bool kIsPart>
 HWY_INLINE void add_line_part(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b,
                               const std::int64_t* HWY_RESTRICT offsets, std::int64_t depth, f32* HWY_RESTRICT totals,
@@ -53,7 +53,7 @@ HWY_INLINE void add_line_part(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT
   });
 }
 
-// As many columns at a time as there are registers for, then half as many, and so on.
+// Processes as many columns at a time as fit into registers, then half as many, and so on.
 template <std::size_t kRows, std::size_t kCount>
 HWY_INLINE void add_line_parts(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
                                std::int64_t totals_step, std::int64_t columns, bool is_first) {

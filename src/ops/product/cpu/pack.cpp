@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 
-// Rows of `count` elements that lie one after another. Widths that kernels have are copied by vectors.
+// Copies rows of `count` contiguous elements. The widths that kernels use are copied with vectors.
 template <std::int64_t kCount>
 void copy_rows(const std::byte* from, std::int64_t k_stride, std::int64_t depth, f32* to) {
   for (std::int64_t k = 0; k < depth; ++k, from += k_stride, to += kCount) {
@@ -57,7 +57,7 @@ void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64
     kernels->transpose(from, stride, depth, count, width, to);
     return;
   }
-  // So many that the output stays in the first-level cache while each column adds its elements.
+  // Few enough that the output stays in the first-level cache while each column adds its elements.
   constexpr std::int64_t kTogether = 64;
   for (std::int64_t first = 0; first < depth; first += kTogether) {
     const std::int64_t end = std::min(depth, first + kTogether);
@@ -90,7 +90,7 @@ void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, co
     }
     return;
   }
-  // Some columns are brought to FLOAT32 beside each other, and packed from there.
+  // Some columns are first widened to FLOAT32 next to each other, and packed from there.
   constexpr std::int64_t kTogether = 64;
   constexpr std::int64_t kMostColumns = 32;
   f32 some[kMostColumns * kTogether];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements that kernels take beside each other, brought beside each other.
+// Packs elements into the contiguous layout that kernels read.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 namespace anydml {
 
 // to[k * width + i] = from[k, i] for k below `depth` and i below `count`, and +0 for i from `count` to `width`. Strides
-// in bytes, addresses of any alignment. kernels: may be null.
+// are in bytes, and addresses may have any alignment. kernels: may be null.
 void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t depth, std::int64_t count, std::int64_t width, f32* to) noexcept;
 
-// The same from elements of FLOAT16. Both kinds of kernels may be null.
+// The same for FLOAT16 elements. Either kind of kernels may be null.
 void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, const std::byte* from,
                  std::int64_t k_stride, std::int64_t stride, std::int64_t depth, std::int64_t count, std::int64_t width,
                  f32* to) noexcept;

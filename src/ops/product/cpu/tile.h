@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One tile of a product. The factors come from two sources, which bring them into the forms that kernels take:
+// One tile of a product. The factors come from two sources, which convert them to the layout that kernels read:
 //
-//   Rows      begin(first, depth)                  a block of factors comes next
+//   Rows      begin(first, depth)                  starts the next block of factors
 //             strip(row, rows, first, depth)       the factors of these rows, `rows` of them for each k
 //   Columns   begin(first, depth)
-//             panel(column, first, depth)          those of the columns from this one on
+//             panel(column, first, depth)          the factors of the columns from this one on
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,17 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: some ten microseconds
+inline constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: about ten microseconds
 
-// The factors of a panel's columns for one k after another, `step` elements apart.
+// The factors of a panel's columns for consecutive k, `step` elements apart.
 struct Panel {
   const f32* first;
   std::int64_t step;
-  const f32* next = nullptr;  // the panel that comes after it, where that is in memory, in one piece; null: unknown
+  const f32* next = nullptr;  // the panel that follows, if it is contiguous in memory; null: unknown
 };
 
-// Asks for the part `part` of `parts` of elements that are read soon, as long as the caches bring others. A processor
-// by itself begins to bring a panel when the first strip meets it, and that strip then waits.
+// Prefetches part `part` of `parts` of elements that are needed soon, while other elements are being loaded. Otherwise
+// the CPU would start loading a panel when the first strip uses it, and that strip would wait.
 inline void bring_part(const f32* elements, std::int64_t count, std::int64_t part, std::int64_t parts) {
   constexpr std::int64_t kOfLine = 16;
   const std::int64_t lines = parts_of(count, kOfLine);
@@ -35,12 +35,12 @@ inline void bring_part(const f32* elements, std::int64_t count, std::int64_t par
   }
 }
 
-// The rows of A that were packed as strips in advance.
+// The rows of an A that was packed into strips in advance.
 struct PackedStrips {
-  const f32* first;  // of the tile's first row, with which a strip begins
+  const f32* first;  // of the tile's first row, where a strip begins
   std::int64_t depth;
 
-  static constexpr bool kAreFar = true;  // perhaps in no cache when a block begins
+  static constexpr bool kAreFar = true;  // perhaps not cached when a block begins
 
   void begin(std::int64_t, std::int64_t) {}
   [[nodiscard]] const f32* strip(std::int64_t row, std::int64_t rows, std::int64_t block, std::int64_t) const {
@@ -48,7 +48,7 @@ struct PackedStrips {
   }
 };
 
-// One factor of a matrix that was packed so. rows: of the matrix; of_strip: of a strip.
+// One factor of a matrix that was packed this way. rows: of the matrix; of_strip: of a strip.
 [[nodiscard]] inline f32 packed_factor(const f32* matrix, std::int64_t rows, std::int64_t of_strip, std::int64_t depth,
                                        std::int64_t row, std::int64_t k) {
   const std::int64_t first = row / of_strip * of_strip;
@@ -62,8 +62,8 @@ struct TileTotals {
   std::int64_t columns;
 };
 
-// Multiplies `columns` of a panel by all strips of a block. is_first_panel: of the block, whose strips may not be in a
-// cache yet.
+// Multiplies `columns` of a panel by all strips of a block. is_first_panel: it is the first panel of the block, whose
+// strips may not be cached yet.
 template <class Rows>
 void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::int64_t columns, bool is_first_panel,
                std::int64_t first, std::int64_t depth, std::int64_t all_rows, f32* totals, std::int64_t row_step) {
@@ -99,7 +99,7 @@ void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::
   }
 }
 
-// Block by block, each panel meets all strips.
+// Block by block, multiplies each panel with all strips.
 template <class Rows, class Columns>
 void add_products(const ProductKernels& kernels, std::int64_t depth, Rows& a, Columns& b, const TileTotals& tile) {
   for (std::int64_t first = 0; first < depth; first += kProductBlock) {
@@ -114,7 +114,8 @@ void add_products(const ProductKernels& kernels, std::int64_t depth, Rows& a, Co
   }
 }
 
-// The same for one strip of rows, whose factors are there for all blocks: each panel from the first k to the last.
+// The same for one strip of rows whose factors are available for all blocks: processes each panel from the first k to
+// the last.
 template <class Rows, class Columns>
 void add_strip(const ProductKernels& kernels, std::int64_t depth, Rows& a, Columns& b, const TileTotals& tile) {
   for (std::int64_t column = 0; column < tile.columns; column += kernels.panel) {

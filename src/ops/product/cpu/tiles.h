@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the output of a product is cut into pieces for threads.
+// Cuts the output of a product into pieces for threads.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace anydml {
   return (whole + part - 1) / part;
 }
 
-// Sizes cut into parts of about the same size, at most `most` and multiples of `unit`.
+// The size of parts that divide `size` evenly: at most `most` and a multiple of `unit`.
 [[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t most, std::int64_t unit) {
   const std::int64_t parts = parts_of(size, std::max(unit, most / unit * unit));
   return parts_of(parts_of(size, parts), unit) * unit;
@@ -29,9 +29,9 @@ struct Tiles {
 };
 
 struct TileLimits {
-  std::int64_t rows;  // the most of a tile
+  std::int64_t rows;  // the most rows of a tile
   std::int64_t columns;
-  std::int64_t least_work;  // multiply-adds of a piece: some ten microseconds
+  std::int64_t least_work;  // multiply-adds of a piece: about ten microseconds
 };
 
 // A tile of the output.
@@ -54,11 +54,11 @@ struct TilePlace {
   return place;
 }
 
-// Multiply-adds of a tile, at most, where it can be smaller: a call is interrupted between tiles, and this many take a
-// part of a second.
+// The most multiply-adds of a tile, unless it cannot be smaller: a call can be interrupted only between tiles, and this
+// many take a fraction of a second.
 inline constexpr std::int64_t kMostWork = std::int64_t{1} << 32;
 
-// As large as the limits allow, smaller where threads would have nothing to do otherwise.
+// Tiles as large as the limits allow, or smaller if threads would otherwise be idle.
 [[nodiscard]] inline Tiles cut(const ProductStep& step, std::int64_t strip, std::int64_t panel, TileLimits most,
                                unsigned threads) {
   while (true) {

@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #include "backend/cpu/halves-inl.h"
 
-// Vectors of FLOAT32 from elements at any alignment.
+// Loads FLOAT32 vectors from elements of any alignment.
 template <class T, class D>
 HWY_INLINE hn::Vec<D> load_wide(D d, const std::byte* from) {
   if constexpr (sizeof(T) == sizeof(f32)) {
@@ -41,7 +41,7 @@ HWY_INLINE f32 load_one(const std::byte* from) {
   return anydml::widen(value);
 }
 
-// The outputs that fill no vector.
+// The outputs that do not fill a vector.
 template <class T>
 void by_definition(const f32* factors, const std::byte* matrix, std::int64_t k_stride, std::int64_t stride,
                    std::int64_t depth, std::int64_t first, std::int64_t count, f32* totals) {
@@ -52,7 +52,7 @@ void by_definition(const f32* factors, const std::byte* matrix, std::int64_t k_s
   }
 }
 
-// The sums of some columns stay in the first-level cache, and four rows of the matrix come at once.
+// The sums of some columns stay in the first-level cache, and four rows of the matrix are read at once.
 template <class T>
 void along(const f32* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth, std::int64_t count,
            f32* totals) noexcept {
@@ -85,7 +85,7 @@ void along(const f32* factors, const std::byte* matrix, std::int64_t stride, std
           hn::Store(sum, d, sums + i);
         };
         std::int64_t i = 0;
-        if (k + 2 * kRows <= depth) {  // the next rows are far away: the caches are asked for them now
+        if (k + 2 * kRows <= depth) {  // the next rows are far away, so they are prefetched now
           for (; i + kOfLine <= columns; i += kOfLine) {
             for (std::int64_t ahead = kRows; ahead < 2 * kRows; ++ahead) {
               __builtin_prefetch(row + ahead * stride + i * kBytes);
@@ -117,8 +117,8 @@ void along(const f32* factors, const std::byte* matrix, std::int64_t stride, std
 
 using Quad = hn::Full128<f32>;
 
-// Four values of k of four outputs, by vectors of four whatever the target's are: transposed, each is a vector of one
-// k.
+// Adds four values of k of four outputs, with 4-element vectors on every target: transposed, they give one vector for
+// each k.
 template <class T>
 HWY_INLINE hn::Vec<Quad> add_square(const std::byte* from, std::int64_t stride, const f32* factors, hn::Vec<Quad> sum) {
   const Quad d;
@@ -136,7 +136,7 @@ HWY_INLINE hn::Vec<Quad> add_square(const std::byte* from, std::int64_t stride, 
   return hn::MulAdd(hn::InterleaveUpper(d, high_even, high_odd), hn::Set(d, factors[3]), sum);
 }
 
-// One k of four outputs.
+// Adds one k of four outputs.
 template <class T>
 HWY_INLINE hn::Vec<Quad> add_column(const std::byte* from, std::int64_t stride, f32 factor, hn::Vec<Quad> sum) {
   alignas(16) f32 elements[4];
@@ -146,8 +146,8 @@ HWY_INLINE hn::Vec<Quad> add_column(const std::byte* from, std::int64_t stride, 
   return hn::MulAdd(hn::Load(Quad(), elements), hn::Set(Quad(), factor), sum);
 }
 
-// As many outputs at once as hide the time of the chains, but four at a time from one cache line to the next: lines of
-// rows whose distance is a power of two drive each other out of the first-level cache.
+// Computes enough outputs at once to hide the latency of the additions, but reads one cache line of four rows at a
+// time: lines of rows that are a power of two apart evict each other from the first-level cache.
 template <class T>
 void across(const f32* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth, std::int64_t count,
             f32* totals) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The product of one row and a matrix that is read once, in place: packing it would take longer than multiplying. Also
-// the conversion of factors from FLOAT16 to FLOAT32.
+// The product of one row and an unpacked matrix, which is read only once: packing it would take longer than
+// multiplying. Also the conversion of factors from FLOAT16 to FLOAT32.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace anydml {
 
 // totals[i] = the sum of factors[k] times the element (k, i) of a matrix, for i below `count`, in the order of
-// sum_of_products. The matrix is at any alignment.
+// sum_of_products. The matrix may have any alignment.
 using RowProduct = void (*)(const f32* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth,
                             std::int64_t count, f32* totals) noexcept;
 
@@ -24,11 +24,11 @@ struct RowKernels {
 struct VectorKernels {
   RowKernels singles;
   RowKernels halves;  // for a matrix of FLOAT16
-  // FLOAT16 at any alignment to FLOAT32.
+  // Converts FLOAT16 of any alignment to FLOAT32.
   void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
 };
 
-// Null: none for this target.
+// Null: this target has no kernels.
 [[nodiscard]] const VectorKernels* vector_kernels(cpu::Target target);
 
 }  // namespace anydml

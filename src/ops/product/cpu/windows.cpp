@@ -9,8 +9,8 @@ namespace {
 
 std::int64_t distance(std::int64_t move) { return move < 0 ? -move : move; }
 
-// Every element is copied once, or once for each tap where fewer elements are copied so: taps that are far apart, or
-// steps over elements that no tap meets.
+// Copies every element once, or once for each tap if that copies fewer elements: if taps are far apart, or if strides
+// skip elements that no tap touches.
 WindowPlane::Axis plane_axis(const WindowClass& along, std::int64_t first, std::int64_t count) {
   const std::int64_t taps = std::max<std::int64_t>(1, along.taps.count);
   const std::int64_t span = (taps - 1) * distance(along.tap_move);
@@ -37,7 +37,7 @@ WindowPlane::Axis plane_axis(const WindowClass& along, std::int64_t first, std::
           .is_spread = false};
 }
 
-// Rows are often short, and a call for each would take longer than the copy.
+// Rows are often short, and a call to memcpy for each would take longer than the copy.
 template <class Word>
 void copy_near(const std::byte* from, std::int64_t count, Word* to) {
   constexpr auto kWords = static_cast<std::int64_t>(16 / sizeof(Word));
@@ -52,7 +52,7 @@ void copy_near(const std::byte* from, std::int64_t count, Word* to) {
     return;
   }
   for (std::int64_t i = 0; i < count; i += kWords) {
-    const std::int64_t at = std::min(i, count - kWords);  // the last ones begin earlier
+    const std::int64_t at = std::min(i, count - kWords);  // the last copy starts earlier
     std::memcpy(to + at, from + at * static_cast<std::int64_t>(sizeof(Word)), 16);
   }
 }
@@ -63,7 +63,7 @@ struct Copier {
   const WindowPlane& plane;
   Word padding;
 
-  // Elements of a row of the image, which is `from`, at places start, start + place_move, and so on.
+  // Copies elements of the image row `from`, at positions start, start + place_move, and so on.
   void copy_stretch(const std::byte* from, std::int64_t start, Word* to) const {
     const WindowPlane::Axis& axis = plane.axes[2];
     const WindowAxis& image = windows.axes[2];
@@ -96,7 +96,7 @@ struct Copier {
     }
   }
 
-  // Calls use(whether the image has the place, the place) for each element of a dimension.
+  // Calls use(whether the position is inside the image, the position) for each element of a dimension.
   template <class Use>
   static void for_each_place(const WindowPlane::Axis& axis, std::int64_t size, Use use) {
     for (std::int64_t part = 0; part < axis.parts; ++part) {
@@ -133,14 +133,14 @@ void copy_words(const Windows& windows, const WindowPlane& plane, const std::byt
   }
 }
 
-// Stretches of a panel: where they are in the planes and in the panel, in bytes.
+// A stretch of a panel: its offsets in the planes and in the panel, in bytes.
 struct Stretch {
   std::int64_t from;
   std::int64_t to;
 };
 constexpr std::int64_t kMostWidth = 128;
 
-// Each stretch is copied over the whole width of the panel: the next one overwrites the excess.
+// Copies each stretch over the whole width of the panel: the next one overwrites the excess.
 template <std::size_t kBytes>
 void copy_stretches(const std::byte* planes, const std::int64_t* offsets, std::int64_t depth, std::int64_t bytes,
                     const Stretch* stretches, std::int64_t count, std::byte* to) {
@@ -180,31 +180,32 @@ WindowPlane window_plane(const WindowClasses& classes, const WindowTile& tile) {
 
 namespace {
 
-// The taps [low, low + count) along a dimension.
+// Restricts the class to the taps [low, low + count) along a dimension.
 void restrict_taps(WindowClass& along, std::int64_t low, std::int64_t count) {
   along.first += low * along.tap_move;
   along.taps.count = count;
 }
 
-// The most taps along a dimension that some consecutive ones meet, where `each` of them belong to one place of it.
+// The largest number of positions along a dimension that consecutive taps can touch, where `each` of the taps share a
+// position.
 std::int64_t most_places(std::int64_t places, std::int64_t each, std::int64_t taps) {
   return std::min(places, (std::max<std::int64_t>(taps, 2) - 2) / each + 2);
 }
 
-// Whether a part of a block may leave out rows of taps, beside another part: with one slice, the step from slice to
-// slice does not matter.
+// Whether a part of a block may leave out rows of taps next to another part: with only one slice, the distance between
+// slices does not matter.
 bool has_one_slice(const WindowClasses& classes, const WindowTile& tile) {
   return classes.axes[0].taps.count == 1 && tile.count[0] == 1;
 }
 
-// The taps [first, first + depth) of a channel that has more than a block, as a part of one.
+// Describes the taps [first, first + depth) of a channel that has more taps than a block, as a part of the block.
 void find_part(const WindowClasses& classes, const WindowTile& tile, std::int64_t first, std::int64_t depth,
                std::int64_t block, std::uint32_t number, WindowBlock& found) {
   const bool is_alone = found.count == 1;
   WindowClasses& some = found.some_classes[number];
   some = classes;
-  std::int64_t before = 0;             // taps of the places that are left out
-  std::int64_t each = classes.taps();  // taps of one place of the dimension before
+  std::int64_t before = 0;             // taps of the positions that are left out
+  std::int64_t each = classes.taps();  // taps of one position of the previous dimension
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
     const std::int64_t count = classes.axes[i].taps.count;
     each /= count;
@@ -287,13 +288,13 @@ MetTaps::MetTaps(const Windows& windows, const WindowClasses& classes, const Win
     const std::int64_t far = near + (tile.count[i] - 1) * along.output_move;
     const std::int64_t end = windows.axes[i].input - 1;
     const std::int64_t move = distance(along.tap_move);
-    if (move == 0) {  // a dilation of 0: all taps are at one place
+    if (move == 0) {  // a dilation of 0: all taps coincide
       of[i] = along.taps.count;
       low[i] = 0;
       count[i] = of[i];
       continue;
     }
-    // The first tap whose farthest position is not before the image, and the last whose nearest is not behind it.
+    // The first tap whose last position is not before the image, and the last tap whose first position is not after it.
     const std::int64_t first = along.tap_move < 0 ? -rounded_down(end - near, move) : -rounded_down(far, move);
     const std::int64_t last = along.tap_move < 0 ? rounded_down(far, move) : rounded_down(end - near, move);
     of[i] = along.taps.count;
@@ -356,7 +357,7 @@ void tap_offsets(const WindowClasses& classes, const WindowPlane& plane, std::in
             plane.axes[1].offset_of_tap(at[1]) * plane.row_step;
   };
   set_outer();
-  // Those of one channel; the next channels have the same, a plane further on.
+  // The offsets for one channel; the following channels repeat them, each one plane further on.
   const std::int64_t taps = std::min(depth, classes.taps());
   for (std::int64_t k = 0; k < taps; ++k) {
     to[k] = outer + plane.axes[2].offset_of_tap(at[2]);

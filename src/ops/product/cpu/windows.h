@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The windows of an image, brought beside each other. It knows geometry and sizes of elements, and no type.
+// Gathers the windows of an image. It depends only on geometry and element sizes, not on types.
 //
-// The elements that a tile of outputs needs are copied first, with the padding around them, so that nothing after that
-// asks where the image ends. In this copy the elements that one tap meets for the outputs of a row follow one another,
-// for every stride: element t of the row is `offset of the tap + t` from the beginning.
+// The elements that a tile of outputs needs are first copied together with the padding around them, so that later code
+// needs no bounds checks. For every stride, the copy stores the elements that one tap reads for the outputs of a row
+// contiguously: element t of the row is at `offset of the tap + t`.
 #pragma once
 
 #include <algorithm>
@@ -22,29 +22,29 @@ struct WindowTile {
   [[nodiscard]] std::int64_t outputs() const { return count[0] * count[1] * count[2]; }
 };
 
-// How the elements that a tile needs of one channel lie in the copy. Offsets in elements.
+// The layout in the copy of the elements that a tile needs from one channel. Offsets are in elements.
 struct WindowPlane {
-  // Along a dimension, `parts` stretches of `length` elements. Stretch p has the input's positions start + p *
-  // part_move, and so on in steps of place_move.
+  // Along a dimension there are `parts` stretches of `length` elements. Stretch p starts at the input position start +
+  // p * part_move and continues in steps of place_move.
   struct Axis {
     std::int64_t parts;
     std::int64_t length;
     std::int64_t start;
     std::int64_t part_move;
     std::int64_t place_move;
-    std::int64_t tap_first;  // stretches, if is_spread; otherwise places after start
+    std::int64_t tap_first;  // in stretches, if is_spread; otherwise in positions after start
     std::int64_t tap_move;
-    bool is_spread;  // a stretch for each tap; otherwise one for each remainder of the places
+    bool is_spread;  // one stretch for each tap; otherwise one for each remainder of the positions
 
     [[nodiscard]] std::int64_t elements() const { return parts * length; }
-    // Where the element that tap n meets at the tile's first output is.
+    // The offset of the element that tap n reads for the tile's first output.
     [[nodiscard]] std::int64_t offset_of_tap(std::int64_t n) const {
       const std::int64_t at = tap_first + n * tap_move;
       return is_spread ? at * length : at % place_move * length + at / place_move;
     }
   };
   Axis axes[kWindowAxes];
-  std::int64_t row_step;    // from an output row to the next, in the copy
+  std::int64_t row_step;    // distance between output rows in the copy
   std::int64_t slice_step;  // the same along the first dimension
 
   [[nodiscard]] std::int64_t elements() const { return axes[0].elements() * axes[1].elements() * axes[2].elements(); }
@@ -56,39 +56,40 @@ struct WindowPlane {
 
 [[nodiscard]] WindowPlane window_plane(const WindowClasses& classes, const WindowTile& tile);
 
-// The part of the image that a tile needs for some consecutive k. It has one part, or two if a channel that has more
-// taps than a block ends among these k; the steps of both planes from row to row and from slice to slice are the same.
+// The part of the image that a tile needs for some consecutive k. It consists of one part, or of two if a channel with
+// more taps than a block ends among these k; both planes have the same distances between rows and between slices.
 struct WindowBlock {
   struct Part {
-    std::int64_t channel;  // the first
+    std::int64_t channel;  // the first channel
     std::int64_t channels;
-    const WindowClasses* classes;  // with the taps that are needed
+    const WindowClasses* classes;  // with the required taps
     const WindowPlane* plane;
-    std::int64_t first;  // the number of the first k, counted from the first tap of `classes`
+    std::int64_t first;  // the index of the first k, counted from the first tap of `classes`
     std::int64_t depth;
 
     [[nodiscard]] std::int64_t elements() const { return channels * plane->elements(); }
   };
   Part parts[2];
   std::uint32_t count;
-  WindowClasses some_classes[2];  // of parts that do not have all taps
+  WindowClasses some_classes[2];  // for parts that do not have all taps
   WindowPlane some_planes[2];
 
   [[nodiscard]] const WindowPlane& plane() const { return *parts[0].plane; }
 };
 
-// Finds a block, which refers to `classes` and to `whole`, the plane with all taps. block: the most that `depth` is. A
-// plane is whole if a block has all taps of a channel. Otherwise it has the taps between the first and the last that
-// are needed, in whole rows of taps unless a row has more than a block: so the step from row to row is the same in all
-// blocks wherever rows are short enough to join.
+// Finds a block, which refers to `classes` and to `whole`, the plane with all taps. block: the upper limit of `depth`.
+// A plane is whole if a block has all taps of a channel. Otherwise it has the taps from the first to the last required
+// one, in whole rows of taps unless a row has more taps than a block. The distance between rows is thus the same in all
+// blocks whenever rows are short enough to be joined.
 void find_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile, std::int64_t first,
                 std::int64_t depth, std::int64_t block, WindowBlock& found) noexcept;
-// The most elements that such blocks have, if a block of all k meets at most this many channels.
+// The largest number of elements of these blocks, if a block of all k touches at most this many channels.
 [[nodiscard]] std::int64_t window_block_elements(const WindowClasses& classes, const WindowTile& tile,
                                                  std::int64_t channels, std::int64_t block);
 
-// The taps of a tile that meet the image for some of its outputs, among all of its class: ranges along each dimension.
-// k counts all taps of one channel after another, and `kept` these taps alone, in the same order.
+// The taps of a tile that touch the image for at least one output, among all taps of its class: ranges along each
+// dimension. k counts all taps of one channel after another, and `kept` counts only the taps in these ranges, in the
+// same order.
 struct MetTaps {
   std::int64_t low[kWindowAxes];
   std::int64_t count[kWindowAxes];
@@ -120,7 +121,7 @@ struct MetTaps {
     }
     return sum;
   }
-  // The classes with these taps alone.
+  // The classes restricted to these taps.
   [[nodiscard]] WindowClasses among(WindowClasses classes) const;
 };
 
@@ -135,14 +136,14 @@ void copy_block(const Windows& windows, const WindowBlock& block, const std::byt
 // The offsets of all k of a block in this copy.
 void tap_offsets(const WindowBlock& block, std::int64_t* to) noexcept;
 
-// The offsets of the taps k in [first, first + depth), where k counts the taps of one channel after another and the
-// first plane is that of the channel of tap `first`.
+// The offsets of the taps k in [first, first + depth), where k counts the taps of one channel after another, and the
+// first plane belongs to the channel of tap `first`.
 void tap_offsets(const WindowClasses& classes, const WindowPlane& plane, std::int64_t first, std::int64_t depth,
                  std::int64_t* to) noexcept;
 
-// For each tap the elements of `width` outputs of the tile from `output` on, `width` elements apart. Elements for
-// outputs after the tile's last have no meaning. Reads and writes `width` elements more than the planes and the panel
-// have. width * element_bytes: 16, 32, 64 or 128.
+// For each tap, packs the elements of `width` outputs of the tile from `output` on, `width` elements apart. Elements
+// for outputs after the tile's last one have no meaning. Reads and writes `width` elements past the end of the planes
+// and the panel. width * element_bytes: 16, 32, 64 or 128.
 void pack_windows(const WindowPlane& plane, const WindowTile& tile, const std::byte* planes,
                   const std::int64_t* offsets, std::int64_t depth, std::int64_t output, std::int64_t width,
                   std::size_t element_bytes, std::byte* to) noexcept;

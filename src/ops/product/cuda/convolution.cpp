@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a convolution's step to its kernels. All classes of outputs are one launch, unless they are very many.
+// Prepares the kernels of a convolution step. All classes of outputs share one launch, unless there are very many.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -25,7 +25,7 @@ static_assert(kLaunchAxes == kWindowAxes);
 
 [[nodiscard]] u32 narrow(std::int64_t value) { return static_cast<u32>(value); }
 
-// Whether the kernels can count places along a dimension in 32 bits.
+// Whether positions along a dimension fit into the 32 bits that the kernels use.
 [[nodiscard]] bool fits(const Windows& windows, const WindowAxis& axis) {
   constexpr std::int64_t kMost = std::int64_t{1} << 29;
   const std::int64_t outputs = windows.is_backward != 0 ? axis.output : axis.output * axis.stride;
@@ -40,7 +40,7 @@ static_assert(kLaunchAxes == kWindowAxes);
   return launches;
 }
 
-// The values of k of the only class, or those of each on average.
+// The number of k in the only class, or the average over the classes.
 [[nodiscard]] std::int64_t depth_of(const ConvolutionStep& step) {
   const std::int64_t classes = all_window_classes(step.windows);
   return step.channels * (classes == 1 ? window_classes_of(step.windows, 0).taps() : step.taps() / classes);
@@ -67,10 +67,10 @@ static_assert(kLaunchAxes == kWindowAxes);
   return all;
 }
 
-// The form of a depthwise convolution that goes over planes, if it is one.
+// The form of a depthwise convolution that the plane kernels can run, if it is one.
 [[nodiscard]] PlaneForm plane_form(const ConvolutionStep& step) {
-  constexpr std::int64_t kMostGrid = 65'535;  // in its second dimension
-  constexpr std::int64_t kFewRows = 4;        // each of which reads the planes again
+  constexpr std::int64_t kMostGrid = 65'535;  // in the grid's second dimension
+  constexpr std::int64_t kFewRows = 4;        // each row reads the planes again
   const WindowAxis& depth = step.windows.axes[0];
   const WindowAxis& down = step.windows.axes[1];
   const WindowAxis& along = step.windows.axes[2];
@@ -87,7 +87,7 @@ struct Part {
   ConvolutionLaunch launch;
   TileChoice choice;
   u32 blocks;
-  u32 threads;  // of the direct kernel
+  u32 threads;  // per block of the direct kernel
 };
 
 class ConvolutionRun final : public PreparedStep {
@@ -112,8 +112,8 @@ class ConvolutionRun final : public PreparedStep {
     }
   }
 
-  // Compiles the kernel that is one with the step after it. The result is null, or says why it cannot be. The parts
-  // must be launched by one kernel.
+  // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible. All parts
+  // must use the same kernel.
   [[nodiscard]] const char* join(const Machine& machine) {
     const Part& part = parts_.front();
     const bool is_split = part.choice.splits > 1;
@@ -132,7 +132,7 @@ class ConvolutionRun final : public PreparedStep {
     return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.blocks != 0; });
   }
 
-  // Parts of several launches are never split.
+  // If there are several launches, k is never split.
   [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override {
     return is_direct_ || planes_.taps != 0 ? 0 : parts_.front().choice.workspace_bytes();
   }
@@ -192,7 +192,7 @@ class ConvolutionRun final : public PreparedStep {
       part.choice =
           parts_.size() == 1 ? choose_tiles(outputs, kWindowTiles, has_one_class, machine) : parts_.front().choice;
       launch.split = part.choice.split;
-      if (!has_one_class) {  // the classes have k of different lengths
+      if (!has_one_class) {  // the depth differs between classes
         launch.split.blocks_of_split = narrow(kMostDepth / kProductBlock);
       }
       down = parts_of(step_.rows, tile_rows(part.choice.tile));
@@ -214,8 +214,8 @@ class ConvolutionRun final : public PreparedStep {
     launch.has_vectors = all_window_classes(step_.windows) == 1 && has_pixel_vectors(step_, launch.output, sizeof(f32));
   }
 
-  // Whether an output lies over the element that its middle tap meets, and four of these begin at a multiple of 16
-  // bytes.
+  // Whether the input and the output line up at the middle tap, and groups of four input elements start at multiples of
+  // 16 bytes.
   [[nodiscard]] bool has_input_vectors(const std::byte* input) const {
     ConvolutionStep others = step_;
     WindowAxis& along = others.windows.axes[kWindowAxes - 1];
@@ -272,7 +272,7 @@ bool windows_fit(const ConvolutionStep& step) {
   const WindowAxis* const axes = step.windows.axes;
   const bool fits_places =
       std::all_of(axes, axes + kWindowAxes, [&](const WindowAxis& axis) { return fits(step.windows, axis); });
-  std::int64_t left = kMostElements;  // outputs may be so many times as many as those counted
+  std::int64_t left = kMostElements;  // the factor by which the output count may still grow
   for (const std::int64_t size :
        {step.images, step.groups, step.rows, axes[0].output, axes[1].output, axes[2].output}) {
     left /= size;
@@ -286,9 +286,9 @@ bool windows_fit(const ConvolutionStep& step) {
 
 bool is_direct(const ConvolutionStep& step, const Machine& machine) {
   constexpr std::int64_t kFewRows = 4;
-  constexpr std::int64_t kFewestRows = 2;  // with more of them, a tile that is mostly empty is faster for long sums
+  constexpr std::int64_t kFewestRows = 2;  // with more rows, even a mostly empty tile is faster for long sums
   constexpr std::int64_t kShortSum = 2 * kProductBlock;
-  constexpr std::int64_t kThreads = 512;  // of a multiprocessor
+  constexpr std::int64_t kThreads = 512;  // per multiprocessor
   const bool has_many = step.images * step.groups * step.rows * step.pixels() >= kThreads * machine.multiprocessors;
   return depth_of(step) <= kShortSum ? step.rows <= kFewRows : step.rows <= kFewestRows && has_many;
 }
@@ -372,7 +372,7 @@ std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machin
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (step.strip != 0) {
-    *why = "the CUDA backend takes the filter as it is";
+    *why = "the CUDA backend requires an unpacked filter";
     return nullptr;
   }
   if (!windows_fit(step)) {
@@ -380,7 +380,7 @@ std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machin
     return nullptr;
   }
   if (launches_of(step.windows) > kMostLaunches) {
-    *why = "the CUDA backend runs backward convolutions of shorter strides";
+    *why = "the stride of a backward convolution is too large for the CUDA backend";
     return nullptr;
   }
   auto run = std::make_unique<ConvolutionRun>(step, machine, flat.operands[kBias].slot != kAbsentSlot,

@@ -7,7 +7,7 @@ namespace {
 
 template <u32 kTile>
 cudaError_t start(const ConvolutionLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
-  // For each device; it costs little to say it again.
+  // Required once per device; repeating the call is cheap.
   if (const cudaError_t error = cudaFuncSetAttribute(convolution_tiles<kTile, ToMemory>,
                                                      cudaFuncAttributeMaxDynamicSharedMemorySize, tile_bytes(kTile));
       error != cudaSuccess) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the steps of FLOAT64 products and convolutions to their kernels.
+// Prepares the kernels of FLOAT64 products and convolutions.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -108,7 +108,7 @@ class DoubleConvolutionRun final : public PreparedStep {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "FLOAT64 convolution, an output for each thread");
+    std::snprintf(text, capacity, "FLOAT64 convolution, one output per thread");
   }
 
  private:
@@ -118,7 +118,7 @@ class DoubleConvolutionRun final : public PreparedStep {
   }
 
   bool has_bias_;
-  std::uint64_t strides_ = 0;  // all together; only the lowest bits count
+  std::uint64_t strides_ = 0;  // all combined with OR; only the low bits matter
   DoubleWindowLaunch launch_{};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of FLOAT64. DirectML has none, so this kernel is plain: every thread computes outputs one after another,
+// FLOAT64 convolutions. DirectML has none, so this kernel is simple: every thread computes outputs one after another,
 // tap by tap in the order of the filter.
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr u32 kThreads = 128;
 constexpr i64 kMostGrid = 65'536;
 
-// The element that a tap of the filter meets along a dimension. kSkipped: the tap does not count for this output.
+// The element that a filter tap reads along a dimension. kSkipped: the tap does not contribute to this output.
 constexpr i64 kSkipped = -1;
 constexpr i64 kOutside = -2;
 __device__ i64 place_of(const DoubleWindowLaunch& launch, u32 axis, i64 output, i64 tap) {
@@ -31,7 +31,7 @@ __device__ i64 place_of(const DoubleWindowLaunch& launch, u32 axis, i64 output, 
   return place >= 0 && place < along.input ? place : kOutside;
 }
 
-// The chain of a block, and the total of the blocks before it.
+// The running sum of a block, and the total of the previous blocks.
 struct Sum {
   f64 total = 0;
   f64 chain = 0;

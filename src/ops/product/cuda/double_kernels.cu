@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Products of FLOAT64. DirectML has none, so there is one kernel for all layouts: a block of threads brings the factors
-// of a tile to shared memory, some values of k at a time, and each thread has 4 x 4 outputs in registers.
+// FLOAT64 products. DirectML has none, so there is one kernel for all layouts: a thread block loads the factors of a
+// tile into shared memory, some values of k at a time, and each thread keeps 4 x 4 outputs in registers.
 #include "ops/product/cuda/double_memory.cuh"
 #include "ops/product/cuda/kernel_set.h"
 
 namespace anydml::cuda {
 namespace {
 
-constexpr u32 kSide = 4;                      // rows and columns of a thread
-constexpr u32 kAcross = kDoubleTile / kSide;  // threads of a row of threads
-constexpr u32 kRow = kDoubleTile + 2;         // in shared memory: neighbours in k lie in other banks
+constexpr u32 kSide = 4;                      // rows and columns per thread
+constexpr u32 kAcross = kDoubleTile / kSide;  // threads per row of threads
+constexpr u32 kRow = kDoubleTile + 2;         // in shared memory, padded so that adjacent k use different banks
 constexpr u32 kPerThread = kDoubleTile * kDoubleStep / kDoubleThreads;
 static_assert(kAcross * kAcross == kDoubleThreads && kProductBlock % kDoubleStep == 0);
 
@@ -21,8 +21,8 @@ __device__ i64 offset_of(const DoubleLaunch& launch, const DoubleMatrixLaunch& m
   return offset;
 }
 
-// Some values of k of a tile's rows of A, or columns of B. Threads go along the dimension whose elements are nearer.
-// What lies beyond the matrix is 0, and no output that is stored has a part of it.
+// Loads some values of k of a tile's rows of A or columns of B. Threads advance along the dimension with the smaller
+// stride. Elements beyond the matrix are 0, and no stored output depends on them.
 __device__ void bring(f64 (*to)[kRow], const std::byte* from, i64 side_stride, i64 k_stride, i64 sides, u32 depth,
                       bool is_aligned) {
   const bool goes_along_k = k_stride < 0 ? -k_stride < (side_stride < 0 ? -side_stride : side_stride)
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kDoubleThreads, 2) product_of_doubles(const __
   const i64 column = tile % launch.across * kDoubleTile;
   const std::byte* const a = launch.a.at + offset_of(launch, launch.a, batch) + row * launch.a.row_stride;
   const std::byte* const b = launch.b.at + offset_of(launch, launch.b, batch) + column * launch.b.column_stride;
-  // A thread's rows and columns are kAcross apart, so that threads beside each other read and write beside each other.
+  // A thread's rows and columns are kAcross apart, so that adjacent threads access adjacent elements.
   const u32 own_row = threadIdx.x / kAcross;
   const u32 own_column = threadIdx.x % kAcross;
   f64 totals[kSide][kSide] = {};

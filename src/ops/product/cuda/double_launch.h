@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the kernels for products and convolutions of FLOAT64. Strides are in bytes.
+// The parameters of the kernels for FLOAT64 products and convolutions. Strides are in bytes.
 #pragma once
 
 #include "base/element.h"
@@ -7,8 +7,8 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kDoubleTile = 64;      // rows and columns of a block of threads
-inline constexpr u32 kDoubleThreads = 256;  // each of which has 4 x 4 outputs
+inline constexpr u32 kDoubleTile = 64;      // rows and columns per thread block
+inline constexpr u32 kDoubleThreads = 256;  // each with 4 x 4 outputs
 inline constexpr u32 kDoubleStep = 16;      // values of k in shared memory; a divisor of kProductBlock
 
 struct DoubleMatrixLaunch {
@@ -27,14 +27,14 @@ struct DoubleLaunch {
   i64 rows;
   i64 columns;
   i64 depth;
-  i64 across;  // tiles of a row of tiles
-  i64 tiles;   // of a matrix
+  i64 across;  // tiles per row of tiles
+  i64 tiles;   // per matrix
   i64 batch_sizes[kProductBatchRank];
   u32 batch_rank;
   ProductScaleOf<f64> scale;
 };
 
-// A convolution, as ConvolutionStep has it.
+// A convolution with the fields of ConvolutionStep.
 struct DoubleAxisLaunch {
   i64 input;
   i64 output;
@@ -56,7 +56,7 @@ struct DoubleWindowLaunch {
   i64 groups;
   i64 rows;
   i64 channels;
-  i64 outputs;  // of all images and channels
+  i64 outputs;  // in all images and channels
   i64 input_image;
   i64 input_channel;
   i64 filter_group;

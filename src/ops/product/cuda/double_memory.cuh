@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FLOAT64 in memory at any alignment.
+// Loads and stores FLOAT64 at any alignment.
 #pragma once
 
 #include "base/element.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a product's step to a kernel, alone or with the step that takes its outputs.
+// Prepares the kernel of a product, alone or joined with the step that consumes its outputs.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
   return {.rows = step.rows, .columns = step.columns, .matrices = step.batches, .depth = step.depth};
 }
 
-// All strides that lead to elements together; only the lowest bits count.
+// All strides that affect addresses, combined with OR; only the low bits matter.
 [[nodiscard]] std::uint64_t low_bits(const ProductStep& step, const MatrixStrides& strides) {
   auto all = static_cast<std::uint64_t>(strides.row) | static_cast<std::uint64_t>(strides.column);
   for (u32 i = 0; i < step.batch_rank; ++i) {
@@ -67,7 +67,7 @@ class ProductRun final : public PreparedStep {
     }
   }
 
-  // Compiles the kernel that is one with the step after it. Null, or why it cannot be.
+  // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
   [[nodiscard]] const char* join(const Machine& machine) {
     const bool is_split = choice_.splits > 1;
     return after_.compile<ProductLaunch>(
@@ -145,8 +145,8 @@ class ProductRun final : public PreparedStep {
     matrix.is_aligned = is_multiple(at, low_bits(step_, strides), sizeof(f32));
     matrix.has_vectors = step_.columns % kVector == 0 && has_vectors(at, strides, strides.column);
   }
-  // Whether neighbours of this stride are packed, and four of them begin at a multiple of 16 bytes wherever the other
-  // strides lead.
+  // Whether elements are contiguous along this stride, and groups of four start at multiples of 16 bytes whatever the
+  // other indices.
   [[nodiscard]] bool has_vectors(const void* at, const MatrixStrides& strides, std::int64_t near) const {
     MatrixStrides others = strides;
     (near == strides.column ? others.column : others.row) = 0;
@@ -167,7 +167,7 @@ extern const Family product_family;
 const Family product_family = {
     .prepare = [](const Step& flat, const Machine& machine, Neighbours neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
-      ProductKind kind;  // which every step begins with
+      ProductKind kind;  // every step begins with it
       std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
       if (kind == ProductKind::convolution) {
         return prepare_convolution(flat, machine, std::move(neighbours), why);
@@ -190,7 +190,7 @@ const Family product_family = {
       ProductStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (kind != ProductKind::product || step.panel != 0 || step.strip != 0 || step.halves != 0) {
-        *why = "the CUDA backend takes factors of FLOAT32 as they are";
+        *why = "the CUDA backend requires unpacked FLOAT32 factors";
         return nullptr;
       }
       if (step.rows > kMostElements / step.columns || step.rows * step.columns > kMostElements / step.batches ||

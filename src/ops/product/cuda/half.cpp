@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products of FLOAT16 on tensor cores, by cuBLASLt. The library knows matrices by columns, and sees a matrix of rows as
-// its transposed one; so it is asked for the transposed output, the product of the transposed B and the transposed A.
+// FLOAT16 products on tensor cores, with cuBLASLt. The library uses column-major matrices and sees a row-major matrix
+// as its transpose. It is therefore asked for the transposed output: the product of the transposed B and the transposed
+// A.
 #include "ops/product/half.h"
 
 #include <algorithm>
@@ -20,13 +21,13 @@ constexpr std::size_t kA = 0;
 constexpr std::size_t kB = 1;
 constexpr std::size_t kC = 2;
 constexpr std::size_t kOutput = 3;
-constexpr std::uint64_t kMostWorkspace = std::uint64_t{32} << 20;  // as the library's documents advise for its GPUs
+constexpr std::uint64_t kMostWorkspace = std::uint64_t{32} << 20;  // as the cuBLASLt documentation recommends
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
-constexpr std::uint32_t kAligned = 16;  // bytes; more makes nothing faster
+constexpr std::uint32_t kAligned = 16;  // bytes; more does not help
 
 using Handle = std::unique_ptr<void, int (*)(void*)>;
 
-// Makes the descriptors of the library, and remembers whether one could not be made.
+// Creates the library's descriptors, and records whether any creation failed.
 class Maker {
  public:
   Maker(const CublasLt& library, const ProductStep& step) : library_(library), step_(step) {}
@@ -47,14 +48,15 @@ class Maker {
       }
     };
     set(kBlasMostWorkspace, kMostWorkspace);
-    set(kBlasReductions, kBlasInFloat);  // partial sums that were rounded to FLOAT16 would break the bound
+    set(kBlasReductions, kBlasInFloat);  // partial sums rounded to FLOAT16 would violate the error bound
     const auto of_output = static_cast<std::uint32_t>(products::output_bytes(step_));
     for (int i = 0; i < 4; ++i) {
       set(kBlasAlignments + i, i < 2 ? alignment : std::max(alignment, of_output));
     }
     return {made, library_.preference_destroy};
   }
-  // Of the transposed matrix. trans: the attribute that says whether it is to be transposed again; 0: it must not be.
+  // The layout of the transposed matrix. trans: the attribute that says whether to transpose it back; 0: it must not be
+  // transposed.
   Handle layout(const MatrixStrides& strides, std::int64_t rows, std::int64_t columns, std::int64_t element_bytes,
                 void* matmul, int trans) {
     const auto lines = products::lines_of(strides, rows, columns, element_bytes);
@@ -94,7 +96,7 @@ class HalfProductRun final : public PreparedStep {
   HalfProductRun(const ProductStep& step, bool has_c, const CublasLtDevice& device)
       : HalfProductRun(step, has_c, device, Maker(*device.library, step)) {}
 
-  // Null, or why the library cannot run it.
+  // Null, or the reason why the library cannot run it.
   [[nodiscard]] const char* why_not() const {
     return is_made_ && aligned_.state == kBlasSuccess ? nullptr : "cuBLASLt has no algorithm for a product of FLOAT16";
   }
@@ -116,7 +118,7 @@ class HalfProductRun final : public PreparedStep {
     }
     const BlasChoice& choice = is_aligned ? aligned_ : unaligned_;
     workspace += -reinterpret_cast<std::uintptr_t>(workspace) % kWorkspaceAlignment;
-    // Without C the library takes the output for it, and a beta of 0 does not read it.
+    // Without C the library is given the output instead, and does not read it if beta is 0.
     const f32 beta = has_c_ ? step_.scale.beta : 0;
     return error_of_blas(device_.library->multiply(device_.handle, matmul_.get(), &step_.scale.alpha, bases[kB],
                                                    b_.get(), bases[kA], a_.get(), &beta, bases[has_c_ ? kC : kOutput],
@@ -189,7 +191,8 @@ class HalfProductRun final : public PreparedStep {
   Handle b_;
   Handle c_;
   Handle output_;
-  // The choice for addresses that are multiples of 16 bytes, and the choice for those of elements.
+  // The choice for addresses that are multiples of 16 bytes, and the choice for addresses that are only multiples of an
+  // element.
   BlasChoice aligned_{.algorithm = {}, .workspace_bytes = 0, .state = -1, .waves = 0, .reserved = {}};
   BlasChoice unaligned_ = aligned_;
 };
@@ -201,12 +204,12 @@ std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const Machi
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const bool has_c = flat.operands[kC].slot != kAbsentSlot;
   if (!products::fits_half_product(step, has_c)) {
-    *why = "a product of FLOAT16 does not have the layout of cuBLASLt";
+    *why = "cuBLASLt does not support the layout of a FLOAT16 product";
     return nullptr;
   }
   const OnDevice on_device(machine.device);
   if (on_device.error() != cudaSuccess) {
-    *why = "the device of a product of FLOAT16 cannot be used";
+    *why = "the device of a FLOAT16 product cannot be used";
     return nullptr;
   }
   const CublasLtDevice* const device = find_cublaslt(machine, why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameter of the kernel for products of FLOAT16 at odd addresses. Strides are in bytes.
+// The parameter of the kernel for misaligned FLOAT16 products. Strides are in bytes.
 #pragma once
 
 #include "base/element.h"
@@ -22,9 +22,9 @@ struct HalfLaunch {
   i64 rows;
   i64 columns;
   i64 depth;
-  i64 outputs;  // of all matrices
+  i64 outputs;  // in all matrices
   ProductScale scale;
-  bool half_output;  // C is of the same type
+  bool half_output;  // C has the same type
 };
 
 }  // namespace anydml::cuda

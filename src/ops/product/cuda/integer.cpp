@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the step of an integer product to its kernel.
+// Prepares the kernel of an integer product.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -55,7 +55,7 @@ class IntegerRun final : public PreparedStep {
     return {.rows = step.rows, .columns = step.columns, .matrices = step.batches, .depth = step.depth};
   }
 
-  // Compiles the kernel that is one with the step after it. The result is null, or says why it cannot be.
+  // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
   [[nodiscard]] const char* join(const Machine& machine) {
     return after_.compile<IntegerLaunch>("integer_tiles.cuh", "IntegerLaunch",
                                          "integer_tiles<" + std::to_string(tile_) + "u, ", 0, machine);
@@ -146,7 +146,7 @@ std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const Ma
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const ProductStep& product = step.product;
   if (product.panel != 0) {
-    *why = "the CUDA backend takes B as it is";
+    *why = "the CUDA backend requires an unpacked B";
     return nullptr;
   }
   if (product.rows > kMostElements / product.columns ||

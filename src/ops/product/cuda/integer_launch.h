@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A product or a convolution of bytes as kernels see it: a kernel's parameter.
+// The kernel parameter of a product or a convolution of bytes.
 #pragma once
 
 #include "ops/product/cuda/launch.h"
@@ -7,16 +7,16 @@
 
 namespace anydml::cuda {
 
-// Tiles of bytes are squares of kLargeTile or kSmallTile.
-inline constexpr u32 kThreadSide = 8;  // rows and columns of a thread's outputs
+// Tiles of bytes are square, with side kLargeTile or kSmallTile.
+inline constexpr u32 kThreadSide = 8;  // rows and columns per thread
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 byte_threads(u32 tile) {
   return tile * tile / (kThreadSide * kThreadSide);
 }
 
-inline constexpr u32 kWordStep = 8;  // words of four values of k that are in shared memory at a time
+inline constexpr u32 kWordStep = 8;  // words of four values of k in shared memory at a time
 
-// How the kernel reads the bytes of a factor: four neighbours in memory at a time, at a multiple of 4, or one by one.
+// How the kernel reads the bytes of a factor: four adjacent bytes at a time, at a multiple of 4, or one by one.
 enum class ByteOrder : u32 { words_along_k, words_along_side, bytes };
 
 // The matrices of one factor, and the zero points of its rows or columns.
@@ -32,20 +32,21 @@ struct ByteFactorLaunch {
   bool is_signed;
 };
 
-// A number for each output; strides of 0 where it is the same for rows or columns.
+// A number for each output; a stride is 0 if all rows or all columns share it.
 struct NumberLaunch {
-  const std::byte* at;  // null: it is 0
+  const std::byte* at;  // null: the number is 0
   std::int64_t row_stride;
   std::int64_t column_stride;
   bool is_aligned;
 };
 
-// Like IntegerFinish, which this file must not know.
+// Like IntegerFinish, which this file must not include.
 inline constexpr u32 kFinishInt32 = 0;
 inline constexpr u32 kFinishQuantized = 1;
 inline constexpr u32 kFinishFloat32 = 2;
 
-// How totals become outputs. A convolution has output channels as rows, and nothing along its columns.
+// How totals are converted to outputs. For a convolution, rows are output channels, and nothing varies along the
+// columns.
 struct IntegerFinishLaunch {
   NumberLaunch a_scale;
   NumberLaunch b_scale;
@@ -62,24 +63,24 @@ struct IntegerLaunch : IntegerFinishLaunch {
   MatrixLaunch output;
   u32 depth;
   u32 batch_rank;
-  FastDivisor tiles;   // of a matrix
-  FastDivisor across;  // tiles of a row of tiles
+  FastDivisor tiles;   // per matrix
+  FastDivisor across;  // tiles per row of tiles
   FastDivisor batch_sizes[kProductBatchRank];
 };
 
-// A convolution of bytes: A is the filter and B the input; all outputs are of one class. Its bias is INT32. A word of k
-// is up to four neighbouring channels at one tap. If k is split, blocks of threads have parts of it, and a second
+// A convolution of bytes: A is the filter and B the input; there is only one class of outputs. Its bias is INT32. A
+// word of k is up to four adjacent channels at one tap. If k is split, thread blocks compute parts of it, and a second
 // kernel adds their totals.
 struct IntegerWindowLaunch : ConvolutionLaunch, IntegerFinishLaunch {
   NumberLaunch filter_zero;
   NumberLaunch input_zero;
-  u32* totals;  // [part][output], as the sums of ConvolutionLaunch::split; null: k is not split
+  u32* totals;  // [part][output], like the sums of ConvolutionLaunch::split; null: k is not split
   u32 words;
   u32 words_of_part;  // a multiple of kWordStep, unless there is only one part
   u32 parts;
   bool filter_is_signed;
   bool input_is_signed;
-  bool filter_has_words;  // every word is four bytes at a multiple of 4
+  bool filter_has_words;  // every word is four contiguous bytes at a multiple of 4
   bool input_has_words;
 };
 

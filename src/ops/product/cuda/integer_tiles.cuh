@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products of 8-bit matrices by tiles. Words of four values of k go through shared memory, and one instruction
-// multiplies and adds four pairs. The bytes are multiplied as signed ones: 128 is taken from unsigned bytes, and from
-// their zero points too. With the sums of rows and columns the zero points come in at the end, since modulo 2^32
+// Products of 8-bit matrices by tiles. Words of four values of k pass through shared memory, and one instruction
+// multiplies and adds four pairs. The bytes are multiplied as signed ones: 128 is subtracted from unsigned bytes and
+// from their zero points. The zero points are applied at the end, using the sums of rows and columns, since modulo 2^32
 //   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * (sum(a) - depth * za).
 #pragma once
 
@@ -13,8 +13,9 @@ namespace anydml::cuda {
 
 #if defined(__CUDACC__)
 
-// The place of a thread's outputs in a tile of bytes. A warp has 32 rows and 64 columns. A thread has four rows in each
-// half of its warp's and four columns in each half, and half a warp reads each bank of shared memory once.
+// The position of a thread's outputs in a tile of bytes. A warp covers 32 rows and 64 columns. A thread has four rows
+// in each half of its warp's rows and four columns in each half of its columns, and half a warp reads each bank of
+// shared memory once.
 template <u32 kTile>
 class BytePlace {
  public:
@@ -33,8 +34,8 @@ class BytePlace {
   u32 column_;
 };
 
-// A thread's part of the words that one factor has in a tile: units of four words, of neighbours in the side. Bytes
-// beyond the last k are 0.
+// A thread's share of one factor's words in a tile: units of four words that are adjacent along the side. Bytes beyond
+// the last k are 0.
 template <u32 kTile>
 class ByteLoader {
  public:
@@ -64,7 +65,7 @@ class ByteLoader {
   }
 
  private:
-  // Neighbouring threads take neighbours in memory.
+  // Neighboring threads read neighboring memory.
   [[nodiscard]] __device__ u32 side_of(u32 n) const {
     return factors_.order == ByteOrder::words_along_k ? (threadIdx.x / kWordStep + n * (kThreads / kWordStep)) * 4
                                                       : threadIdx.x % (kTile / 4) * 4;
@@ -113,7 +114,7 @@ class ByteLoader {
   const ByteFactorLaunch& factors_;
   const std::byte* from_;
   u32 depth_;
-  u32 left_;  // of the side, from the tile's first
+  u32 left_;  // remaining elements of the side, from the tile's first
   u32 flip_;
   u32 loaded_[kUnits][4];
 };
@@ -121,7 +122,7 @@ class ByteLoader {
 [[nodiscard]] __device__ inline i32 byte_value(std::byte byte, bool is_signed) {
   return is_signed ? static_cast<i32>(static_cast<i8>(byte)) : static_cast<i32>(byte);
 }
-// A zero point for the signs that are multiplied.
+// A zero point adjusted for the signed multiplication.
 [[nodiscard]] __device__ inline u32 shifted_zero(i32 zero, bool is_signed) {
   return static_cast<u32>(is_signed ? zero : zero - 128);
 }
@@ -148,13 +149,13 @@ class ByteLoader {
   return quantized_factor(scale_at(launch.a_scale, row, column), scale_at(launch.b_scale, row, column),
                           scale_at(launch.output_scale, row, column));
 }
-// An output of one byte as its bits.
+// The bits of a one-byte output.
 [[nodiscard]] __device__ inline u32 quantized_bits(i32 total, f32 factor, i32 zero, bool is_signed) {
   return is_signed ? static_cast<u32>(static_cast<u8>(quantized_total<i8>(total, factor, zero)))
                    : static_cast<u32>(quantized_total<u8>(total, factor, zero));
 }
 
-// An output as its bits.
+// The bits of an output.
 [[nodiscard]] __device__ inline u32 finished_total(const IntegerLaunch& launch, const OutputPlace& place, u32 row,
                                                    u32 column, i32 total) {
   if (launch.finish == kFinishInt32) {
@@ -175,7 +176,8 @@ class ByteLoader {
                         zero_at(launch.output_zero, row, column, launch.output_is_signed), launch.output_is_signed);
 }
 
-// The words of both factors that a block of threads multiplies, and the sums of the tile's rows and then columns.
+// The words of both factors that a thread block multiplies, and the sums of the tile's rows, followed by those of its
+// columns.
 template <u32 kTile>
 struct ByteStages {
   alignas(16) u32 of_a[2][kWordStep * tile_row(kTile)];
@@ -185,9 +187,9 @@ struct ByteStages {
 
 using ByteSums = i32[kThreadSide][kThreadSide];
 
-// Multiplies so many words of k, which may be none. The factors have
+// Multiplies this many words of k, possibly none. The factors have
 //   begin()        called once before any other
-//   load(step)     takes kWordStep words of both factors into registers; steps come in order, by all threads
+//   load(step)     loads kWordStep words of both factors into registers; steps come in order, from all threads
 //   put(a, b)      writes them to a stage, [word][side] with rows of tile_row
 //   prepare(step)  called between the barriers before and after load(step - 1)
 // At the end all threads may read the sums of rows and columns.
@@ -196,7 +198,7 @@ __device__ inline void multiply_bytes(Factors& factors, const BytePlace<kTile>& 
                                       ByteStages<kTile>& stages, ByteSums& sums) {
   constexpr u32 kThreads = byte_threads(kTile);
   constexpr u32 kRow = tile_row(kTile);
-  constexpr u32 kOwn = 2 * kTile / kThreads;  // rows and columns that a thread adds up
+  constexpr u32 kOwn = 2 * kTile / kThreads;  // rows and columns that a thread sums
   i32 own[kOwn];
 #pragma unroll
   for (u32 i = 0; i < kThreadSide; ++i) {
@@ -268,7 +270,7 @@ __device__ inline void multiply_bytes(Factors& factors, const BytePlace<kTile>& 
   __syncthreads();
 }
 
-// Both matrices of a batch.
+// Both matrices of a batch element.
 template <u32 kTile>
 struct ByteFactors {
   ByteLoader<kTile> a;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the step of an integer convolution to its kernels.
+// Prepares the kernels of an integer convolution.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -54,7 +54,7 @@ class IntegerWindowRun final : public PreparedStep {
   }
 
   [[nodiscard]] bool fits_grid() const { return blocks_ != 0; }
-  // Compiles the kernel that is one with the step after it. The result is null, or says why it cannot be.
+  // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
   [[nodiscard]] const char* join(const Machine& machine) {
     return after_.compile<IntegerWindowLaunch>("integer_windows.cuh", "IntegerWindowLaunch",
                                                is_direct_ ? "integer_convolution_direct<"
@@ -113,7 +113,7 @@ class IntegerWindowRun final : public PreparedStep {
                           .column_stride = 0,
                           .is_aligned = is_multiple(base(operand), static_cast<std::uint64_t>(stride), sizeof(f32))};
     };
-    ConvolutionStep others = convolution;  // the strides that lead from one word to another
+    ConvolutionStep others = convolution;  // the strides between words
     others.filter_channel = 0;
     others.input_channel = 0;
     launch.filter = base(IntegerOperand::a);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of bytes, by the loop of integer products. The windows of pixels are never built in memory: a thread
-// knows the place of its column in the image, and the block of threads has a small table of the next words of k. A word
-// is up to four neighbouring channels at one tap, so that one look decides whether the image has its bytes. A tap
-// outside the image meets the zero point of the input, so that its products vanish with the zero points at the end.
+// Convolutions of bytes, using the loop of integer products. The windows of pixels are never materialized: each thread
+// tracks the position of its column in the image, and the thread block keeps a small table of the next words of k. A
+// word is up to four adjacent channels at one tap, so that a single bounds check covers all its bytes. A tap outside
+// the image reads the zero point of the input, so that its products cancel when the zero points are applied at the end.
 #pragma once
 
 #include "ops/product/cuda/integer_tiles.cuh"
@@ -14,8 +14,8 @@ namespace anydml::cuda {
 
 inline constexpr u32 kWordChannels = 4;
 
-// The bytes of some neighbouring channels; the others are 0. kIsWord: four of them are in one place, or none. It has no
-// branches, so that a thread has many loads in flight at a time.
+// The bytes of some adjacent channels; the others are 0. kIsWord: there are four of them in one aligned word, or none.
+// It has no branches, so that a thread can have many loads in flight.
 template <bool kIsWord>
 [[nodiscard]] __device__ inline u32 load_channels(const std::byte* from, std::int64_t channel_step, u32 channels) {
   if constexpr (kIsWord) {
@@ -30,18 +30,18 @@ template <bool kIsWord>
     return word;
   }
 }
-// The bits of so many channels in a word.
+// The bit mask of this many channels in a word.
 [[nodiscard]] __device__ inline u32 channel_mask(u32 channels) {
   return static_cast<u32>((u64{1} << (8 * channels)) - 1);
 }
 
-// A thread's part of the words of the filter and of the windows.
+// A thread's share of the words of the filter and of the windows.
 template <u32 kTile>
 class ByteWindows {
  public:
   static constexpr u32 kTableSteps = 2;
 
-  // table: kTableSteps * kWordStep of shared memory.
+  // table: kTableSteps * kWordStep entries in shared memory.
   __device__ ByteWindows(const IntegerWindowLaunch& launch, const WindowBlock& block, WindowTap* table, u32 first_word,
                          u32 first_row, u32 first_column)
       : launch_(launch),
@@ -64,7 +64,7 @@ class ByteWindows {
     }
     __syncthreads();
   }
-  // The warps take turns.
+  // The warps take turns in filling the table.
   __device__ void prepare(u32 step) {
     if (threadIdx.x / 32 == step % (kThreads / 32) && threadIdx.x % 32 < kWordStep) {
       describe(step * kWordStep + threadIdx.x % 32);
@@ -95,11 +95,11 @@ class ByteWindows {
 
  private:
   static constexpr u32 kThreads = byte_threads(kTile);
-  static constexpr u32 kWords = kTile * kWordStep / kThreads;  // of each factor
+  static constexpr u32 kWords = kTile * kWordStep / kThreads;  // per factor
   static constexpr u32 kRowStep = kThreads / kWordStep;
   static constexpr u32 kDepthStep = kThreads / kTile;
 
-  // Neighbouring threads take neighbouring words of the filter.
+  // Neighboring threads read neighboring words of the filter.
   template <bool kIsWord>
   __device__ void load_filter(const WindowTap* taps) {
     const WindowTap& tap = taps[threadIdx.x % kWordStep];
@@ -111,7 +111,7 @@ class ByteWindows {
       of_a_[n] = (load_channels<kIsWord>(from, launch_.filter_channel, channels) ^ filter_flip_) & mask;
     }
   }
-  // Neighbouring threads take neighbouring pixels.
+  // Neighboring threads read neighboring pixels.
   template <bool kIsWord>
   __device__ void load_windows(const WindowTap* taps) {
 #pragma unroll
@@ -124,7 +124,7 @@ class ByteWindows {
     }
   }
 
-  // Writes a word to the table. number: counted from the first.
+  // Writes a word to the table. number: its index, counted from the first.
   __device__ void describe(u32 number) {
     describe_tap<kWordChannels>(launch_, block_, first_word_ + number, launch_.words,
                                 table_[number % (kTableSteps * kWordStep)]);
@@ -145,7 +145,7 @@ class ByteWindows {
   u32 of_b_[kWords];
 };
 
-// The corrections for the totals of an output channel. The channel is counted over all groups.
+// The corrections for the totals of an output channel. The channel is counted across all groups.
 struct ChannelNumbers {
   u32 bias;
   f32 factor;
@@ -161,7 +161,7 @@ struct ChannelNumbers {
   }
 };
 
-// Outputs of a convolution of bytes as their bits.
+// The bits of the outputs of a convolution of bytes.
 class WindowFinish {
  public:
   __device__ explicit WindowFinish(const IntegerWindowLaunch& launch)
@@ -181,7 +181,7 @@ class WindowFinish {
   i32 zero_;
 };
 
-// One output.
+// Writes one output.
 template <class After, class Launch>
 __device__ inline void put_finished(const Launch& launch, const WindowFinish& finish, u32 channel,
                                     const PixelPlace& pixel, u32 bits) {
@@ -193,7 +193,7 @@ __device__ inline void put_finished(const Launch& launch, const WindowFinish& fi
   }
 }
 
-// A row of a tile, with its zero point and its sum, for the signs that are multiplied.
+// The zero point and the sum of a tile's row, adjusted for the signed multiplication.
 struct RowNumbers {
   u32 zero;
   u32 rest;  // the sum without the zero point
@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
     const u32 channel = first_channel + first_row + row;
     const u32 zero =
         shifted_zero(zero_at(launch.filter_zero, channel, 0, launch.filter_is_signed), launch.filter_is_signed);
-    // The first part has the product of both zero points, for all k.
+    // The first part adds the product of both zero points for all k.
     const u32 of_zeros = blockIdx.y == 0 ? block.depth * zero : 0;
     row_numbers[row] = {
         .zero = zero, .rest = stages.side_sums[row] - of_zeros, .channel = ChannelNumbers(launch, channel)};
@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
   }
 }
 
-// The outputs, where k is split. A thread has one.
+// Computes the outputs if k is split, one per thread.
 template <class After>
 __global__ void __launch_bounds__(kSumThreads)
     integer_convolution_sums(const __grid_constant__ launch_t<IntegerWindowLaunch, After> launch) {
@@ -318,7 +318,7 @@ __global__ void __launch_bounds__(kSumThreads)
                       finish(ChannelNumbers(launch, channel), total));
 }
 
-// Few output channels of a group: a thread has some pixels of one channel.
+// For groups with few output channels: a thread computes some pixels of one channel.
 template <class After>
 __global__ void __launch_bounds__(256, 4)
     integer_convolution_direct(const __grid_constant__ launch_t<IntegerWindowLaunch, After> launch) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of products, as the host sees them. tile: its name. splits: blocks of threads that share the k of a tile;
-// if it is more than one, the kernel of the sums follows.
+// Functions that launch the kernels of products. tile: its name. splits: the number of thread blocks that share the k
+// of a tile; if it is more than one, the kernel that adds the sums follows.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,15 +20,15 @@ struct TileGrid {
 };
 
 [[nodiscard]] cudaError_t start_product(const ProductLaunch& launch, const TileGrid& grid, cudaStream_t stream);
-// The sums of all blocks of k, where an output has up to kMostThin rows or columns.
+// Computes the sums of all blocks of k, for an output with at most kMostThin rows or columns.
 [[nodiscard]] cudaError_t start_thin_product(const ProductLaunch& launch, u32 blocks, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_product_sums(const ProductLaunch& launch, cudaStream_t stream);
 
 [[nodiscard]] cudaError_t start_convolution(const ConvolutionLaunch& launch, const TileGrid& grid, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_convolution_sums(const ConvolutionLaunch& launch, cudaStream_t stream);
-// Depthwise convolutions with windows of 3 x 3 or 5 x 5 taps that move by 1 or 2.
+// Depthwise convolutions with windows of 3 x 3 or 5 x 5 taps and strides of 1 or 2.
 struct PlaneForm {
-  u32 taps;  // 0: another form
+  u32 taps;  // 0: not this form
   u32 stride;
 };
 [[nodiscard]] cudaError_t start_planes(const ConvolutionLaunch& launch, const PlaneForm& form, const dim3& grid,
@@ -36,7 +36,7 @@ struct PlaneForm {
 [[nodiscard]] cudaError_t start_direct_convolution(const ConvolutionLaunch& launch, u32 blocks, u32 threads,
                                                    cudaStream_t stream);
 
-// One output for each thread, at addresses that are not multiples of an element.
+// One output per thread, at addresses that are not multiples of an element.
 [[nodiscard]] cudaError_t start_odd_half_product(const HalfLaunch& launch, cudaStream_t stream);
 
 [[nodiscard]] cudaError_t start_double_product(const DoubleLaunch& launch, u32 blocks, cudaStream_t stream);

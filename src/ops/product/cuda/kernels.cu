@@ -8,7 +8,7 @@ namespace {
 template <u32 kTile, u32 kOrderOfA, u32 kOrderOfB>
 cudaError_t start(const ProductLaunch& launch, const TileGrid& grid, cudaStream_t stream) {
   constexpr auto kKernel = product_tiles<kTile, kOrderOfA, kOrderOfB, ToMemory>;
-  // For each device; it costs little to say it again.
+  // Required once per device; repeating the call is cheap.
   if (const cudaError_t error =
           cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tile_bytes(kTile));
       error != cudaSuccess) {

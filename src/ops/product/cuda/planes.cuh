@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Depthwise convolutions of FLOAT32 with the usual small windows. A thread has a rectangle of outputs of a plane in
-// registers and goes down the rows of the input below it, so that it reads each of them once; neighbouring threads read
-// neighbours. Each output adds its products in the order of the taps, as everywhere.
+// Depthwise convolutions of FLOAT32 with the usual small windows. A thread keeps a rectangle of a plane's outputs in
+// registers and moves down the input rows below it, so that it reads each row once; neighboring threads read
+// neighboring elements. Each output adds its products in tap order, as in every other kernel.
 #pragma once
 
 #include "ops/product/cuda/windows.cuh"
@@ -10,7 +10,7 @@ namespace anydml::cuda {
 
 #if defined(__CUDACC__)
 
-// The outputs of one thread. from: where the first tap of the first output is, or would be.
+// Computes the outputs of one thread. from: the address, possibly outside the image, of the first output's first tap.
 template <u32 kTaps, u32 kStride, bool kHasVectors, bool kIsAligned>
 __device__ inline void add_plane_taps(const ConvolutionLaunch& launch, const std::byte* from, i32 top, i32 left,
                                       const f32 (&weights)[kTaps][kTaps],
@@ -63,8 +63,8 @@ __device__ inline void add_plane_taps(const ConvolutionLaunch& launch, const std
   }
 }
 
-// Squares of kTaps x kTaps that move by kStride in both of the last two dimensions. The grid's first dimension has the
-// threads of all images, its second the channels. launch.down and launch.across: threads of a plane.
+// Square windows of kTaps x kTaps with stride kStride in both of the last two dimensions. The grid's first dimension
+// covers the threads of all images, its second the channels. launch.down and launch.across: threads per plane.
 template <u32 kTaps, u32 kStride, class After>
 __global__ void __launch_bounds__(kPlaneThreads)
     convolution_planes(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kPlaneThreads)
   if (image >= launch.images) {
     return;
   }
-  const u32 channel = blockIdx.y;  // over all groups
+  const u32 channel = blockIdx.y;  // across all groups
   const Quotient group = divide(channel, launch.rows);
 
   f32 weights[kTaps][kTaps];

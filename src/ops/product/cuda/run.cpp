@@ -8,17 +8,17 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::size_t kObjectAlignment = 16;
-constexpr std::size_t kMostJoinedBytes = 16'384;           // of a parameter with a neighbour's object
-constexpr std::int64_t kMostSums = std::int64_t{1} << 24;  // that go through memory, which should be a cache
-constexpr std::int64_t kMostSplits = 4096;                 // fewer than a grid may have in its second dimension
+constexpr std::size_t kMostJoinedBytes = 16'384;           // of a parameter with an object of the joined step
+constexpr std::int64_t kMostSums = std::int64_t{1} << 24;  // passed through memory; few enough for a cache
+constexpr std::int64_t kMostSplits = 4096;                 // below the limit of a grid's second dimension
 constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 
 [[nodiscard]] std::size_t object_at(std::size_t launch_bytes) {
   return (launch_bytes + kObjectAlignment - 1) / kObjectAlignment * kObjectAlignment;
 }
 
-// An estimate of the clock cycles of one multiprocessor: how often the busiest multiprocessor multiplies, at a rate
-// that grows with the warps it has at a time, and the way of the sums through memory.
+// Estimates the clock cycles of the busiest multiprocessor: its multiplications, at a rate that grows with the number
+// of resident warps, and the cost of passing the sums through memory.
 [[nodiscard]] double cycles_of(const TiledOutputs& outputs, const TileKind& tile, std::int64_t splits,
                                const Machine& machine) {
   constexpr double kProductsOfCycle = 128;
@@ -30,12 +30,12 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
   const std::int64_t depth = std::min(parts_of(blocks, splits) * kBlock, outputs.depth);
   const std::int64_t busiest = parts_of(outputs.tiles(tile.rows, tile.columns) * splits, multiprocessors);
   const auto warps = static_cast<double>(std::min(busiest, tile.at_a_time) * tile.threads / 32);
-  // From one warp for each of the four parts of a multiprocessor on, more warps only hide that the others wait.
+  // Beyond one warp for each of the four partitions of a multiprocessor, more warps only hide latency.
   double rate = warps < 4 ? 0.8 * warps / 4 : warps < 8 ? 0.8 + 0.14 * (warps - 4) / 4 : 0.94 + 0.06 * (warps - 8) / 4;
   rate = std::min(rate, 1.0) * tile.rate;
   double cycles = static_cast<double>(busiest) * static_cast<double>(tile.rows * tile.columns) *
                   static_cast<double>(std::max<std::int64_t>(depth, 1)) / kProductsOfCycle / rate;
-  if (tile.at_a_time == 1) {  // no thread multiplies while the first factors arrive and the outputs leave
+  if (tile.at_a_time == 1) {  // nothing overlaps with loading the first factors and storing the outputs
     cycles += kAlone * static_cast<double>(busiest);
   }
   if (splits > 1) {
@@ -52,7 +52,7 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
   const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
   const std::int64_t count = outputs.rows * outputs.columns * outputs.matrices;
   const bool splits_fit = may_split && blocks > 1 && count <= kMostSums / blocks;
-  constexpr std::uint64_t kTaps = 4096;  // bytes of the table of taps, at most
+  constexpr std::uint64_t kTaps = 4096;  // upper limit for the table of taps, in bytes
   u32 best_tile = kSmallTile;
   std::int64_t best_splits = 1;
   double best = -1;
@@ -80,7 +80,7 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
 }
 
 bool is_thin(const TiledOutputs& outputs) {
-  constexpr std::int64_t kMostGrid = 65'535;  // in its second dimension
+  constexpr std::int64_t kMostGrid = 65'535;  // in the grid's second dimension
   const std::int64_t blocks = parts_of(outputs.depth, kBlock);
   return std::min(outputs.rows, outputs.columns) <= kMostThin && blocks > 1 && blocks <= kMostGrid &&
          outputs.rows * outputs.columns * outputs.matrices <= kMostSums / blocks;
@@ -100,7 +100,7 @@ const char* JoinedKernel::compile_for(std::size_t launch_bytes, const char* head
                                       const std::string& kernel, u32 shared_bytes, const Machine& machine) {
   const std::size_t bytes = object_at(launch_bytes) + after_.step->bytes();
   if (bytes > kMostJoinedBytes) {
-    return "steps that are one kernel have more attributes than its parameter can hold";
+    return "joined steps have more attributes than fit into a kernel parameter";
   }
   KernelSource source;
   source.text = after_.step->text();
@@ -110,7 +110,7 @@ const char* JoinedKernel::compile_for(std::size_t launch_bytes, const char* head
   source.kernels.push_back("anydml::cuda::" + kernel + "anydml::cuda::After>");
   source.most_shared_bytes = shared_bytes;
   kernels_ = find_runtime_kernels(source, machine);
-  return kernels_ != nullptr ? nullptr : "a kernel could not be compiled by NVRTC, which is there";
+  return kernels_ != nullptr ? nullptr : "NVRTC is available but could not compile a kernel";
 }
 
 cudaError_t JoinedKernel::launch_with(const void* launch, std::size_t bytes, const LaunchShape& shape,

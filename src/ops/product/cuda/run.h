@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared by the steps of this family on the host: how outputs are cut into tiles, and the kernel that is joined with
-// the step after it.
+// Host code shared by the steps of this family: how outputs are cut into tiles, and the kernel that is joined with the
+// following step.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@
 
 namespace anydml::cuda {
 
-inline constexpr std::int64_t kMostElements = 0xffffffff;  // outputs are numbered in 32 bits
+inline constexpr std::int64_t kMostElements = 0xffffffff;  // outputs are indexed with 32 bits
 inline constexpr std::int64_t kMostDepth = std::int64_t{1} << 31;
-inline constexpr std::int64_t kMostBlocks = 0x7fffffff;  // of a grid
+inline constexpr std::int64_t kMostBlocks = 0x7fffffff;  // in a grid
 inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of up to 4,294,967,295 elements";
 
 [[nodiscard]] constexpr std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
   return (whole + part - 1) / part;
 }
 
-// Whether an address and its strides are all multiples; only the lowest bits count.
+// Whether an address and its strides are all multiples of `of`; only the low bits matter.
 [[nodiscard]] inline bool is_multiple(const void* address, std::uint64_t strides, std::uint64_t of) {
   return (reinterpret_cast<std::uintptr_t>(address) | strides) % of == 0;
 }
 
-// Outputs of so many equal matrices.
+// The outputs of a number of equally sized matrices.
 struct TiledOutputs {
   std::int64_t rows;
   std::int64_t columns;
@@ -42,15 +42,15 @@ struct TiledOutputs {
   }
 };
 
-// The tiles of a kind of kernels.
+// The tiles of one kind of kernel.
 struct TileKind {
   u32 tile;  // its name
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t threads;
-  std::int64_t at_a_time;  // blocks of threads of a multiprocessor
+  std::int64_t at_a_time;  // thread blocks per multiprocessor
   std::uint64_t shared_bytes;
-  double rate;  // of multiplying, beside the fastest
+  double rate;  // of multiplication, relative to the large tile
 };
 [[nodiscard]] constexpr TileKind float_tiles(u32 tile, double rate) {
   return {.tile = tile,
@@ -61,10 +61,10 @@ struct TileKind {
           .shared_bytes = tile_bytes(tile),
           .rate = rate};
 }
-// The threads of a wide tile have half as many loads for each product, and fewer warps hide them.
+// The threads of a wide tile need half as many loads for each product, but there are fewer warps to hide them.
 inline constexpr TileKind kFloatTiles[] = {float_tiles(kWideTile, 1.11), float_tiles(kLargeTile, 1),
                                            float_tiles(kSmallTile, 0.95)};
-// A flat tile, for few output channels, finds places in the image for twice as many columns.
+// A flat tile, for few output channels, computes image positions for twice as many columns.
 inline constexpr TileKind kWindowTiles[] = {float_tiles(kLargeTile, 1), float_tiles(kSmallTile, 0.95),
                                             float_tiles(kFlatTile, 0.75)};
 inline constexpr TileKind kByteTiles[] = {{.tile = kLargeTile,
@@ -82,12 +82,12 @@ inline constexpr TileKind kByteTiles[] = {{.tile = kLargeTile,
                                            .shared_bytes = 0,
                                            .rate = 0.8}};
 
-// The tiles, and how the blocks of k are split, that should take the least time. may_split: the sums of blocks may go
+// The tiles and the split of the blocks of k with the lowest estimated time. may_split: the sums of blocks may pass
 // through memory.
 struct TileChoice {
   u32 tile;  // its name; 0: the product is thin and has no tiles
   u32 splits;
-  SplitLaunch split;  // without an address
+  SplitLaunch split;  // without its address
 
   [[nodiscard]] std::uint64_t workspace_bytes() const {
     return splits == 1 ? 0 : std::uint64_t{split.blocks} * split.outputs * sizeof(f32);
@@ -95,51 +95,51 @@ struct TileChoice {
 };
 [[nodiscard]] TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
                                       const Machine& machine);
-// Whether an output of few rows or columns has sums so long that reading the larger factor takes all the time, and that
-// choice.
+// Whether an output has so few rows or columns and such long sums that reading the larger factor dominates, and the
+// choice for that case.
 [[nodiscard]] bool is_thin(const TiledOutputs& outputs);
 [[nodiscard]] TileChoice choose_thin(const TiledOutputs& outputs);
 
 // ---- Convolutions, in convolution.cpp ----
 
-// Whether the kernels can count outputs, places and k in 32 bits.
+// Whether outputs, positions and k fit into the 32 bits that the kernels use.
 [[nodiscard]] bool windows_fit(const ConvolutionStep& step);
-// Whether threads compute outputs without tiles, which would be almost empty: with few output channels, if the sums are
-// short or if their number is large enough for all threads.
+// Whether threads compute outputs without tiles, because tiles would be almost empty: with few output channels, if the
+// sums are short or if there are enough of them for all threads.
 [[nodiscard]] bool is_direct(const ConvolutionStep& step, const Machine& machine);
-// Sets the sizes and strides of a launch for up to kLaunchClasses classes along each dimension, from these on. The
-// result has the number of its classes, and the columns of the one that has the most.
+// Sets the sizes and strides of a launch for up to kLaunchClasses classes along each dimension, starting with these.
+// The result has the number of its classes, and the most columns of any of them.
 struct WindowPart {
   std::int64_t classes;
   std::int64_t columns;
 };
 [[nodiscard]] WindowPart set_windows(const ConvolutionStep& step, const std::int64_t (&first)[kLaunchAxes],
                                      ConvolutionLaunch& launch);
-// Sets how the outputs of a launch are cut into blocks of threads: so many down and across, for each group and class.
-// The result is the number of blocks; 0: too many.
+// Sets how the outputs of a launch are divided among thread blocks: the number down and across, for each group and
+// class. The result is the number of blocks; 0: too many.
 [[nodiscard]] u32 set_blocks(const WindowPart& part, std::int64_t down, std::int64_t across, ConvolutionLaunch& launch);
-// The threads of a block in the direct kernels, which have so many columns, and the blocks across.
+// The threads of a block in the direct kernels for this many columns, and the number of blocks across.
 struct DirectShape {
   u32 threads;
   std::int64_t across;
 };
 [[nodiscard]] DirectShape direct_shape(std::int64_t columns);
-// The low bits of all strides of an operand count.
+// All strides of an operand, combined with OR; only the low bits matter.
 [[nodiscard]] std::uint64_t input_strides(const ConvolutionStep& step);
 [[nodiscard]] std::uint64_t filter_strides(const ConvolutionStep& step);
 [[nodiscard]] std::uint64_t output_strides(const ConvolutionStep& step);
-// Whether four pixels of the output, at a multiple of 4 in the order of the columns, are beside each other at a
-// multiple of their size. There must be one class.
+// Whether every four output pixels, starting at a multiple of 4 in column order, are contiguous and aligned to their
+// total size. There must be only one class.
 [[nodiscard]] bool has_pixel_vectors(const ConvolutionStep& step, const void* output, std::int64_t element_bytes);
 
-// A kernel that hands its outputs to the step after it, or nothing.
+// A kernel that passes its outputs to the following step, if there is one.
 class JoinedKernel {
  public:
   explicit JoinedKernel(Neighbour after) : after_(std::move(after)) {}
 
   [[nodiscard]] bool is_there() const { return after_.step != nullptr; }
-  // Compiles a kernel of this family's header, whose parameter is such a launch with the neighbour's object. kernel:
-  // "name<" or "name<1u, ". The result is null, or says why it cannot be.
+  // Compiles a kernel from this family's header, whose parameter is this launch together with the joined step's object.
+  // kernel: "name<" or "name<1u, ". Returns null, or the reason why that is impossible.
   template <class Launch>
   [[nodiscard]] const char* compile(const char* header, const char* launch, const std::string& kernel, u32 shared_bytes,
                                     const Machine& machine) {
@@ -161,7 +161,7 @@ class JoinedKernel {
   std::shared_ptr<const RuntimeKernels> kernels_;
 };
 
-// As Family::prepare.
+// Like Family::prepare.
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machine& machine,
                                                                 Neighbours neighbours, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_double_product(const Step& flat, const char** why);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The loop that every product of FLOAT32 by tiles is made of. A block of threads has a tile of outputs and each thread
-// 4 x 8, 8 x 8 or 8 x 16 of them. The factors come through shared memory in stages of 16 values of k, copied by the
-// hardware while earlier stages are multiplied. The sums of a block of k are in registers. The totals are needed once
-// in 256 values of k: they lie in shared memory, so that several blocks of threads fit a multiprocessor.
+// The loop of every tiled FLOAT32 product. A thread block computes a tile of outputs, and each thread 4 x 8, 8 x 8 or 8
+// x 16 of them. The factors pass through shared memory in stages of 16 values of k, copied asynchronously while earlier
+// stages are multiplied. The sums of a block of k are in registers. The totals are needed only once in 256 values of k,
+// so they are in shared memory, which lets several thread blocks fit on a multiprocessor.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -10,12 +10,12 @@
 
 namespace anydml::cuda {
 
-// Outputs that go to memory.
+// Outputs that are written to memory.
 struct alignas(16) ToMemory {};
 template <class After>
 inline constexpr bool kIsHandedOn = !std::is_same_v<After, ToMemory>;
 
-// A launch with the step after it that is one kernel with it (backend/cuda/family.h).
+// A launch together with the following step that runs in the same kernel (backend/cuda/family.h).
 template <class Launch, class After>
 struct JoinedLaunch : Launch {
   After after;
@@ -31,8 +31,8 @@ extern __shared__ uint4 g_product_shared[];  // tile_bytes
   return __builtin_bit_cast(f32, load_element<f32>(from, aligned));
 }
 
-// Starts to copy 4 or 16 bytes to shared memory, at a multiple of as many; where they are not there, zeros. They are
-// there when wait_for_copies and a barrier say so.
+// Starts to copy 4 or 16 aligned bytes to shared memory, or zeros if they do not exist. The data is available after
+// wait_for_copies and a barrier.
 template <u32 kBytes>
 __device__ inline void start_copy(f32* to, const std::byte* from, bool is_there) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -51,13 +51,13 @@ __device__ inline void start_copy(f32* to, const std::byte* from, bool is_there)
   }
 #endif
 }
-// The copies that this thread has started since the last call are a group.
+// Makes the copies that this thread has started since the last call a group.
 __device__ inline void end_copy_group() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-// Waits for all groups of this thread but the last ones.
+// Waits for all groups of this thread except the last kLast.
 template <u32 kLast>
 __device__ inline void wait_for_copies() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -65,15 +65,15 @@ __device__ inline void wait_for_copies() {
 #endif
 }
 
-// The place of a thread's outputs in a tile. A warp has 32 rows, and 128 columns of a wide tile, 64 of a large one or
-// 32 of a small one. A thread has four neighbours of rows, and of columns, in each of the parts into which its warp's
-// are cut. Half a warp reads each bank of shared memory once.
+// The position of a thread's outputs in a tile. A warp covers 32 rows, and 128 columns of a wide tile, 64 of a large
+// one or 32 of a small one. A warp's rows and columns are divided into parts, and a thread has four adjacent rows and
+// columns in each part. Half a warp reads each bank of shared memory once.
 template <u32 kTile>
 class ThreadPlace {
  public:
   static constexpr u32 kRowParts = thread_rows(kTile) / 4;
   static constexpr u32 kLanesAlong = kRowParts == 2 ? 8 : 4;
-  static constexpr u32 kRowPart = 32 / kLanesAlong * 4;  // rows of a warp's part
+  static constexpr u32 kRowPart = 32 / kLanesAlong * 4;  // rows in a part of a warp
   static constexpr u32 kColumnPart = kLanesAlong * 4;
 
   __device__ ThreadPlace() {
@@ -103,7 +103,7 @@ __device__ inline void load_four(const f32* shared, f32* values) {
 template <u32 kTile>
 using ThreadSums = f32[thread_rows(kTile)][thread_columns(kTile)];
 
-// The totals of this block's threads, each thread's apart.
+// The totals of the block's threads, separate for each thread.
 template <u32 kTile>
 class SharedTotals {
  public:
@@ -112,7 +112,8 @@ class SharedTotals {
               kTileStages * kTileStep * (tile_row(tile_rows(kTile)) + tile_row(tile_columns(kTile))) / 4 +
               threadIdx.x) {}
 
-  // Takes the sums of a block of k. After the last block the totals are in `sums`, and after any other they are +0.
+  // Adds the sums of a block of k. After the last block, `sums` contains the totals; after any other block it is reset
+  // to +0.
   __device__ void add(ThreadSums<kTile>& sums, bool is_first, bool is_last) const {
 #pragma unroll
     for (u32 i = 0; i < thread_rows(kTile); ++i) {
@@ -138,9 +139,9 @@ class SharedTotals {
   float4* mine_;
 };
 
-// Writes the sums of a block of k to memory and makes them +0. The tile's first output has the number `first`, its rows
-// are row_step apart, and so many rows and columns are left from there. Where row_step is a multiple of 4, so is
-// everything else.
+// Writes the sums of a block of k to memory and resets them to +0. The tile's first output has index `first`, its rows
+// are row_step apart, and this many rows and columns remain from there. If row_step is a multiple of 4, so are the
+// other numbers.
 template <u32 kTile>
 __device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kTile>& place, u32 block, u32 first,
                                   u32 rows, u32 columns, u32 row_step, ThreadSums<kTile>& sums) {
@@ -168,7 +169,7 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kT
   }
 }
 
-// One output's total.
+// The total of one output.
 [[nodiscard]] __device__ inline f32 added_sums(const SplitLaunch& split, u32 number) {
   const f32* from = split.sums + number;
   f32 total = *from;
@@ -182,9 +183,9 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kT
 
 // Multiplies `depth` values of k; the first begins a block. The factors have
 //   begin()              called once before any other
-//   copy(a, b, step)     starts to copy a stage, [k][side] with rows of tile_row; steps come in order, by all threads
-//   prepare(step)        called when stage step - kTileStages + 1 has come, some time before copy(..., step)
-// End(sums, block, is_last) is called after each block of k; without any k it is not called, and the sums are +0.
+//   copy(a, b, step)     starts to copy a stage, [k][side] with rows of tile_row; steps come in order, from all threads
+//   prepare(step)        called after stage step - kTileStages + 1 has arrived, some time before copy(..., step)
+// End(sums, block, is_last) is called after each block of k; if there is no k it is not called, and the sums are +0.
 template <u32 kTile, class Factors, class End>
 __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>& place, u32 depth,
                                      ThreadSums<kTile>& sums, const End& end) {
@@ -215,7 +216,7 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
     }
     end_copy_group();
   }
-  // The factors of the next k are loaded while those of this k are multiplied, even from the next stage.
+  // Loads the factors of the next k while those of this k are multiplied, even across stages.
   f32 rows[2][kRows];
   f32 columns[2][kColumns];
   const auto load = [&](u32 stage, u32 k) {
@@ -242,10 +243,10 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
     for (u32 k = 0; k < kTileStep; ++k) {
       if (k + 1 == kTileStep) {
         wait_for_copies<kTileStages - 2>();
-        __syncthreads();  // the next stage is loaded, and no thread needs this one any more
+        __syncthreads();  // the next stage has arrived, and no thread needs this one any more
         stage = stage + 1 == kTileStages ? 0 : stage + 1;
       }
-      load(stage, (k + 1) % kTileStep);  // of the last stage nothing comes of it
+      load(stage, (k + 1) % kTileStep);  // unused in the last stage
       if (k == 0) {
         if (const u32 ahead = step + kTileStages - 1; ahead < steps) {
           factors.copy(of_a + free_stage * kTileStep * kRowOfA, of_b + free_stage * kTileStep * kRowOfB, ahead);
@@ -258,7 +259,7 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
       for (u32 i = 0; i < kRows; ++i) {
 #pragma unroll
         for (u32 n = 0; n < kColumns; ++n) {
-          const u32 j = i % 2 == 0 ? n : kColumns - 1 - n;  // registers are read again at each turn
+          const u32 j = i % 2 == 0 ? n : kColumns - 1 - n;  // zigzag, so that registers are reused at each turn
           sums[i][j] = fused(rows[k % 2][i], columns[k % 2][j], sums[i][j]);
         }
       }

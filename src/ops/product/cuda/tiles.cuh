@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Products of matrices of FLOAT32 by tiles.
+// Products of FLOAT32 matrices by tiles.
 #pragma once
 
 #include "ops/product/cuda/tile_loop.cuh"
@@ -8,7 +8,7 @@ namespace anydml::cuda {
 
 #if defined(__CUDACC__)
 
-// The place of a batch's matrices.
+// The offset of a batch element's matrices.
 template <class Launch>
 [[nodiscard]] __device__ inline std::int64_t batch_offset(const Launch& launch, u32 batch,
                                                           const std::int64_t (&strides)[kProductBatchRank]) {
@@ -21,8 +21,8 @@ template <class Launch>
   return offset;
 }
 
-// A thread's part of the factors that one of the two matrices has in a tile. Neighbouring threads take neighbours in
-// memory. k is filled up with +0, or with -0 in one of the two: then a sum does not change, not even that of a zero.
+// A thread's share of one matrix's factors in a tile. Neighboring threads read neighboring memory. Missing values of k
+// are filled with +0 in one matrix and -0 in the other, so that their products change no sum, not even that of a zero.
 template <u32 kSide, u32 kThreads, bool kFillsWithMinus, u32 kOrder>
 class FactorLoader {
  public:
@@ -42,7 +42,7 @@ class FactorLoader {
             (static_cast<std::int64_t>(first_k) + k_) * factors.k_stride;
   }
 
-  // The stages in order.
+  // Copies the stages in order.
   __device__ void copy(f32* stage, u32 step) {
     const u32 left = depth_ - step * kTileStep;  // values of k
     const std::byte* from = from_;
@@ -82,7 +82,7 @@ class FactorLoader {
   }
   [[nodiscard]] __device__ bool is_aligned() const { return kOrder != kAnyFactor || factors_.is_aligned; }
 
-  // The last values of k, or elements at any address.
+  // For the last values of k, and for misaligned elements.
   __device__ void copy_slowly(f32* stage, u32 left) const {
     const bool goes_along_k = !has_vectors() && is_near();
     const u32 together = has_vectors() ? 4 : 1;
@@ -109,12 +109,12 @@ class FactorLoader {
   const FactorLaunch& factors_;
   const std::byte* from_;
   u32 depth_;
-  u32 left_;  // of the side, from the tile's first
+  u32 left_;  // remaining elements of the side, from the tile's first
   u32 k_;
   u32 side_;
 };
 
-// Both matrices of a batch, for some values of k.
+// Both matrices of a batch element, for some values of k.
 template <u32 kTile, u32 kOrderOfA, u32 kOrderOfB>
 struct MatrixFactors {
   FactorLoader<tile_rows(kTile), tile_threads(kTile), false, kOrderOfA> a;
@@ -128,10 +128,10 @@ struct MatrixFactors {
   }
 };
 
-// Where the matrices of an output's batch are.
+// The addresses of the matrices of an output's batch element.
 struct OutputPlace {
   const std::byte* c;  // null: absent
-  std::byte* output;   // null: outputs are handed on
+  std::byte* output;   // null: outputs are passed on
 
   template <class Launch>
   __device__ OutputPlace(const Launch& launch, u32 batch)
@@ -226,9 +226,9 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
   }
 }
 
-// The sums of a thin product, which has up to kFew rows or columns: a tile would be almost empty, and the time is that
-// of reading the larger factor. A block of threads has one block of k. A thread has one row or column of the larger
-// factor, and all of the other's.
+// The sums of a thin product, which has up to kFew rows or columns: a tile would be almost empty, and reading the
+// larger factor dominates. A thread block computes one block of k. A thread reads one row or column of the larger
+// factor, and all of the smaller one's.
 template <u32 kFew>
 __global__ void __launch_bounds__(kThinThreads) product_thin(const __grid_constant__ ProductLaunch launch) {
   constexpr u32 kTogether = 16;
@@ -310,7 +310,7 @@ __global__ void __launch_bounds__(kThinThreads) product_thin(const __grid_consta
   }
 }
 
-// The outputs, where k is split. A thread has one.
+// Computes the outputs if k is split, one per thread.
 template <class After>
 __global__ void __launch_bounds__(kSumThreads)
     product_sums(const __grid_constant__ launch_t<ProductLaunch, After> launch) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A convolution's step as kernels see it: a kernel's parameter. The output channels of a group are the rows of a
-// product, and the pixels of one class of all images (ops/product/window.h) are its columns. One launch has up to
-// kLaunchClasses classes along each dimension.
+// The kernel parameter of a convolution step. The output channels of a group are the rows of a product, and the pixels
+// of one class of all images (ops/product/window.h) are its columns. One launch has up to kLaunchClasses classes along
+// each dimension.
 #pragma once
 
 #include "ops/product/cuda/launch.h"
@@ -10,15 +10,15 @@ namespace anydml::cuda {
 
 inline constexpr u32 kLaunchAxes = 3;
 inline constexpr u32 kLaunchClasses = 16;
-inline constexpr u32 kDirectPixels = 4;  // of a thread, where a group has few output channels
+inline constexpr u32 kDirectPixels = 4;  // per thread, if a group has few output channels
 inline constexpr u32 kPlaneThreads = 128;
-inline constexpr u32 kPlaneRows = 4;  // of the outputs of a thread that has a rectangle of a plane
-// And their columns, where windows move by so many elements.
+inline constexpr u32 kPlaneRows = 4;  // of the rectangle of outputs that a thread of the plane kernels computes
+// The columns of that rectangle, by the stride of the windows.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 plane_columns(u32 stride) { return stride == 1 ? 4 : 1; }
 
-// A class of outputs along a dimension. Its output number t is output first_output + t * output_stride of all, and the
-// place in the input that its tap n meets is first + t * output_move + n * tap_move. That tap is number first_tap + n *
-// tap_step of the filter.
+// A class of outputs along a dimension. Its output number t is output first_output + t * output_stride overall, and its
+// tap n reads input position first + t * output_move + n * tap_move. That tap is number first_tap + n * tap_step of the
+// filter.
 struct ClassLaunch {
   FastDivisor outputs;
   FastDivisor taps;  // at least 1
@@ -32,14 +32,14 @@ struct ClassLaunch {
   i32 tap_move;
 };
 
-// A dimension over which the filter moves. Strides in bytes.
+// A dimension along which the filter moves. Strides are in bytes.
 struct AxisLaunch {
   std::int64_t input_step;
   std::int64_t filter_step;
   std::int64_t output_step;
   u32 input;  // elements
   u32 output;
-  FastDivisor classes;  // of this launch
+  FastDivisor classes;  // in this launch
   ClassLaunch of_class[kLaunchClasses];
 };
 
@@ -47,7 +47,7 @@ struct ConvolutionLaunch {
   const std::byte* input;
   const std::byte* filter;
   const std::byte* bias;  // null: absent
-  std::byte* output;      // null: outputs are handed on
+  std::byte* output;      // null: outputs are passed on
   std::int64_t input_image;
   std::int64_t input_channel;
   std::int64_t filter_group;
@@ -58,19 +58,19 @@ struct ConvolutionLaunch {
   std::int64_t output_channel;
   SplitLaunch split;  // its outputs are [group][row][column]
   u32 images;
-  u32 channels;  // of a group
-  u32 pixels;    // of an image of the output, in all classes
+  u32 channels;  // per group
+  u32 pixels;    // per output image, in all classes
   FastDivisor groups;
-  FastDivisor rows;     // of a group
-  FastDivisor columns;  // of all images, if there is only one class
-  FastDivisor down;     // tiles of a column of tiles; rows, in the direct kernel
-  FastDivisor across;   // tiles of a row of tiles, in the class that has the most columns
+  FastDivisor rows;     // per group
+  FastDivisor columns;  // in all images, if there is only one class
+  FastDivisor down;     // tiles per column of tiles; in the direct kernel, rows
+  FastDivisor across;   // tiles per row of tiles, in the class with the most columns
   bool input_is_aligned;
   bool filter_is_aligned;
   bool bias_is_aligned;
   bool output_is_aligned;
-  bool has_input_vectors;  // the middle taps of four outputs meet 16 bytes of the input at a multiple of 16
-  bool has_vectors;        // four columns at a multiple of 4 are 16 bytes of the output at a multiple of 16
+  bool has_input_vectors;  // the middle taps of four outputs read 16 aligned contiguous bytes
+  bool has_vectors;        // four columns from a multiple of 4 are 16 aligned contiguous bytes of the output
   AxisLaunch axes[kLaunchAxes];
 };
 

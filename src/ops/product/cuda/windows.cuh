@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of FLOAT32. The columns of the second factor are the windows of pixels, which are never built in memory:
-// a thread knows the place of its column in the image, and the block of threads has a small table of the taps of the
-// next values of k. A tap outside the image is the factor +0.
+// Convolutions of FLOAT32. The columns of the second factor are the windows of pixels, which are never materialized:
+// each thread tracks the position of its column in the image, and the thread block keeps a small table of the taps of
+// the next values of k. A tap outside the image has the factor +0.
 #pragma once
 
 #include "ops/product/cuda/tile_loop.cuh"
@@ -11,13 +11,13 @@ namespace anydml::cuda {
 
 #if defined(__CUDACC__)
 
-// The classes and the part of the rows and columns that a block of threads has.
+// The classes, rows and columns that a thread block processes.
 struct WindowBlock {
   const ClassLaunch* classes[kLaunchAxes];
   u32 group;
   u32 row_part;
   u32 column_part;
-  u32 columns;  // of the class
+  u32 columns;  // in the class
   u32 depth;
 
   __device__ WindowBlock(const ConvolutionLaunch& launch, u32 block) {
@@ -39,7 +39,7 @@ struct WindowBlock {
   }
 };
 
-// A pixel of a class: its image and its numbers along the dimensions.
+// A pixel of a class: its image and its indices along the dimensions.
 struct WindowPixel {
   u32 image;
   u32 number[kLaunchAxes];
@@ -55,7 +55,7 @@ struct WindowPixel {
   }
 };
 
-// A pixel's place in the input for the first tap, which may lie outside.
+// The input position of a pixel's first tap, which may be outside the image.
 struct WindowPlace {
   const std::byte* from;  // of the group's first channel
   i32 place[kLaunchAxes];
@@ -72,18 +72,19 @@ struct WindowPlace {
     }
   }
 
-  // Whether the image has an element at this tap.
+  // Whether this tap is inside the image.
   [[nodiscard]] __device__ bool meets(const ConvolutionLaunch& launch, const i32 (&tap)[kLaunchAxes]) const {
     bool is_inside = true;
 #pragma unroll
     for (u32 i = 0; i < kLaunchAxes; ++i) {
-      is_inside &= static_cast<u32>(place[i] + tap[i]) < launch.axes[i].input;  // no branches
+      is_inside &= static_cast<u32>(place[i] + tap[i]) < launch.axes[i].input;  // branch-free
     }
     return is_inside;
   }
 };
 
-// The bytes from a channel's first output to a pixel's, with its image, and the pixel's number in an image.
+// The offset in bytes from a channel's first output to this pixel's, including its image, and the pixel's index in an
+// image.
 struct PixelPlace {
   std::int64_t offset;
   u32 image;
@@ -101,7 +102,7 @@ struct PixelPlace {
       number = number * launch.axes[i].output + there;
     }
   }
-  // Of two dimensions and one class, by its place in the output.
+  // For two dimensions and one class, from its position in the output.
   __device__ PixelPlace(const ConvolutionLaunch& launch, u32 of_image, u32 row, u32 column)
       : offset(static_cast<std::int64_t>(of_image) * launch.output_image + row * launch.axes[1].output_step +
                column * launch.axes[2].output_step),
@@ -118,7 +119,7 @@ struct PixelPlace {
                                    launch.bias_is_aligned));
 }
 
-// The bits of one output, whose channel is counted over all groups.
+// Writes the bits of one output, whose channel is counted across all groups.
 template <class After, class Launch>
 __device__ inline void put_bits(const Launch& launch, u32 channel, const PixelPlace& pixel, u32 bits) {
   if constexpr (kIsHandedOn<After>) {
@@ -129,7 +130,7 @@ __device__ inline void put_bits(const Launch& launch, u32 channel, const PixelPl
                        launch.output_is_aligned);
   }
 }
-// Four outputs beside each other, where launch.has_vectors.
+// Writes four contiguous outputs, if launch.has_vectors.
 template <class After, class Launch>
 __device__ inline void put_four(const Launch& launch, u32 channel, const PixelPlace& pixel, const u32 (&words)[4]) {
   if constexpr (kIsHandedOn<After>) {
@@ -145,15 +146,15 @@ __device__ inline void put_output(const Launch& launch, u32 channel, const Pixel
   put_bits<After>(launch, channel, pixel, __builtin_bit_cast(u32, value));
 }
 
-// A value of k, as all threads see it: a tap of one channel, or of some channels that follow one another.
+// A value of k, shared by all threads: a tap of one channel, or of some consecutive channels.
 struct alignas(16) WindowTap {
-  std::int64_t input;   // bytes from the place of the first tap of the first channel
-  std::int64_t filter;  // bytes from the row
+  std::int64_t input;   // bytes from the first tap of the first channel
+  std::int64_t filter;  // bytes from the start of the row
   i32 place[kLaunchAxes];
-  u32 channels;  // that it has; 0: it is beyond the last
+  u32 channels;  // number of channels; 0: beyond the last k
 };
 
-// Tap number `number` of so many, where each has up to kChannels channels.
+// Describes tap number `number` of `count`; each has up to kChannels channels.
 template <u32 kChannels>
 __device__ inline void describe_tap(const ConvolutionLaunch& launch, const WindowBlock& block, u32 number, u32 count,
                                     WindowTap& tap) {
@@ -178,7 +179,7 @@ __device__ inline void describe_tap(const ConvolutionLaunch& launch, const Windo
 template <u32 kTile>
 class WindowFactors {
  public:
-  // table: kTileStages * kTileStep of shared memory.
+  // table: kTileStages * kTileStep entries in shared memory.
   __device__ WindowFactors(const ConvolutionLaunch& launch, const WindowBlock& block, WindowTap* table, u32 first_k,
                            u32 first_row, u32 first_column)
       : launch_(launch),
@@ -198,7 +199,7 @@ class WindowFactors {
     }
     __syncthreads();
   }
-  // The warps take turns.
+  // The warps take turns in filling the table.
   __device__ void prepare(u32 step) {
     constexpr u32 kWarps = tile_threads(kTile) / 32;
     if (threadIdx.x / 32 == step % kWarps && threadIdx.x % 32 < kTileStep) {
@@ -242,7 +243,7 @@ class WindowFactors {
 #pragma unroll 1
       for (u32 k = 0; k < kTileStep; k += kDepthStep) {
         const WindowTap& tap = taps[first + k];
-        f32 value = tap.channels != 0 ? 0.0f : -0.0f;  // the filter has +0 there, so that no sum changes
+        f32 value = tap.channels != 0 ? 0.0f : -0.0f;  // the filter has +0 beyond the last k, so no sum changes
         if (tap.channels != 0 && meets(tap)) {
           value = load_number(window_.from + tap.input, launch_.input_is_aligned);
         }
@@ -252,7 +253,7 @@ class WindowFactors {
   }
 
  private:
-  // Whether this thread's pixel has an element of the image there.
+  // Whether this tap is inside the image for this thread's pixel.
   [[nodiscard]] __device__ bool meets(const WindowTap& tap) const {
     return is_column_ && window_.meets(launch_, tap.place);
   }
@@ -279,7 +280,7 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
   const u32 first_row = block.row_part * tile_rows(kTile);
   const u32 first_column = block.column_part * tile_columns(kTile);
   if (first_column >= block.columns) {
-    return;  // another class has more
+    return;  // only other classes have columns here
   }
   const u32 rows = launch.rows.divisor;
   const u32 first_block = blockIdx.y * launch.split.blocks_of_split;
@@ -342,7 +343,7 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
   }
 }
 
-// The outputs, where k is split. A thread has one. There is one class.
+// Computes the outputs if k is split, one per thread. There is only one class.
 template <class After>
 __global__ void __launch_bounds__(kSumThreads)
     convolution_sums(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {
@@ -352,20 +353,20 @@ __global__ void __launch_bounds__(kSumThreads)
   }
   const WindowBlock block(launch, 0);
   const Quotient parts = divide(number, launch.columns);
-  const u32 channel = parts.quotient;  // over all groups
+  const u32 channel = parts.quotient;  // across all groups
   const f32 total = added_sums(launch.split, number);
   put_output<After>(launch, channel, PixelPlace(launch, block, parts.remainder), with_bias(launch, channel, total));
 }
 
-// Some pixels of one channel, which a thread computes without tiles: depthwise convolutions above all. A warp has
-// neighbours.
+// Some pixels of one channel that a thread computes without tiles, mainly for depthwise convolutions. A warp processes
+// neighboring pixels.
 struct DirectPixels {
   u32 first_column;
-  u32 channel;  // over all groups
+  u32 channel;  // across all groups
   const std::byte* from[kDirectPixels];
   i32 places[kDirectPixels][kLaunchAxes];
 
-  // The first column must be one of the block's.
+  // The first column must belong to the block.
   __device__ DirectPixels(const ConvolutionLaunch& launch, const WindowBlock& block, u32 first)
       : first_column(first), channel(block.group * launch.rows.divisor + block.row_part) {
 #pragma unroll
@@ -384,12 +385,12 @@ struct DirectPixels {
   }
   [[nodiscard]] __device__ u32 column_of(u32 j) const { return first_column + j * blockDim.x; }
 
-  // Calls next(weight, offset, is_inside) for every k in order. Where is_inside[j] says so, the pixel's element is at
+  // Calls next(weight, offset, is_inside) for every k in order. If is_inside[j] is true, the pixel's element is at
   // from[j] + offset.
   template <class Next>
   __device__ void for_each_k(const ConvolutionLaunch& launch, const WindowBlock& block, const Next& next) const {
     u32 counts[kLaunchAxes];
-    i32 moves[kLaunchAxes];  // from a tap to the next
+    i32 moves[kLaunchAxes];  // distance between taps
     std::int64_t steps[kLaunchAxes];
     std::int64_t weight_steps[kLaunchAxes];
     const std::byte* filter = launch.filter + static_cast<std::int64_t>(block.group) * launch.filter_group +
@@ -452,7 +453,7 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
   for (u32 j = 0; j < kDirectPixels; ++j) {
     sums[j] = 0.0f;
-    totals[j] = block.depth == 0 ? 0.0f : -0.0f;  // -0 and a sum is that sum
+    totals[j] = block.depth == 0 ? 0.0f : -0.0f;  // adding a sum to -0 leaves the sum unchanged
   }
   const auto end_block = [&] {
 #pragma unroll

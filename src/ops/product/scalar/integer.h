@@ -7,7 +7,7 @@
 
 namespace anydml {
 
-// a(k) and b(k): the differences to the zero points, as integers of 32 bits.
+// a(k) and b(k): the differences from the zero points, as 32-bit integers.
 template <class A, class B>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 sum_of_integer_products(i64 depth, A a, B b) {
   u32 total = 0;
@@ -26,7 +26,7 @@ template <class A, class B>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 scaled_total(i32 total, f32 factor) {
   return static_cast<f32>(total) * factor;
 }
-// Rounded to the nearest integer, halves to the even one. NaN counts as 0.
+// Rounded to the nearest integer, ties to even. NaN counts as 0.
 template <class Out>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Out quantized_total(i32 total, f32 factor, i32 zero_point) {
   return saturated<Out>(quantized_quotient(scaled_total(total, factor), 1.0F) + zero_point);

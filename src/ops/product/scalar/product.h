@@ -6,7 +6,7 @@
 
 namespace anydml {
 
-// Every product and the sum are rounded, and computed where alpha or beta are 0 too.
+// Every product and the sum are rounded, and they are computed even if alpha or beta is 0.
 template <class T>
 struct ProductScaleOf {
   T alpha;
