@@ -345,7 +345,7 @@ TEST(Quantize, RefusesWithAReason) {
   EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor()}, made.tensor()), ANYDML_INVALID_ARGUMENT);
   EXPECT_STREQ(anydml_last_error(),
                "QUANTIZE: QuantizationTensors[0]: sizes are [4, 4]; expected sizes that divide [4, 6], the sizes of "
-               "InputTensor, so that each element is for a block of the input");
+               "InputTensor, so that each element applies to a block of the input");
   scale = Buffer(ANYDML_FLOAT32, {4, 3});
   const std::int64_t strides[] = {8, 1};
   anydml_tensor padded = made.tensor();

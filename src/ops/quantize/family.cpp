@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The family of QUANTIZE and DEQUANTIZE. Their scales and zero points belong to blocks of the input, and the codes may
-// have four bits; the element-wise operators of similar names know neither.
+// have four bits; the element-wise operators of similar names support neither.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -31,7 +31,7 @@ constexpr TypeSet kCodes =
 
 bool is_quantize(const facts::Operator& op) { return op.name == "QUANTIZE"; }
 
-// The scale stands at position 1. Position 2 is the zero point or, without one, the output.
+// Position 1 is the scale. Position 2 is the zero point or, without one, the output.
 TypeSet types(const facts::Operator& op, std::size_t position) {
   switch (position) {
     case 0:
@@ -45,8 +45,8 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
   }
 }
 
-// The rules of the documents, and those of data/rules.txt, have found the right number of tensors with the right types
-// and ranks.
+// The rules of the documentation and of data/rules.txt have already checked the number of tensors, their types and
+// ranks.
 Status check(const OpDesc& desc) {
   const OpTensor& output = desc.output();
   const TensorDesc& input = desc.tensors[0].tensor;
@@ -60,7 +60,7 @@ Status check(const OpDesc& desc) {
     if (scale.sizes[i] == 0 ? input.sizes[i] != 0 : input.sizes[i] % scale.sizes[i] != 0) {
       return invalid({desc.op->name, "QuantizationTensors[0]"},
                      format_text("sizes are {}; expected sizes that divide {}, the sizes of InputTensor, so that each "
-                                 "element is for a block of the input",
+                                 "element applies to a block of the input",
                                  shape_text(scale.sizes, scale.rank), shape_text(input.sizes, input.rank)));
     }
   }
@@ -110,7 +110,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
     const std::int64_t size = output.tensor.sizes[i];
     const std::int64_t blocks = scale.tensor.sizes[i];
     const std::int64_t block = size / blocks;
-    // The stride of a dimension of size 1 has no meaning, and must not overflow either.
+    // The stride of a dimension of size 1 has no meaning and must not overflow.
     const std::int64_t from = size == 1 ? 0 : input.tensor.strides[i];
     const std::int64_t to = size == 1 ? 0 : output.tensor.strides[i];
     add_loop(step, {.size = blocks,

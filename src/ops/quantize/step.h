@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that quantises or dequantises by blocks: QUANTIZE and DEQUANTIZE.
+// The parameters of a step that quantizes or dequantizes by blocks: QUANTIZE and DEQUANTIZE.
 //
-// The loops go through the elements of the output row by row. A dimension that is cut into blocks becomes two loops,
+// The loops visit the elements of the output in row-major order. A dimension that is cut into blocks becomes two loops,
 // over the blocks and within a block; along the latter, scale and zero point have stride 0. Blocks are thus broadcast
 // like whole tensors.
 #pragma once
@@ -15,7 +15,7 @@ namespace anydml {
 
 inline constexpr std::uint32_t kMaxQuantizeLoops = 2 * kMaxRank;
 
-// The operands of a step, in this order. The operand of the zero point may be absent.
+// The operands of a step, in this order. The zero point may be absent.
 enum QuantizeOperand : std::uint32_t { kQuantizeInput, kQuantizeScale, kQuantizeZero, kQuantizeOutput };
 inline constexpr std::uint32_t kQuantizeOperands = 4;
 
@@ -26,11 +26,11 @@ struct QuantizeLoop {
 
 struct QuantizeStep {
   DataType codes;    // INT8, UINT8, INT4 or UINT4: of the output of QUANTIZE, or of the input of DEQUANTIZE
-  DataType numbers;  // FLOAT32 or FLOAT16: of the other
+  DataType numbers;  // FLOAT32 or FLOAT16: of the other tensor
   DataType scales;   // FLOAT32 or FLOAT16
   std::uint32_t is_quantize;
   std::uint32_t has_zero;  // whether the zero points are a tensor
-  std::int32_t zero;       // the zero point otherwise
+  std::int32_t zero;       // the zero point if they are not
   std::uint32_t rank;      // at least 1
   std::uint32_t unused;
   std::int64_t count;                     // elements

@@ -12,7 +12,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastChunks = 16;  // of a piece
+constexpr std::int64_t kLeastChunks = 16;  // per piece
 constexpr std::int64_t kMostChunks = 256;
 constexpr std::int64_t kPartsOfThread = 8;
 
@@ -41,7 +41,7 @@ class Quantizing final : public cpu::Prepared {
 
  private:
   QuantizeStep step_;
-  std::int64_t elements_;  // of a piece
+  std::int64_t elements_;  // per piece
   QuantizeRun kernel_;
   cpu::Target target_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels for an unknown machine.
+// The kernels for any CPU.
 #include <algorithm>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels, once for each target and once for any machine: rows.cpp includes this within a namespace of each. No
-// include guard.
+// The kernels, compiled once for each target and once for any CPU: rows.cpp includes this inside a namespace for each.
+// No include guard.
 
 inline f32 load_number(const std::byte* base, std::int64_t element, DataType type) {
   if (type == DataType::FLOAT16) {
@@ -22,7 +22,7 @@ inline void store_number(std::byte* base, std::int64_t element, DataType type, f
   }
 }
 
-// count elements from `first` on, each `stride` behind the one before.
+// Loads `count` elements from `first` on, `stride` elements apart.
 inline void load_numbers(const std::byte* base, std::int64_t first, std::int64_t stride, std::int64_t count,
                          DataType type, f32* to) {
   if (stride == 1 && type == DataType::FLOAT16) {
@@ -82,7 +82,8 @@ inline void load_codes(const std::byte* base, std::int64_t first, std::int64_t s
   }
 }
 
-// Of four bits they are packed, and begin with a byte. After an odd number the last byte's high half is 0.
+// Four-bit codes are packed and start at a byte boundary. After an odd number of them, the high half of the last byte
+// is 0.
 inline void store_codes(const i16* from, std::int64_t count, std::byte* base, std::int64_t first, std::int64_t stride,
                         DataType type) {
   if (!is_four_bits(type)) {
@@ -118,8 +119,8 @@ inline void dequantize_block(const i16* codes, std::int64_t count, i32 zero, f32
   }
 }
 
-// Consecutive blocks, each with a scale and a zero point. kLength: of a block, 0 if it is not one of the usual
-// lengths.
+// Consecutive blocks, each with a scale and a zero point. kLength: the length of a block, or 0 if it is not one of the
+// common lengths.
 template <std::int64_t kLength>
 void dequantize_blocks(const i16* codes, std::int64_t blocks, std::int64_t length, const i16* zeros, const f32* scales,
                        std::byte* to) {
@@ -157,7 +158,7 @@ inline void quantize_each(const std::byte* from, std::int64_t count, const i16* 
   }
 }
 
-// A place in the loops, as the number of elements from the beginning of each operand.
+// A position in the loops, as an element offset into each operand.
 class QuantizePlace {
  public:
   QuantizePlace(const QuantizeStep& step, std::int64_t element) : step_(step) {
@@ -170,16 +171,17 @@ class QuantizePlace {
   }
 
   [[nodiscard]] std::int64_t offset(QuantizeOperand operand) const { return offsets_[operand]; }
-  // The rest of the innermost loop.
+  // The remaining iterations of the innermost loop.
   [[nodiscard]] std::int64_t left() const { return step_.loops[step_.rank - 1].size - indices_[step_.rank - 1]; }
 
-  // How often the innermost loop can be gone through from here as a whole, before a loop around the second one moves.
+  // How many times the innermost loop can run completely from here before a loop outside the second innermost one
+  // advances.
   [[nodiscard]] std::int64_t whole_loops() const {
     const std::uint32_t around = step_.rank - 2;
     return step_.rank < 2 || indices_[step_.rank - 1] != 0 ? 0 : step_.loops[around].size - indices_[around];
   }
 
-  // By no more than is left.
+  // Advances by at most the remaining count.
   void advance(std::int64_t count) { advance_loop(step_.rank - 1, count); }
   void advance_loops(std::int64_t count) { advance_loop(step_.rank - 2, count); }
 
@@ -204,9 +206,9 @@ class QuantizePlace {
   std::int64_t offsets_[kQuantizeOperands] = {};
 };
 
-// The scales and zero points of elements of the innermost loop: one of each for all, or one for each element.
+// The scales and zero points for elements of the innermost loop: one of each for all elements, or one for each.
 struct QuantizeParameters {
-  bool is_one;  // for all elements
+  bool is_one;  // the same for all elements
   f32 scale;
   i32 zero;
 };
@@ -256,7 +258,7 @@ class QuantizeChunks {
     return {.is_one = false, .scale = 0, .zero = 0};
   }
 
-  // Into the buffers, for `count` turns of a loop.
+  // Loads the parameters for `count` iterations of a loop into the buffers.
   void load_parameters(const QuantizePlace& place, const QuantizeLoop& loop, std::int64_t count) {
     load_numbers(operands_[kQuantizeScale], place.offset(kQuantizeScale), loop.strides[kQuantizeScale], count,
                  step_.scales, scales_);
@@ -268,7 +270,7 @@ class QuantizeChunks {
     }
   }
 
-  // All whole blocks from here on, of a tensor that is in order; returns the number of their elements.
+  // Processes all whole blocks from here on, for contiguous tensors; returns the number of their elements.
   std::int64_t dequantize_blocks_at(QuantizePlace& place, std::int64_t part, std::int64_t count, std::byte* made) {
     const std::int64_t length = inner_.size;
     const std::int64_t blocks = std::min(place.whole_loops(), (count - part) / length);
@@ -373,7 +375,7 @@ class QuantizeChunks {
   i16* zeros_;
   bool input_in_order_;
   bool output_in_order_;
-  bool has_blocks_;  // the innermost loop has one scale and one zero point
+  bool has_blocks_;  // the innermost loop has a single scale and zero point
 };
 
 void run_chunks(const QuantizeStep& step, std::int64_t first, std::int64_t end, std::byte* const* operands,

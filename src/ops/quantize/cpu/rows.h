@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernels of QUANTIZE and DEQUANTIZE on the CPU, by target. Elements go through buffers in the nearest cache, a
-// chunk at a time: codes are unpacked to 16 bits, FLOAT16 is widened, and results are packed again. Each stage is a
-// plain loop that the compiler vectorises, and memory is read and written once.
+// The kernels of QUANTIZE and DEQUANTIZE on the CPU, by target. Elements pass through buffers in the first-level cache,
+// a chunk at a time: codes are unpacked to 16 bits, FLOAT16 is widened, and results are packed again. Each stage is a
+// plain loop that the compiler vectorizes, and memory is read and written once.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,18 @@
 
 namespace anydml {
 
-// Elements of a chunk. It is even, so that no two chunks share a byte of an output whose elements have four bits.
+// Elements of a chunk. The number is even, so that no two chunks share a byte of an output with four-bit elements.
 inline constexpr std::int64_t kQuantizeChunk = 1024;
 static_assert(kQuantizeChunk % 2 == 0);
 // Two buffers of FLOAT32, for numbers and scales, and two of 16 bits, for codes and zero points.
 inline constexpr std::size_t kQuantizeScratch = kQuantizeChunk * (2 * sizeof(float) + 2 * sizeof(std::int16_t));
 
-// The elements [first, end), where first is a multiple of kQuantizeChunk. operands: by QuantizeOperand.
+// Processes the elements [first, end), where first is a multiple of kQuantizeChunk. operands: indexed by
+// QuantizeOperand.
 using QuantizeRun = void (*)(const QuantizeStep& step, std::int64_t first, std::int64_t end, std::byte* const* operands,
                              std::byte* scratch) noexcept;
 
 [[nodiscard]] QuantizeRun find_quantize_run(cpu::Target target);
-[[nodiscard]] QuantizeRun generic_quantize_run();  // for an unknown machine
+[[nodiscard]] QuantizeRun generic_quantize_run();  // for any CPU
 
 }  // namespace anydml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// QUANTIZE and DEQUANTIZE on a GPU: a thread has eight elements that follow one another, so that no two threads write
-// the same byte of a tensor whose elements have four bits.
+// QUANTIZE and DEQUANTIZE on a GPU: a thread processes eight consecutive elements, so that no two threads write the
+// same byte of a tensor with four-bit elements.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr u32 kThreads = 256;
 constexpr u64 kMostBlocks = 1 << 20;
-constexpr u32 kRun = 8;  // elements of a thread
+constexpr u32 kRun = 8;  // elements per thread
 
 struct Codes {
   const std::byte* from;
@@ -26,19 +26,19 @@ struct Codes {
   u32 count;
   u32 rank;
   CodeRange range;
-  i32 zero_point;  // if they are not a tensor
+  i32 zero_point;  // if there is no tensor of zero points
   bool has_zero;
   bool four_bits;
   bool half_numbers;
   bool half_scales;
   bool aligned_numbers;
   bool aligned_scales;
-  bool whole;  // input and output are in order, at addresses that allow one vector for a run
+  bool whole;  // input and output are contiguous, and aligned for one vector per run
   FastDivisor sizes[kMaxQuantizeLoops];
   i64 strides[kMaxQuantizeLoops][kQuantizeOperands];
 };
 
-// Where an element is in each operand, and how many elements of the innermost loop begin there.
+// The location of an element in each operand, and the number of elements left in the innermost loop.
 struct Place {
   i64 offsets[kQuantizeOperands];
   u32 left;
@@ -84,7 +84,7 @@ __device__ inline Parameters parameters_at(const Codes& codes, i64 scale, i64 ze
           codes.has_zero ? load_code(codes.zero, zero, codes.four_bits, codes.range.flip) : codes.zero_point};
 }
 
-// Calls use(i, place, parameters) for `count` elements from `first` on. Those of one scale load it once.
+// Calls use(i, place, parameters) for `count` elements from `first` on. Elements that share a scale load it once.
 template <class Use>
 __device__ inline void for_each_element(const Codes& codes, u32 first, u32 count, Use use) {
   Place place = place_of(codes, first);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// QUANTIZE and DEQUANTIZE of one element. A code is the integer that stands for a number: INT8, UINT8, INT4 or UINT4.
+// QUANTIZE and DEQUANTIZE of one element. A code is the integer that represents a number: INT8, UINT8, INT4 or UINT4.
 #pragma once
 
 #include "base/element.h"
@@ -7,8 +7,8 @@
 
 namespace anydml {
 
-// The integers that a type of codes has. `flip` is the sign bit of a signed type: a code's bits, exclusive-or flip,
-// minus flip, are its value.
+// The range of integers of a code type. `flip` is the sign bit of a signed type: the value of a code is (bits XOR flip)
+// - flip.
 struct CodeRange {
   i32 least;
   i32 most;
@@ -28,7 +28,7 @@ struct CodeRange {
   }
 }
 
-// The zero point where none is given. DirectML's own choice for unsigned codes is the middle of their range.
+// The default zero point. DirectML's own choice for unsigned codes is the middle of their range.
 [[nodiscard]] constexpr i32 default_zero_point(DataType type) {
   return type == DataType::UINT4 ? 8 : type == DataType::UINT8 ? 128 : 0;
 }
@@ -37,13 +37,13 @@ struct CodeRange {
   return (static_cast<i32>(bits) ^ flip) - flip;
 }
 
-// A code wherever it is: elements are counted from base, and of four bits two lie in a byte, the first in its low half.
+// Loads a code. Elements are counted from base; two four-bit elements share a byte, with the first in its low half.
 [[nodiscard]] ANYDML_HOST_DEVICE inline i32 load_code(const std::byte* base, i64 element, bool four_bits, i32 flip) {
   const auto byte = static_cast<u32>(base[four_bits ? element >> 1 : element]);
   return code_of_bits(four_bits ? byte >> (4 * (element & 1)) & 15U : byte, flip);
 }
 
-// x / scale in FLOAT32, to the nearest integer, halves to the even one, plus the zero point, stopped at the limits. A
+// x / scale in FLOAT32, rounded to the nearest integer, ties to even, plus the zero point, saturated to the limits. A
 // quotient that is NaN counts as 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_code(f32 x, f32 scale, i32 zero, CodeRange range) {
   const i32 code = quantized_quotient(x, scale) + zero;
