@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_ABS: |x|. Floats lose their sign bit, NaN and -0 too; the least integer, which has no opposite, stays.
+// ELEMENT_WISE_ABS: |x|. Floats lose their sign bit, including NaN and -0; the smallest integer, which has no positive
+// counterpart, is unchanged.
 #pragma once
 
 #include "base/float_bits.h"

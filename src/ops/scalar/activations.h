@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Activations that need no function: in FLOAT32 for FLOAT16, each operation rounded, with parameters as they were
-// given. A condition that NaN fails goes on with its second branch, as the documents' formulas have it.
+// Activations that need no transcendental function. FLOAT16 is computed in FLOAT32, each operation is rounded, and
+// parameters are used unrounded. A NaN fails a condition and takes its second branch, as in the documented formulas.
 #pragma once
 
 #include "base/scalar.h"
@@ -116,8 +116,8 @@ struct HardSwish {
   }
 };
 
-// x > Threshold ? x - Bias : (x < -Threshold ? x + Bias : 0). For integers, Bias and Threshold take the tensor's type,
-// and so does -Threshold, which stops at 0 for unsigned types; sums wrap.
+// x > Threshold ? x - Bias : (x < -Threshold ? x + Bias : 0). For integers, Bias and Threshold are converted to the
+// tensor's type, and so is -Threshold, which saturates at 0 for unsigned types; sums wrap.
 template <class T>
 struct Shrink {
   compute_t<T> bias;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ELEMENT_WISE_BIT_AND, OR, XOR, NOT and COUNT, over the bits of any type; ELEMENT_WISE_BIT_SHIFT_LEFT and RIGHT of
-// unsigned integers, which give 0 for shifts by the width or more.
+// unsigned integers, where shifts by the width or more give 0.
 #pragma once
 
 #include "base/float_bits.h"
@@ -55,14 +55,15 @@ template <class T, class Count>
 struct BitCount {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr Count operator()(T x) const
       requires(std::is_same_v<Count, u8> || std::is_same_v<Count, u32>) {
-    // By pairs, nibbles and bytes, which can be vectorised where a machine's own instruction cannot; and in no more
-    // bits than necessary, so that a vector holds more elements.
+    // Sums pairs, nibbles and bytes, which can be vectorized even if the CPU's popcount instruction cannot. It uses no
+    // more bits than necessary, so that a vector has more elements.
     using Wide = std::conditional_t<sizeof(T) == 8, u64, u32>;
     Wide bits = bits_in(x);
     bits -= bits >> 1 & static_cast<Wide>(0x5555555555555555U);
     bits = (bits & static_cast<Wide>(0x3333333333333333U)) + (bits >> 2 & static_cast<Wide>(0x3333333333333333U));
     bits = (bits + (bits >> 4)) & static_cast<Wide>(0x0f0f0f0f0f0f0f0fU);
-    // Of a product compilers make the machine's instruction: for bytes in vectors, else one element at a time.
+    // Compilers recognize the multiplication as a popcount, which is a vector instruction for bytes but a scalar one
+    // for wider elements.
     if constexpr (sizeof(T) == 1) {
       return static_cast<Count>(static_cast<u32>(bits * 0x01010101U) >> 24);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CAST: the number in another type. Floats to integers drop the fraction and stop at the limits, and NaN gives 0.
-// Integers to integers wrap. Anything to floats rounds once to nearest even; too large numbers become infinities.
+// CAST: the number in another type. Floats to integers truncate and saturate, and NaN gives 0. Integers to integers
+// wrap. Anything to floats rounds once to nearest even; numbers that are too large become infinities.
 #pragma once
 
 #include <limits>
@@ -13,7 +13,7 @@ namespace anydml {
 template <class From, class To>
 struct Cast {
   using Input = compute_t<From>;
-  using Output = compute_t<To>;  // of a cast to FLOAT16: a FLOAT32 that rounds to the result
+  using Output = compute_t<To>;  // for a cast to FLOAT16, a FLOAT32 that rounds to the result
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr Output compute(Input x) const {
     if constexpr (std::is_same_v<To, f16>) {
@@ -21,7 +21,7 @@ struct Cast {
     } else if constexpr (is_float<From> && !is_float<To>) {
       return float_to_integer(x);
     } else {
-      return static_cast<To>(x);  // integers wrap; floats round once, in the machine
+      return static_cast<To>(x);  // integers wrap; floats round once, in hardware
     }
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr To operator()(From x) const {
@@ -40,9 +40,9 @@ struct Cast {
 
   ANYDML_HOST_DEVICE static constexpr To float_to_integer(Input x) {
     using Wide = std::conditional_t<sizeof(To) == 8, f64, Input>;
-    using Whole = std::conditional_t<(sizeof(To) < 4), i32, To>;  // the type to which machines convert
+    using Whole = std::conditional_t<(sizeof(To) < 4), i32, To>;  // the type to which hardware converts
     constexpr int kPrecision = FloatParts<Wide>::kFractionBits + 1;
-    // One past the greatest is a power of two, so it is exact where the greatest itself may not be.
+    // The largest integer plus one is a power of two, so it is exact even if the largest integer itself is not.
     using Bits = float_bits_t<Wide>;
     constexpr Bits kLimitBits = static_cast<Bits>(FloatParts<Wide>::kBias + kDigits) << FloatParts<Wide>::kFractionBits;
     constexpr Wide kLimit = from_bits<Wide>(kLimitBits);
@@ -59,11 +59,11 @@ struct Cast {
     }
   }
 
-  // A FLOAT32 whose rounding to FLOAT16 is that of x.
+  // A FLOAT32 that rounds to the same FLOAT16 as x.
   ANYDML_HOST_DEVICE static constexpr f32 before_f16(Input x) {
     if constexpr (std::is_same_v<Input, f64>) {
-      // FLOAT32's digits of x, with the last one set where any beyond it is: too many digits of FLOAT16's to be taken
-      // for a tie. Out of FLOAT32's range it is out of FLOAT16's too.
+      // The FLOAT32 digits of x, with the last one set if any digit beyond it is: the result has more digits than
+      // FLOAT16, so it cannot be mistaken for a tie. Numbers beyond FLOAT32's range are beyond FLOAT16's too.
       constexpr int kDropped = FloatParts<f64>::kFractionBits - FloatParts<f32>::kFractionBits;
       constexpr u64 kLast = u64{1} << kDropped;
       const u64 bits = to_bits(x);
@@ -72,7 +72,7 @@ struct Cast {
     } else if constexpr (is_float<From>) {
       return x;
     } else if constexpr (sizeof(From) >= 4) {
-      // All integers beyond 65519 become infinities, and up to 2^24 FLOAT32 has every one.
+      // All integers beyond 65519 become infinities, and FLOAT32 represents every integer up to 2^24.
       constexpr From kInfinite = From{1} << 20;
       const From below = x < kInfinite ? x : kInfinite;
       if constexpr (std::is_signed_v<From>) {

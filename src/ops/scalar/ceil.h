@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_CEIL: the least integer not below x, which is -floor(-x), signs of zeros included. Floats only.
+// ELEMENT_WISE_CEIL: the smallest integer not below x, which equals -floor(-x), including the signs of zeros. Floats
+// only.
 #pragma once
 
 #include "base/float_bits.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_CLIP: max(min(x, Max), Min). Min and Max are taken in the tensor's type: floats round to nearest even,
-// integers drop the fraction and stop at the type's limits. A NaN anywhere gives NaN; where x equals a bound the bound
-// is taken, which shows in the sign of a zero; where Min is above Max, Min wins.
+// ELEMENT_WISE_CLIP: max(min(x, Max), Min). Min and Max are converted to the tensor's type: floats round to nearest
+// even, integers truncate and saturate. A NaN anywhere gives NaN. If x equals a bound, the result is the bound, which
+// matters for the sign of a zero. If Min is above Max, Min wins.
 #pragma once
 
 #include "base/scalar.h"
@@ -13,7 +13,7 @@ template <class T>
 struct Clip {
   compute_t<T> min;
   compute_t<T> max;
-  compute_t<T> last;  // of floats, added to the result: NaN where a bound is one, else -0, which changes nothing
+  compute_t<T> last;  // for floats, added to the result: NaN if a bound is NaN, else -0, which changes nothing
 
   ANYDML_HOST_DEVICE constexpr explicit Clip(const Attributes& attributes)
       : min(widen(attributes.values[0].as<T>())), max(widen(attributes.values[1].as<T>())), last(0) {

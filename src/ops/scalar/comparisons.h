@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_LOGICAL_GREATER_THAN and its kin: 1 where it is so, else 0. +0 equals -0, and with NaN nothing is so.
+// ELEMENT_WISE_LOGICAL_GREATER_THAN and similar operators: 1 if the comparison holds, else 0. +0 equals -0, and no
+// comparison with NaN holds.
 #pragma once
 
 #include "base/float_bits.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_DIVIDE: a / b. Floats round once to nearest even, by IEEE 754's rules for zeros and infinities.
-// Integers truncate; b = 0 gives 0; MIN and -1 give MIN, as wrapping does.
+// ELEMENT_WISE_DIVIDE: a / b. Floats round once to nearest even, with IEEE 754's rules for zeros and infinities.
+// Integers truncate; b = 0 gives 0; MIN / -1 gives MIN, as with wrapping.
 #pragma once
 
 #include "base/float_bits.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_FLOOR: the greatest integer not above x. Zeros keep their sign, infinities and NaN stay. Floats only.
+// ELEMENT_WISE_FLOOR: the largest integer not above x. Zeros keep their sign; infinities and NaN are unchanged. Floats
+// only.
 #pragma once
 
 #include "base/float_bits.h"

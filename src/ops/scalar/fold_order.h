@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The order in which long sums and products are computed, the same for every family, device and number of threads
-// (docs/numerics.md). Elements are counted in row-major order of the axes that are folded, and taken in blocks. Where
-// the innermost axis is among them, element i of a block goes to lane i mod kReduceLanes, each lane takes its elements
-// in order, and lanes are folded in halves; otherwise a block is taken element by element. The results of the blocks
-// are combined in a tree.
+// (docs/numerics.md). Elements are counted in row-major order of the axes that are folded, and processed in blocks. If
+// the innermost axis is among them, element i of a block goes to lane i mod kReduceLanes, each lane folds its elements
+// in order, and the lanes are folded in halves; otherwise a block is folded element by element. The results of the
+// blocks are combined in a tree.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@ namespace anydml {
 inline constexpr std::int64_t kReduceBlock = 4096;
 inline constexpr std::int64_t kReduceLanes = 64;
 
-// Sums start from -0, the one number that changes no other: a sum of -0s is -0.
+// Sums start from -0, the only number that changes no other: a sum of -0s is -0.
 template <class T>
 inline constexpr T kNothing = is_float<T> ? static_cast<T>(-0.0) : T{0};
 
-// The results of blocks, given in order, to one: neighbours by pairs, an odd last one carried up, until one is left.
-// A pair is combined as soon as both of its parts are there, so that a few values are held for any number of blocks.
+// Combines the results of blocks, added in order, into one: neighbors in pairs, an odd last one carried up, until one
+// is left. A pair is combined as soon as both of its parts are available, so that only a few values are stored for any
+// number of blocks.
 template <class Value>
 class BlockTree {
  public:
@@ -34,7 +35,7 @@ class BlockTree {
     ++count_;
   }
 
-  // Of at least one block.
+  // Requires at least one block.
   template <class Combine>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr Value total(Combine combine) const {
     Value value = held_[depth_ - 1];
@@ -45,7 +46,7 @@ class BlockTree {
   }
 
  private:
-  static constexpr u32 kMostLevels = 52;  // counts of elements fit 63 bits
+  static constexpr u32 kMostLevels = 52;  // element counts fit into 63 bits
 
   Value held_[kMostLevels];
   u32 depth_ = 0;

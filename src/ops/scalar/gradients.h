@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_CLIP_GRAD: 0 where x <= Min or x >= Max, else the gradient; bounds as in CLIP. ACTIVATION_RELU_GRAD: the
-// gradient where x > 0, else 0. The gradient passes bit for bit.
+// ELEMENT_WISE_CLIP_GRAD: 0 if x <= Min or x >= Max, else the gradient; bounds as in CLIP. ACTIVATION_RELU_GRAD: the
+// gradient if x > 0, else 0. The gradient is copied bit for bit.
 #pragma once
 
 #include "base/scalar.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_IF: a where the condition is not 0, else b, bit for bit.
+// ELEMENT_WISE_IF: a if the condition is not 0, else b, bit for bit.
 #pragma once
 
 #include "base/element.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The words from which a definition is best put together, so that a compiler makes vectors of a loop over it: one
-// machine operation each, and no branch. Arithmetic, comparisons of integers and conversions need no word, and
+// Vectorizable primitives for definitions: each is one machine operation without a branch, so that compilers can
+// vectorize a loop over a definition. Arithmetic, integer comparisons and conversions need no primitive, and
 // primitives.h has those that differ between machines.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace anydml {
 
-// `condition ? a : b`, by bits. Where the condition compares floats, g++ 12 would turn it round and then ask for NaN
-// too, which takes Arm seven instructions. FLOAT32 and FLOAT64 have functions of their own, whose arguments may be
+// `condition ? a : b`, on the bits. If the condition compares floats, g++ 12 would invert it and then also test for
+// NaN, which takes seven instructions on Arm. FLOAT32 and FLOAT64 have their own overloads, whose arguments may be
 // literals on any machine.
 template <class Bits>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Bits select_bits(bool condition, Bits a, Bits b) {
@@ -32,8 +32,8 @@ template <class T>
   return from_bits<f64>(select_bits(condition, to_bits(a), to_bits(b)));
 }
 
-// Whether x > 0. By bits: of "x > 0 ? x : 0" clang makes Arm's FMAXNM, which turns a signalling NaN into a NaN and not
-// into 0.
+// Whether x > 0, on the bits: clang compiles "x > 0 ? x : 0" to Arm's FMAXNM, which turns a signaling NaN into a NaN
+// instead of 0.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_positive(T x) {
   if constexpr (is_float<T>) {
@@ -43,11 +43,11 @@ template <class T>
   }
 }
 
-// The greater and the less of two: a NaN in either wins, and +0 is above -0.
+// The larger and the smaller of two numbers: a NaN in either wins, and +0 is above -0.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T greater_of(T a, T b) {
   if constexpr (is_float<T>) {
-    // For equal numbers both bits, which are those of -0 only if both are -0. b if it is NaN.
+    // For equal numbers, the AND of their bits, which is -0 only if both are -0. b if it is NaN.
     const auto differ = static_cast<float_bits_t<T>>(static_cast<float_bits_t<T>>(a == b) - 1);
     const T not_a = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(b) & (to_bits(a) | differ)));
     return select(a != a, a, select(a > b, a, not_a));
@@ -66,7 +66,7 @@ template <class T>
   }
 }
 
-// |x|, and x with the sign of another, by bits.
+// |x|, and x with the sign of another number, on the bits.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T magnitude_of(T x) {
   return from_bits<T>(static_cast<float_bits_t<T>>(to_bits(x) & FloatParts<T>::kMagnitude));
@@ -80,18 +80,19 @@ template <class T>
   return from_bits<f64>((to_bits(x) & F::kMagnitude) | (to_bits(sign) & F::kSign));
 }
 
-// c0 + c1 x + c2 x^2 ... in the fewest possible operations.
+// c0 + c1 x + c2 x^2 ... with the fewest operations.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 horner(f64, f64 c) { return c; }
 template <class... More>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 horner(f64 x, f64 c, More... more) {
   return fused(horner(x, more...), x, c);
 }
 
-// a / b and the square root of x, of numbers and to numbers that are far from overflow and from subnormal ones, b above
-// 0 and x 0 or above; NaN passes, and x below 0 has the root NaN. Rounded as IEEE 754 says, or on a GPU with Last::near
-// to within two units of the last place. (On a GPU a quotient within 2^-52 of such a unit from a midpoint might be
-// rounded to the other side: about one of 2^52.) CUDA's own guard against other numbers by a branch and take twice as
-// long: these refine an estimate, and the last step adds the correction from the remainder, which is exact.
+// a / b and the square root of x, for operands and results that are far from overflow and from subnormal numbers, with
+// b > 0 and x >= 0. NaN passes through, and the root of a negative x is NaN. Rounded as IEEE 754 requires, or on a GPU
+// with Last::near to within two units in the last place. (On a GPU, a quotient within 2^-52 of a unit from a midpoint
+// might be rounded to the wrong side: about one in 2^52.) CUDA's own functions guard against other numbers with a
+// branch and take twice as long. These refine an estimate, and the last step adds a correction from the remainder,
+// which is exact.
 enum class Last { exact, near };
 template <Last last = Last::exact>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 quotient_of(f64 a, f64 b) {
@@ -100,7 +101,7 @@ template <Last last = Last::exact>
     const f64 error = fused(-b, first, 1.0);
     const f64 inverse = fused(first, fused(error, error, error), first);
     const f64 near = a * inverse;
-    // So that -0 is unchanged.
+    // Written this way so that -0 is unchanged.
     return last == Last::near ? near : fused(fused(b, near, -a), -inverse, near);
   } else {
     return a / b;
@@ -109,7 +110,7 @@ template <Last last = Last::exact>
 template <Last last = Last::exact>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 root_of(f64 x) {
   if constexpr (kOnGpu) {
-    // The root of 0 begins with that of a tiny number. As integers, numbers below 0 are above all others.
+    // The root of 0 starts from that of a tiny number. Compared as integers, negative numbers are above all others.
     constexpr u32 kTiny = u32{1} << 28;
     const auto high = static_cast<u32>(to_bits(x) >> 32);
     const f64 first = inverse_root_estimate(from_bits<f64>(u64{high < kTiny ? kTiny : high} << 32));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_LOGICAL_AND, OR, XOR and NOT: 1 or 0; whatever is not 0 is true.
+// ELEMENT_WISE_LOGICAL_AND, OR, XOR and NOT: 1 or 0; any nonzero value is true.
 #pragma once
 
 #include "base/element.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_LOGICAL_EQUALS: 1 where a and b are equal, else 0. +0 equals -0, and NaN equals nothing.
+// ELEMENT_WISE_LOGICAL_EQUALS: 1 if a and b are equal, else 0. +0 equals -0, and NaN equals nothing.
 #pragma once
 
 #include "base/float_bits.h"
@@ -16,7 +16,7 @@ struct LogicalEquals {
  private:
   ANYDML_HOST_DEVICE static constexpr bool equal(T a, T b) {
     if constexpr (std::is_same_v<T, f16>) {
-      // By bits, since a conversion costs more. All bitwise operators, so that no branch is left.
+      // Compares the bits, since a conversion costs more. Uses only bitwise operators, so that there are no branches.
       const auto both = static_cast<u16>(a.bits | b.bits);
       const bool zeros = (both & FloatParts<f16>::kMagnitude) == 0;
       return zeros | ((a.bits == b.bits) & !is_nan(a));

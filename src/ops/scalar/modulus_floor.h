@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_MODULUS_FLOOR: a - b * floor(a / b), the quotient taken exactly; Python's %.
+// ELEMENT_WISE_MODULUS_FLOOR: a - b * floor(a / b), with an exact quotient; Python's %.
 //
 //   a non-zero result has b's sign          a zero result of floats has b's sign
 //   integers: b = 0 gives 0, MIN and -1 give 0
-//   floats:   b = +-0, a = +-inf or a NaN gives NaN; subnormals are kept; with m the truncated remainder, exact, the
-//             result is m, or m + b rounded once to nearest even where m is not 0 and its sign differs from b's.
-//             So for b = +-inf: a where the signs agree, b where they differ.
+//   floats:   b = +-0, a = +-inf or a NaN gives NaN; subnormals are kept; with m the exact truncated remainder, the
+//             result is m, or m + b rounded once to nearest even if m is not 0 and its sign differs from b's.
+//             So for b = +-inf: a if the signs agree, b if they differ.
 #pragma once
 
 #include "ops/scalar/modulus_truncate.h"
@@ -26,7 +26,8 @@ struct ModulusFloor {
       if ((m_bits & F::kMagnitude) > F::kInfinity || (m_bits & F::kSign) == b_sign) {
         return m;
       }
-      // FLOAT16 rounds twice here, to FLOAT32 and then to FLOAT16, which is the same as once: 24 >= 2 * 11 + 2.
+      // FLOAT16 is rounded twice here, to FLOAT32 and then to FLOAT16, which equals a single rounding: 24 >= 2 * 11 +
+      // 2.
       return narrow<T>(widen(m) + widen(b));
     } else if constexpr (std::is_signed_v<T>) {
       return m != 0 && (m < 0) != (b < 0) ? static_cast<T>(m + b) : m;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_MODULUS_TRUNCATE: a - b * trunc(a / b), the quotient taken exactly; C's % and fmod.
+// ELEMENT_WISE_MODULUS_TRUNCATE: a - b * trunc(a / b), with an exact quotient; C's % and fmod.
 //
 //   a non-zero result has a's sign          a zero result of floats has a's sign
 //   integers: b = 0 gives 0, MIN and -1 give 0
@@ -21,7 +21,7 @@ struct ModulusTruncate {
       }
       if constexpr (std::is_signed_v<T>) {
         if (b == -1) {
-          return 0;  // and MIN % -1 never reaches the machine, where it traps on x86
+          return 0;  // and MIN % -1 never reaches the hardware, where it traps on x86
         }
       }
       return static_cast<T>(a % b);
@@ -29,10 +29,10 @@ struct ModulusTruncate {
   }
 
  private:
-  // Long division on the significands. With a = A * 2^ea and b = B * 2^eb, ea >= eb, the remainder is
-  // (A * 2^(ea - eb) mod B) * 2^eb. The power of two goes in by as many bits at a time as 64-bit arithmetic holds:
-  // R < B < 2^(fraction bits + 1) leaves 63 - fraction bits, which is 53 for FLOAT16 (one more step), 40 for FLOAT32
-  // (at most 7 more steps) and 11 for FLOAT64 (at most 186 more). No floating-point operation takes part.
+  // Long division on the significands. With a = A * 2^ea and b = B * 2^eb, ea >= eb, the remainder is (A * 2^(ea - eb)
+  // mod B) * 2^eb. The power of two is applied in as many bits at a time as 64-bit arithmetic allows: R < B <
+  // 2^(fraction bits + 1) leaves 63 - fraction bits, which is 53 for FLOAT16 (one more step), 40 for FLOAT32 (at most 7
+  // more steps) and 11 for FLOAT64 (at most 186 more). No floating-point operations are involved.
   ANYDML_HOST_DEVICE static constexpr T of_floats(T a, T b) {
     using F = FloatParts<T>;
     using Bits = typename F::Bits;
@@ -46,7 +46,7 @@ struct ModulusTruncate {
     if (x < y) {
       return a;
     }
-    // A subnormal has the exponent of the least normal numbers and no hidden bit.
+    // A subnormal has the exponent of the smallest normal numbers and no hidden bit.
     const int x_exponent = x < F::kHidden ? 1 : static_cast<int>(x >> F::kFractionBits);
     const int y_exponent = y < F::kHidden ? 1 : static_cast<int>(y >> F::kFractionBits);
     const u64 divisor = static_cast<u64>(y & F::kFraction) | (y < F::kHidden ? 0 : u64{F::kHidden});
@@ -58,11 +58,11 @@ struct ModulusTruncate {
     if (remainder == 0) {
       return from_bits<T>(sign);
     }
-    // Bring the leading one to the hidden position, or as far as the least exponent allows.
+    // Move the leading one to the position of the hidden bit, or as far as the smallest exponent allows.
     const int wanted = leading_zeros(remainder) - kRoom;
     const int shift = wanted < y_exponent - 1 ? wanted : y_exponent - 1;
     const u64 exponent = static_cast<u64>(y_exponent - shift);
-    // The hidden bit, if there is one, adds the one that is subtracted from the exponent here.
+    // The hidden bit, if there is one, adds the 1 that is subtracted from the exponent here.
     const u64 magnitude = (remainder << shift) + ((exponent - 1) << F::kFractionBits);
     return from_bits<T>(static_cast<Bits>(sign | magnitude));
   }

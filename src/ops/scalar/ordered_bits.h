@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elements as integers in the same order as the elements, so that no comparison of floats has to treat NaN and zeros
-// specially: +0 is above -0, and a NaN is above everything. Integers are unchanged.
+// Maps elements to integers in the same order, so that comparisons need not treat NaN and zeros specially: +0 is above
+// -0, and a NaN is above everything. Integers are unchanged.
 #pragma once
 
 #include <limits>
@@ -29,7 +29,7 @@ struct Ordered {
       return of;
     }
   }
-  // The element again, or its bits. kNan is the bits of a NaN too.
+  // Converts a key back to the element or its bits. kNan is also the bits of a NaN.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Key element(Key key) {
     if constexpr (is_float<T>) {
       const auto sign = static_cast<Key>(key >> (sizeof(T) * 8 - 1));
@@ -38,7 +38,7 @@ struct Ordered {
       return key;
     }
   }
-  // The key of the least element: -infinity, or the least integer.
+  // The key of the smallest element: -infinity, or the smallest integer.
   static constexpr Key kLeast = [] {
     if constexpr (is_float<T>) {
       return static_cast<Key>(~static_cast<Key>(FloatParts<T>::kInfinity));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_IS_NAN and ELEMENT_WISE_IS_INFINITY: 1 where x is one, else 0. By bits; floats only.
+// ELEMENT_WISE_IS_NAN and ELEMENT_WISE_IS_INFINITY: 1 if x is NaN or infinite, respectively, else 0. Computed on the
+// bits; floats only.
 #pragma once
 
 #include "base/scalar.h"
@@ -14,7 +15,7 @@ struct IsNan {
   }
 };
 
-// InfinityMode: 0 either, 1 the positive, 2 the negative.
+// InfinityMode: 0 either, 1 positive, 2 negative.
 template <class T, class Truth>
 struct IsInfinity {
   u32 mode;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The seam between the scalar definitions and the machine that computes them, its upper half; base/primitives.h has the
-// lower one, and says which machines there are and what a device has to supply. Everything that a definition does with
-// floats is here, or an operator, a comparison or a conversion of f32 and f64, or in integers.
+// The upper half of the interface between the scalar definitions and the machine that computes them. The lower half is
+// base/primitives.h, which lists the machines and the functions that a device has to supply. Everything that a
+// definition does with floats is either here, or an operator, comparison or conversion of f32 and f64, or integer
+// arithmetic.
 #pragma once
 
 #include "base/float_bits.h"
@@ -42,8 +43,8 @@ ANYDML_PRIMITIVE f32 near_power_of_two(f32 x) { return f32::of_bits(Float32Primi
 
 #else
 
-// ANYDML_ON names the operation for each machine, where FLOAT32 and FLOAT64 have one each. On CUDA these round to
-// nearest and keep subnormals whatever the compiler's options are.
+// ANYDML_ON names the operation for each machine, for operations that have one function each for FLOAT32 and FLOAT64.
+// On CUDA these round to nearest and keep subnormals whatever the compiler's options are.
 #if defined(__CUDA_ARCH__)
 #define ANYDML_ON(builtin, cuda) cuda
 #else
@@ -58,9 +59,9 @@ ANYDML_PRIMITIVE f64 fused(f64 a, f64 b, f64 c) { return ANYDML_ON(__builtin_fma
 ANYDML_PRIMITIVE f32 square_root(f32 x) { return ANYDML_ON(__builtin_sqrtf, ::__fsqrt_rn)(x); }
 ANYDML_PRIMITIVE f64 square_root(f64 x) { return ANYDML_ON(__builtin_sqrt, ::__dsqrt_rn)(x); }
 
-// IEEE 754's roundings to an integer: down, up, towards 0, to the nearest with halves away from 0, and to the nearest
-// with halves to even. Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged. The
-// machine always rounds to nearest here, on which the last one relies.
+// IEEE 754's roundings to an integer: down, up, toward zero, to nearest with ties away from zero, and to nearest with
+// ties to even. Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged. The last one
+// relies on the rounding mode, which is always to nearest here.
 ANYDML_PRIMITIVE f32 round_down(f32 x) { return ANYDML_ON(__builtin_floorf, ::floorf)(x); }
 ANYDML_PRIMITIVE f64 round_down(f64 x) { return ANYDML_ON(__builtin_floor, ::floor)(x); }
 ANYDML_PRIMITIVE f32 round_up(f32 x) { return ANYDML_ON(__builtin_ceilf, ::ceilf)(x); }
@@ -73,23 +74,23 @@ ANYDML_PRIMITIVE f32 round_even(f32 x) { return ANYDML_ON(__builtin_rintf, ::rin
 ANYDML_PRIMITIVE f64 round_even(f64 x) { return ANYDML_ON(__builtin_rint, ::rint)(x); }
 #undef ANYDML_ON
 
-// A GPU has other threads to run while an operation waits for another: the fewest operations are best, in the longest
-// chain. ANYDML_LIKE_A_GPU makes a CPU compute as a GPU does, for tests.
+// A GPU runs other threads while an operation waits for another, so the fewest operations are best, even in a long
+// dependency chain. ANYDML_LIKE_A_GPU makes a CPU compute as a GPU does, for tests.
 #if defined(__CUDA_ARCH__) || defined(ANYDML_LIKE_A_GPU)
 inline constexpr bool kOnGpu = true;
 #else
 inline constexpr bool kOnGpu = false;
 #endif
 
-// Where they are, functions keep powers of tiny numbers from becoming subnormal if they are too small to change a
-// result.
+// If subnormals are slow, functions keep powers of tiny numbers from becoming subnormal when they are too small to
+// change a result.
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
 inline constexpr bool kSubnormalsAreSlow = true;
 #else
 inline constexpr bool kSubnormalsAreSlow = false;
 #endif
 
-// Some twenty bits of 1 / x and of 1 / sqrt(x), as NVIDIA's GPUs have them for the upper half of a FLOAT64.
+// About twenty bits of 1 / x and of 1 / sqrt(x), as NVIDIA's GPUs provide them for the upper half of a FLOAT64.
 ANYDML_PRIMITIVE f64 inverse_estimate(f64 x) {
 #if defined(__CUDA_ARCH__)
   f64 y = 0;
@@ -109,7 +110,7 @@ ANYDML_PRIMITIVE f64 inverse_root_estimate(f64 x) {
 #endif
 }
 
-// a / b to within two units of the last place, of numbers that FLOAT16 has.
+// a / b to within two units in the last place, for numbers that FLOAT16 can represent.
 ANYDML_PRIMITIVE f32 near_quotient(f32 a, f32 b) {
 #if defined(__CUDA_ARCH__)
   f32 inverse = 0;
@@ -120,7 +121,7 @@ ANYDML_PRIMITIVE f32 near_quotient(f32 a, f32 b) {
 #endif
 }
 
-// 2^x for |x| <= 1/2, off by less than 2^-22 of itself, if the machine has an instruction for it.
+// 2^x for |x| <= 1/2, with a relative error below 2^-22, if the machine has an instruction for it.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool kHasNearPowerOfTwo = true;
 ANYDML_PRIMITIVE f32 near_power_of_two(f32 x) {

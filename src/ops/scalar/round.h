@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_ROUND: to the nearest integer, halves to even (RoundingMode 0) or away from 0 (2), or towards 0 (1).
-// Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged. Floats only.
+// ELEMENT_WISE_ROUND: to the nearest integer with ties to even (RoundingMode 0) or away from zero (2), or toward zero
+// (1). Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged. Floats only.
 #pragma once
 
 #include "base/scalar.h"
@@ -15,7 +15,7 @@ struct Round {
   ANYDML_HOST_DEVICE constexpr explicit Round(const Attributes& attributes) : mode(attributes.values[0].as<u32>()) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
-    // Branches, since they depend on no element: compilers make a loop for each mode.
+    // Branches are fine, since they do not depend on elements: compilers generate a loop for each mode.
     if (mode == 0) {
       return round_even(x);
     }

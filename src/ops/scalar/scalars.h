@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All definitions, for code that makes kernels or tables of them. No other code needs all.
+// All definitions, for code that builds kernels or tables from them. Other code should include only what it needs.
 #pragma once
 
 #include "ops/scalar/abs.h"

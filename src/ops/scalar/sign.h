@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_SIGN: -1 below 0, 1 above, else 0: +0 for zeros of either sign and, as the documents' formula has it,
-// for NaN.
+// ELEMENT_WISE_SIGN: -1 below 0, 1 above, else 0: +0 for zeros of either sign and, as in the documented formula, for
+// NaN.
 #pragma once
 
 #include "ops/scalar/lanes.h"

@@ -7,8 +7,8 @@
 
 namespace anydml {
 
-// x / (1 + |x|). A division of FLOAT64 takes several times as long as all this: the reciprocal in FLOAT32 is off by
-// about 2^-24, and two terms of the series 1 / (1 - error) remove that. For an infinity the error is NaN.
+// x / (1 + |x|). A FLOAT64 division would take several times as long as this code: the reciprocal in FLOAT32 has an
+// error of about 2^-24, and two terms of the series 1 / (1 - error) remove it. For an infinity the error is NaN.
 struct SoftsignOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     const f64 x{value};
@@ -23,11 +23,11 @@ using Softsign = Function<T, SoftsignOf>;
 struct ErfOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace error_function;
-    // Beyond these the result is 1, or -1; NaN passes.
+    // Beyond these limits the result is 1 or -1; NaN passes through.
     constexpr f32 kMost = 3.9375f;
     value = select(value > kMost, kMost, value);
     value = select(value < -kMost, -kMost, value);
-    // All terms of the polynomial are of one sign at the one end, and of the size of the result at the other.
+    // All terms of the polynomial have the same sign at one end, and the magnitude of the result at the other.
     const f64 x{value};
     const f64 t = fused(x, x, -7.5);
     const f64 t2 = t * t;
@@ -49,11 +49,11 @@ using Erf = Function<T, ErfOf>;
 // 0.5 x (1 + erf(x / sqrt(2))), which is x - |x| q for x above 0 and -|x| q below, where q = erfc(|x| / sqrt(2)) / 2.
 struct GeluOf {
   static constexpr bool kIsLong = true;
-  // The fourth root of q is flat enough for a polynomial that loses few bits up to here.
+  // The fourth root of q is flat enough for a polynomial that loses few bits up to this point.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return x < -4.5f; }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace error_function;
-    // From 5.5 on the result is x. -0 is unchanged; NaN passes.
+    // From 5.5 on the result is x. -0 is unchanged; NaN passes through.
     const f32 magnitude = magnitude_of(x);
     const f64 a{select(magnitude > 5.5f, 5.5f, magnitude)};
     const f64 positive{select(x < 0.0f, 0.0f, x)};
@@ -69,14 +69,14 @@ struct GeluOf {
     const f64 low = fused(fused(a2, t4, a1), t4, a0);
     const f64 high = fused(fused(a5, t4, a4), t4, a3);
     const f64 root = fused(high, t4 * t4 * t4, low);
-    // For tiny x this is a little less than 1/2: half of an odd subnormal is a tie, and the true value lies above it.
+    // For tiny x this is slightly less than 1/2: half of an odd subnormal is a tie, and the true value lies above it.
     const f64 square = root * root;
     return fused(-a, square * square, positive);
   }
   // q = exp(-a^2 / 2) times approximately 1 / (sqrt(2 pi) a); a^2 is exact.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
     using namespace error_function;
-    // Beyond -15 the result is -0; the value of 1 / a^2 does not matter there. -infinity gives NaN in the last line.
+    // Below -15 the result is -0; the value of 1 / a^2 does not matter there. -infinity gives NaN in the last line.
     const f64 a{select(x < -15.0f, 15.0f, -x)};
     const f64 a_squared = a * a;
     const f64 v = quotient_of<Last::near>(1.0, a_squared);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Functions based on the exponential function.
 //
-// exp(x) is a power of two, which is exact, times exp(r) for a small r; the part of exp(r) beyond 1 is a polynomial.
-// All functions here add that part last, multiplied by an exact number: little but the last rounding is lost.
+// exp(x) is an exact power of two times exp(r) for a small r; exp(r) - 1 is a polynomial. All functions here add that
+// part last, multiplied by an exact number, so that almost the only error is the final rounding.
 #pragma once
 
 #include "ops/scalar/functions/exponential_constants.h"
@@ -12,7 +12,7 @@ namespace anydml {
 
 namespace exponential {
 
-// Beyond these limits exp is infinite, or 0, in FLOAT32. NaN passes.
+// Beyond these limits exp is infinite or 0 in FLOAT32. NaN passes through.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 clamped(f32 x, f32 least, f32 most) {
   x = select(x > most, most, x);
   return select(x < least, least, x);
@@ -28,11 +28,11 @@ struct Parts {
   f64 power;
 };
 
-// How near the part is: to less than an ulp of itself, or of 1, which is one operation less.
+// The accuracy of the part: less than an ulp of itself, or of 1, which saves one operation.
 enum class Near { itself, one };
 
-// exp(r) - 1 and 2^k for x = k ln 2 + r, on a GPU: most of r in FLOAT32, where k times the highest bits of ln 2 is
-// exact, and so is the difference. For |x| <= 170.
+// exp(r) - 1 and 2^k for x = k ln 2 + r, on a GPU: most of r is computed in FLOAT32, where the product of k and the
+// high bits of ln 2 is exact, and so is the difference. For |x| <= 170.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_on_gpu(f32 x) {
   constexpr f32 kShift = 0x1.8p23f + 1023;
   const f32 shifted = fused(x, static_cast<f32>(kLog2OfE), kShift);
@@ -42,8 +42,8 @@ enum class Near { itself, one };
   return {fused(r * r, tail, r), from_bits<f64>(static_cast<u64>(to_bits(shifted) << 20) << 32)};
 }
 
-// x = k ln 2 + r. k stands in the lowest bits of a sum that is too large for a fraction, with the bias of FLOAT64's
-// exponent, so that a shift makes a power of two of it. For x from -700 to 710, where it is infinite.
+// x = k ln 2 + r. k is in the lowest bits of a sum that is too large to have a fraction, together with the bias of
+// FLOAT64's exponent, so that a shift turns it into a power of two. For x from -700 to 710, where exp is infinite.
 template <Near near = Near::itself>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_of(f64 x) {
   constexpr f64 kShift = 0x1.8p52 + 1023;
@@ -51,7 +51,7 @@ template <Near near = Near::itself>
   const f64 k = shifted - kShift;
   f64 r = fused(k, -kLn2High, x);
   r = fused(k, -kLn2Low, r);
-  // Sums of products with powers of r: on Arm a constant costs nothing as a factor, and a move as a term.
+  // Written as sums of products with powers of r: on Arm a constant is free as a factor, but costs a move as an addend.
   const f64 r2 = r * r;
   const f64 r3 = r2 * r;
   const f64 r4 = r2 * r2;
@@ -72,7 +72,7 @@ template <Near near = Near::itself>
 // 1 + exp(x)
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 one_and(Parts e) { return fused(e.part, e.power, e.power + 1.0); }
 
-// Where no attribute takes part, so that every result is proven, each machine may take its own way.
+// If there are no attributes, every result is proven, so each kind of machine may use its own method.
 template <Near near>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts proven_parts_of(f32 x) {
   if constexpr (kOnGpu) {
@@ -99,9 +99,9 @@ struct SigmoidOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace exponential;
     const f32 minus = clamped(-x, -104.0f, 104.0f);
-    // Near 0 the result is 1/2 + x/4, which may be a midpoint of two FLOAT32, and a little nearer to 1/2: too little
-    // for a FLOAT64, but it decides. So we divide not 1 but a near number, above for x < 0 and below for x > 0: the
-    // highest bits of -x, as a number, are 1 and 5 there.
+    // Near 0 the result is 1/2 + x/4, which may be a midpoint of two FLOAT32, moved slightly toward 1/2: by too little
+    // for a FLOAT64, but it decides the rounding. So we divide not 1 but a nearby number, above 1 for x < 0 and below 1
+    // for x > 0: the top bits of -x, read as an integer, are 1 and 5 in these cases.
     const f64 one = from_bits<f64>(to_bits(f64{1.0}) + 2 - (to_bits(f64{minus}) >> 61));
     return quotient_of(one, one_and(proven_parts_of<Near::one>(minus)));
   }
@@ -118,15 +118,16 @@ class SwishOf {
         limit_(limit_of(scale_)) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    // Beyond these limits the exponential is so large that the result is 0, or nothing beside 1.
+    // Beyond these limits the exponential is so large that the result is 0, or so small that it vanishes next to 1.
     const auto limit = static_cast<f32>(limit_);
     const f32 inside = exponential::clamped(x, -limit, limit);
-    // Of a tiny x half is left, and a little more: too little for a FLOAT64, but where the half is a midpoint of two
-    // FLOAT32, below 2^-126, it decides. So something is added there, which disappears in any greater x.
+    // For a tiny x the result is slightly more than x / 2: by too little for a FLOAT64, but if x / 2 is a midpoint of
+    // two FLOAT32, below 2^-126, it decides the rounding. So a small number is added there, which vanishes in any
+    // larger x.
     const f64 below = exponential::one_and(exponential::parts_of<exponential::Near::one>(scale_ * f64{inside}));
     return with_sign_of(quotient_of(f64{x} + more_, below), f64{x});
   }
-  // Infinities: x / 1, or infinity by infinity.
+  // Infinities: x / 1, or infinity / infinity.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const {
     return magnitude_of(x) > static_cast<f32>(kMost);
   }
@@ -164,7 +165,7 @@ struct EluOf {
 template <class T>
 using Elu = Function<T, EluOf>;
 
-// max(0, x) + min(0, Alpha * (exp(x / Alpha) - 1)), of which one term is 0 whatever Alpha's sign is.
+// max(0, x) + min(0, Alpha * (exp(x / Alpha) - 1)); one term is always 0, whatever the sign of Alpha.
 struct CeluOf {
   f64 alpha;
   f64 inverse;

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Functions of one element that are correctly rounded: the nearest FLOAT32 or FLOAT16 to the true value, ties to even,
-// for every input. A function is a class `Of` that returns a FLOAT64 so near the true value that rounding it once gives
-// the right result; tests/functions proves that for every FLOAT32, which includes every FLOAT16.
+// for every input. A function is a class `Of` that returns a FLOAT64 so close to the true value that rounding it once
+// gives the correct result; tests/functions proves that for every FLOAT32, which includes every FLOAT16.
 //
-//   f64 ordinary(f32 x) const   without a branch, since compilers make vectors of it (cpu/function_loops-inl.h)
-//   bool is_hard(f32 x) const   optional: inputs that `ordinary` leaves to
-//   f64 hard(f32 x) const       which has no branch either. Hard elements are taken together.
+//   f64 ordinary(f32 x) const   branch-free, since compilers vectorize it (cpu/function_loops-inl.h)
+//   bool is_hard(f32 x) const   optional: whether x needs `hard` instead of `ordinary`
+//   f64 hard(f32 x) const       branch-free too; hard elements are gathered and processed together
 //
-// kIsLong, optional: it has so many constants and intermediate values that the registers of Arm hold two vectors of it
-// at a time, and not four.
+// kIsLong, optional: the function has so many constants and intermediate values that Arm's registers have room for only
+// two vectors at a time, and not four.
 //
-// A function of two takes two, and its is_hard(x, y, result) may use the result of `ordinary`; is_hard<T>(result) uses
-// only that, for results of type T. A function is constructed from the operator's attributes if it has any.
+// A function of two arguments has two parameters, and its is_hard(x, y, result) may use the result of `ordinary`;
+// is_hard<T>(result) uses only that, for results of type T. A function is constructed from the operator's attributes if
+// it has any.
 //
-// A function of two may have a quick way for FLOAT16, since there are too many pairs for a table:
+// A function of two arguments may have a quick path for FLOAT16, since there are too many pairs for a table:
 //
-//   f32 quick(f32 x, f32 y) const           near enough to the true value that rounding it is right
-//   bool is_unclear(f32 result) const       unless it is too near to a midpoint: then all of the above decides
+//   f32 quick(f32 x, f32 y) const           close enough to the true value that rounding it is correct
+//   bool is_unclear(f32 result) const       unless it is too close to a midpoint: then the functions above decide
 #pragma once
 
 #include "base/scalar.h"
@@ -24,8 +25,8 @@
 
 namespace anydml {
 
-// A FLOAT64 as a FLOAT32 whose last bit says whether anything follows, so that rounding that to FLOAT16 is rounding
-// once: nothing is taken for a tie that is none.
+// Converts a FLOAT64 to a FLOAT32 whose last bit is set if any nonzero digit follows (rounding to odd). Rounding that
+// to FLOAT16 equals a single rounding, since nothing is mistaken for a tie.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 to_odd(f64 y) {
   constexpr u64 kRest = (u64{1} << 29) - 1;
   const u64 bits = to_bits(y);
@@ -33,7 +34,7 @@ namespace anydml {
   return static_cast<f32>(from_bits<f64>((bits & ~kRest) | odd));
 }
 
-// A FLOAT64 in FLOAT32 or FLOAT16, rounded once.
+// Converts a FLOAT64 to FLOAT32 or FLOAT16 with a single rounding.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T narrow_once(f64 y) {
   if constexpr (sizeof(T) == sizeof(f32)) {
@@ -43,8 +44,8 @@ template <class T>
   }
 }
 
-// A sum of two in FLOAT64, the second less than the last place of the first, rounded to the odd neighbour likewise, so
-// that a value near a midpoint of two FLOAT32 is not mistaken for it.
+// The sum of two FLOAT64, the second less than the last place of the first, rounded to odd as well, so that a value
+// close to a midpoint of two FLOAT32 is not mistaken for it.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sum_to_odd(f64 y, f64 more) {
   const u64 follows = more != 0.0;
   const u64 below = follows & ((to_bits(y) ^ to_bits(more)) >> 63);
@@ -56,7 +57,8 @@ concept HasHard = requires(const Of& of, Inputs... inputs) {
   of.hard(inputs...);
 };
 
-// How a definition says that an element is hard. (Concepts, since nvcc takes no such question within a function.)
+// How a definition tells that an element is hard. (Concepts, since nvcc does not accept these requires expressions
+// inside a function.)
 template <class Of, class T>
 concept IsHardByType = requires(const Of& of, f64 result) {
   of.template is_hard<T>(result);
@@ -87,7 +89,7 @@ template <class T, class Of, class... Inputs>
   }
 }
 
-// An element of type T, in FLOAT64.
+// Computes an element of type T in FLOAT64.
 template <class T, class Of, class... Inputs>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T decided_slowly(const Of& of, Inputs... inputs) {
   const f64 result = of.ordinary(inputs...);
@@ -99,8 +101,8 @@ template <class T, class Of, class... Inputs>
   return narrow_once<T>(result);
 }
 
-// Whether a FLOAT32 that is off by less than this part of itself leaves open which FLOAT16 is nearest to the true
-// value: both ends of its range are rounded to FLOAT16's last place, in a sum without smaller places. NaN does.
+// Whether a FLOAT32 whose relative error is below `part` does not determine which FLOAT16 is nearest to the true value:
+// both ends of its range are rounded to FLOAT16's last place, in a sum without smaller digits. True for NaN.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool leaves_open(f32 result, f32 part) {
   constexpr u32 kLeast = to_bits(f32{0x1p-14f});  // normal
   const f32 size = magnitude_of(result);
@@ -116,7 +118,7 @@ concept HasQuick = requires(const Of& of, Inputs... inputs) {
 template <class T, class Of, class... Inputs>
 inline constexpr bool kIsQuick = sizeof(T) < sizeof(f32) && HasQuick<Of, Inputs...>;
 
-// A first result, whether it needs more work, and the final result; for code that takes several elements together.
+// A first result, whether it needs more work, and the final result; for code that processes several elements together.
 template <class T, class Of, class... Inputs>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr auto first_of(const Of& of, Inputs... inputs) {
   if constexpr (kIsQuick<T, Of, Inputs...>) {
@@ -152,7 +154,7 @@ template <class T, class Of, class... Inputs>
   }
 }
 
-// An element of type T.
+// Computes an element of type T.
 template <class T, class Of, class... Inputs>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T decided(const Of& of, Inputs... inputs) {
   const auto first = first_of<T>(of, inputs...);
@@ -164,7 +166,7 @@ template <class T, class Of, class... Inputs>
   return rounded<T>(first);
 }
 
-// Shared by functions of one and of two.
+// Shared by functions of one and of two arguments.
 template <class Of_>
 struct FunctionOf {
   using Of = Of_;
@@ -176,7 +178,7 @@ struct FunctionOf {
       : of(attributes) {}
 };
 
-// Whether a definition is a function: it takes longer than the operations that others are made of.
+// Whether a definition is a function, and therefore more expensive than a few basic operations.
 template <class Scalar>
 inline constexpr bool kIsFunction = requires {
   typename Scalar::Of;
@@ -199,13 +201,13 @@ struct FunctionOfTwo : FunctionOf<Of> {
   }
 };
 
-// A definition as one of these two, if it is another with the same results.
+// Maps a definition to one of these two classes, if it computes the same results.
 template <class Scalar>
 struct FunctionLike {
   using type = Scalar;
 };
 
-// Whether this is one of these two, of a definition some of whose elements are hard.
+// Whether the definition is one of these two classes and some of its elements are hard.
 template <class Scalar>
 inline constexpr bool kMayBeHard = false;
 template <class T, class Of>

@@ -9,18 +9,18 @@ namespace anydml {
 
 namespace hyperbolic {
 
-// x = k ln 2 + r, and the theorems of addition: cosh(k ln 2) and sinh(k ln 2) are exact but where the rest does not
-// matter, sinh(r) and cosh(r) - 1 are polynomials.
+// x = k ln 2 + r, and the addition theorems: cosh(k ln 2) and sinh(k ln 2) are exact unless the lost digits do not
+// matter, and sinh(r) and cosh(r) - 1 are polynomials.
 struct Parts {
   f64 cosh_k;
-  f64 minus_sinh_k;  // +0 if k is 0, so that a sum of it and -0 keeps the sign
+  f64 minus_sinh_k;  // +0 if k is 0, so that adding -0 keeps the sign
   f64 sinh_r;
   f64 cosh_r_less_one;
 };
 
 // For |x| <= 700.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_of(f64 x) {
-  // 1022 and not 1023: half of a power of two is wanted.
+  // 1022 instead of 1023, since half of a power of two is needed.
   constexpr f64 kShift = 0x1.8p52 + 1022;
   const f64 shifted = fused(x, exponential::kLog2OfE, kShift);
   const f64 k = shifted - kShift;
@@ -60,7 +60,7 @@ using Cosh = Function<T, CoshOf>;
 
 namespace hyperbolic {
 
-// scale * tanh(x / 2) = scale * (exp(x) - 1) / (exp(x) + 1), except for the sign of a 0. For |x| <= 80.
+// scale * tanh(x / 2) = scale * (exp(x) - 1) / (exp(x) + 1), except for the sign of zero. For |x| <= 80.
 template <Last last>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 scaled_tanh_of_half(exponential::Parts e, f64 scale) {
   const f64 power = e.power * scale;
@@ -89,7 +89,7 @@ struct ScaledTanhOf {
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace exponential;
-    const f64 twice = clamped(twice_beta * f64{x}, -40.0, 40.0);  // Alpha may be 0, and 0 * infinity has any sign
+    const f64 twice = clamped(twice_beta * f64{x}, -40.0, 40.0);  // 0 * infinity, if Alpha is 0, would have any sign
     const Parts e = parts_of(twice);
     return with_sign_of(hyperbolic::scaled_tanh_of_half<Last::exact>(e, alpha), alpha * twice);
   }

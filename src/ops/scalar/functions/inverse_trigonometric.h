@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arcus sine, arcus cosine and arcus tangent, the last of two numbers too.
+// Arcsine, arccosine and arctangent, the last also of two arguments.
 #pragma once
 
 #include "ops/scalar/functions/function.h"
@@ -14,7 +14,7 @@ inline constexpr f64 kHalfPiRest = 0x1.1a62633145c07p-54;
 inline constexpr f64 kPi = 0x1.921fb54442d18p1;
 inline constexpr f64 kPiRest = 0x1.1a62633145c07p-53;
 
-// atan(t) / t - 1, for |t| <= 0.59 and z = t * t; a0 is the first of its terms.
+// atan(t) / t - 1, for |t| <= 0.59 and z = t * t; a0 is its first term.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 arcus_tangent(f64 z, f64 a0) {
   const f64 z2 = z * z;
   const f64 a1 = fused(z, kAtan3, kAtan2);
@@ -47,7 +47,7 @@ inline constexpr f64 kPiRest = 0x1.1a62633145c07p-53;
 struct Near {
   bool far;
   f64 z;   // s^2, or x^2
-  f64 of;  // s; on a GPU 2 s, or |x| where it is not far
+  f64 of;  // s; on a GPU 2 s, or |x| if it is not far
 };
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Near near_on_gpu(f32 x) {
   const f32 magnitude = magnitude_of(x);
@@ -65,7 +65,7 @@ struct Near {
 
 }  // namespace inverse_trigonometric
 
-// atan(x) = atan(c) + atan((x - c) / (1 + c x)), where c is 0 for small x and kAtanAt for others.
+// atan(x) = atan(c) + atan((x - c) / (1 + c x)), where c is 0 for small x and kAtanAt otherwise.
 struct AtanOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     if constexpr (kOnGpu) {
@@ -112,13 +112,13 @@ struct AsinOf {
 template <class T>
 using Asin = Function<T, AsinOf>;
 
-// acos(x) = pi / 2 - asin(x); beyond 1/2 it is 2 asin(s), and below -1/2 pi - 2 asin(s).
+// acos(x) = pi / 2 - asin(x); beyond 1/2 it is 2 asin(s), and below -1/2 it is pi - 2 asin(s).
 struct AcosOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace inverse_trigonometric;
     const f64 x{value};
-    // Two inputs would be taken for midpoints of two FLOAT32, which lie a little below the true value: a GPU sets the
-    // last bit, a CPU adds half a unit of the last place more than pi / 2 has.
+    // Two results would be mistaken for midpoints of two FLOAT32, while the true values are slightly above them: a GPU
+    // sets the last bit, and a CPU adds half a unit in the last place of pi / 2.
     if constexpr (kOnGpu) {
       const Near near = near_on_gpu(value);
       const f64 s = with_sign_of(near.of, near.far ? x : -x);
@@ -129,7 +129,7 @@ struct AcosOf {
       const f64 side = with_sign_of(1.0, x);
       const f64 s = select(near.far, 2.0 * side * near.of, -x);
       const f64 quarters = 1.0 - select(near.far, side, 0.0);
-      constexpr f64 kRest = 0x1.1a62633145c07p-54 + 0x1p-53;  // kHalfPiRest and that
+      constexpr f64 kRest = 0x1.1a62633145c07p-54 + 0x1p-53;  // kHalfPiRest plus that half unit
       const f64 sum = s + fused(s, arcus_sine(near.z), quarters * kRest);
       return fused(quarters, kHalfPi, sum);
     }
@@ -138,14 +138,15 @@ struct AcosOf {
 template <class T>
 using Acos = Function<T, AcosOf>;
 
-// The angle of the point (x, y), as C's atan2: atan(|y| / |x|) is taken as above, x < 0 has pi less that, and the sign
-// is that of y. Infinities become so large that they outweigh everything, and x = 0 so small that nothing matters but y
-// = 0.
+// The angle of the point (x, y), like C's atan2: atan(|y| / |x|) is computed as above and subtracted from pi if x < 0,
+// and the sign is that of y. Infinities are replaced by numbers so large that they outweigh everything else, and x = 0
+// by one so small that it matters only if y = 0.
 //
-// `ordinary` is off by less than four of its last places: three roundings and a unit on purpose for a quotient of less
-// than 0.53, and what its sums add. Nearer to a midpoint of two FLOAT32 than twice that, `hard` decides. Tiny quotients
-// need it nowhere: a quotient of two FLOAT32 that is not a midpoint is eight places away from one. It is a midpoint
-// only where results are subnormal, and then the true value is a little less than the quotient, which the unit sees to.
+// The error of `ordinary` is below four units in its last place: three roundings and one deliberate unit for a quotient
+// of less than 0.53, plus the errors of its sums. Within twice that distance of a midpoint of two FLOAT32, `hard`
+// decides. Tiny quotients never need it: a quotient of two FLOAT32 that is not a midpoint is at least eight units away
+// from one. It can be a midpoint only if the result is subnormal, and then the true value is slightly less than the
+// quotient, which the deliberate unit accounts for.
 struct AtanYxOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 y, f32 x) const {
     using namespace inverse_trigonometric;
@@ -160,8 +161,9 @@ struct AtanYxOf {
     constexpr u64 kHalf = u64{1} << 28;
     return ((to_bits(result) - (kHalf - kNear)) & (2 * kHalf - 1)) <= 2 * kNear;
   }
-  // FLOAT16 from FLOAT32: the lesser of both by the greater, whose arcus tangent is off by less than four units of the
-  // last place: two of the quotient on a GPU, and what a polynomial that is off by 2^-25 and the sums add.
+  // FLOAT16 computed in FLOAT32: the arctangent of the smaller argument divided by the larger, with an error below four
+  // units in the last place: two from the quotient on a GPU, the rest from the sums and from a polynomial with an error
+  // of 2^-25.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 y, f32 x) const {
     using namespace inverse_trigonometric;
     const f32 above = magnitude_of(y);
@@ -182,7 +184,7 @@ struct AtanYxOf {
     return leaves_open(result, 0x1.4p-21f);
   }
 
-  // All in pairs of FLOAT64, with an error of less than 2^-97 of the result: the polynomial is off by 2^-103, and pairs
+  // Computed in pairs of FLOAT64, with a relative error below 2^-97: the polynomial has an error of 2^-103, and pairs
   // are rounded to 2^-102 or better in each step.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 y, f32 x) const {
     using namespace inverse_trigonometric;
@@ -201,7 +203,7 @@ struct AtanYxOf {
     Pair angle = ordered_sum(t, product(t, product(z, p)));
     const f64 there = select(of.far, kAtanThere, 0.0);
     const f64 there_rest = select(of.far, kAtanThereRest, 0.0);
-    // t is less than the number it is added to, unless that is 0.
+    // t is less than the number to which it is added, unless that number is 0.
     angle = select_pair(of.far, ordered_sum({there, there_rest}, angle), angle);
     angle = select_pair(of.left, ordered_sum({kPi, kPiRest}, {-angle.first, -angle.second}), angle);
     return with_sign_of(sum_to_odd(angle.first, angle.second), f64{y});

@@ -16,7 +16,7 @@ struct LogOf {
       return of_any(x);
     }
   }
-  // Numbers that are not subnormal and have a logarithm skip the work that the others need.
+  // Normal numbers that have a logarithm skip the work that the others need.
   template <bool on_gpu = kOnGpu>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const requires(on_gpu) {
     return to_bits(x) - to_bits(f32{0x1p-126f}) >= to_bits(from_bits<f32>(0x7f800000)) - to_bits(f32{0x1p-126f});
@@ -27,19 +27,20 @@ struct LogOf {
   }
 
  private:
-  // x = 2^k (1 + r), in FLOAT32, because a vector holds twice as many. 1 + r is from sqrt(1/2) to sqrt(2), r exact.
+  // x = 2^k (1 + r), in FLOAT32, because a vector has twice as many of them. 1 + r is from sqrt(1/2) to sqrt(2), and r
+  // is exact.
   struct Split {
     ANYDML_HOST_DEVICE constexpr explicit Split(f32 x)
         : exponent((to_bits(x) - to_bits(f32{0x1.6a09e6p-1f})) & 0xff800000),
           r(from_bits<f32>(to_bits(x) - exponent) - 1.0f) {}
-    u32 exponent;  // k, as FLOAT32 has it
+    u32 exponent;  // k, in the bits of a FLOAT32 exponent
     f32 r;
   };
 
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f64 of_any(f32 x) {
     const bool subnormal = x < 0x1p-126f;
     const Split of(select(subnormal, x * 0x1p24f, x));
-    // k / 2^24, so that the greatest FLOAT32 in its place overflows below: this handles infinity and 0; numbers without
+    // k / 2^24, so that the largest FLOAT32 in its place overflows below: this handles infinity and 0; numbers without
     // a logarithm give NaN.
     f32 k = fused(static_cast<f32>(static_cast<i32>(of.exponent)), 0x1p-47f, select(subnormal, -0x18p-24f, 0.0f));
     const u32 negative = u32{0} - static_cast<u32>(x < 0.0f);
@@ -48,7 +49,7 @@ struct LogOf {
     return sum_of(f64{k}, 0x1.62e42fefa39efp23, f64{of.r});
   }
 
-  // ln(1 + r) + k ln2, where k and ln2 have powers of two that cancel each other.
+  // ln(1 + r) + k ln2, where k and ln2 are scaled by powers of two that cancel each other.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f64 sum_of(f64 k, f64 ln2, f64 r) {
     using namespace logarithm;
     const f64 r2 = r * r;
@@ -60,8 +61,8 @@ struct LogOf {
     const f64 a3 = fused(fused(r, kLog17, kLog16), r2, fused(r, kLog15, kLog14));
     const f64 p = fused(fused(fused(r4, kLog18, a3), r4, a2), r8, fused(a1, r4, a0));
     const f64 sum = fused(k, ln2, fused(p, r2, r));
-    // The last bit is set: so no sum is a midpoint of two FLOAT32, and a tie is not broken the wrong way. The true
-    // value of every sum that was one is above it.
+    // Sets the last bit, so that no sum is a midpoint of two FLOAT32 and no tie is broken the wrong way. For every sum
+    // that was a midpoint, the true value is above it.
     return from_bits<f64>(to_bits(sum) | 1);
   }
 };
@@ -84,8 +85,8 @@ namespace logarithm {
   return fused(p, r2, r);
 }
 
-// ln(u) for u >= 1. Where u < sqrt(2), `excess` is u - 1 with all its digits, which u itself has lost. `last` is 1
-// where the last bit is set as for LOG, whose ties are found here too. If x is infinite or NaN, so is the result.
+// ln(u) for u >= 1. If u < sqrt(2), `excess` is u - 1 with all its digits, some of which u itself has lost. `last` is 1
+// if the last bit is to be set as in LOG, since the same ties occur here. If x is infinite or NaN, so is the result.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 log_above_one(f64 x, f64 u, f64 excess, u64 last) {
   constexpr f64 kSplit = 0x1.6a09e667f3bcdp0;
   const u64 above = to_bits(u) - to_bits(0.5 * kSplit);
@@ -96,9 +97,9 @@ namespace logarithm {
   return select(x < from_bits<f64>(0x7ff0000000000000), from_bits<f64>(to_bits(sum) | last), x);
 }
 
-// ln(1 + exp(t)) for a FLOAT64 t: the greater of t and 0, and ln(1 + exp(-|t|)).
+// ln(1 + exp(t)) for a FLOAT64 t: max(t, 0) + ln(1 + exp(-|t|)).
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 log_of_one_and_exp(f64 t) {
-  // Less than exp(-210) is nothing, even if it is divided by the least FLOAT32; NaN passes.
+  // Anything below exp(-210) is negligible, even if it is divided by the smallest FLOAT32; NaN passes through.
   const f64 most = magnitude_of(t);
   const f64 x = -select(most > 210.0, 210.0, most);
   constexpr f64 kShift = 0x1.8p52;
@@ -113,18 +114,18 @@ namespace logarithm {
   const f64 b2 = fused(fused(r, kExp11, kExp10), r2, fused(r, kExp9, kExp8));
   const f64 p = fused(fused(b2, r4, b1), r4, b0);
   const f64 e = p * from_bits<f64>((to_bits(shifted) << 52) + to_bits(f64{1.0}));
-  // 1 + e, or half of it, which is as exact.
+  // 1 + e, or half of it, which is equally exact.
   const bool large = e > 0x1.a827999fcef32p-2;
   const f64 excess = select(large, fused(e, 0.5, -0.5), e);
-  // ln(2) is the FLOAT64 above it: with the nearer one softplus(0x39ea41d0) is a tie that it should not be.
+  // ln(2) is rounded up: with the nearest FLOAT64, softplus(0x39ea41d0) would wrongly be a tie.
   const f64 ln2 = select(large, 0x1.62e42fefa39fp-1, 0.0);
   return (select(t < 0.0, 0.0, t) + ln2) + log_near_one(excess);
 }
 
 }  // namespace logarithm
 
-// ln(1 + exp(Steepness * x)) / Steepness, within 0.5001 of the last place; correctly rounded with 1. The product is
-// exact in FLOAT64.
+// ln(1 + exp(Steepness * x)) / Steepness, within 0.5001 units in the last place; correctly rounded if Steepness is 1.
+// The product is exact in FLOAT64.
 struct SoftplusOf {
   static constexpr bool kIsLong = true;
   f64 steepness;
@@ -140,7 +141,7 @@ struct SoftplusOf {
 template <class T>
 using Softplus = Function<T, SoftplusOf>;
 
-// Alpha * ln(1 + exp(Beta * x)), within 0.5001 of the last place.
+// Alpha * ln(1 + exp(Beta * x)), within 0.5001 units in the last place.
 struct ParametricSoftplusOf {
   static constexpr bool kIsLong = true;
   f64 alpha;
@@ -164,7 +165,8 @@ struct AsinhOf {
     const f64 square = x * x;  // exact
     const f64 sum = square + 1.0;
     const f64 root = root_of<Last::near>(sum);
-    // The rounding errors of the sum and its root, for small x: the sum's rest minus the root's square, halved.
+    // The rounding errors of the sum and its root, for small x: the sum's remainder minus the square of the root,
+    // halved.
     const f64 lost = 0.5 * (fused(-root, root, sum) + (square - (sum - 1.0)));
     const f64 result = logarithm::log_above_one(x, x + root, x + ((root - 1.0) + lost), 1);
     return with_sign_of(result, static_cast<f64>(value));
@@ -180,14 +182,15 @@ struct AcoshOf {
     f64 x{value};
     x = select(x < 1.0, quiet_nan<f64>(), x);
     const f64 root = root_of<Last::near>(fused(x, x, -1.0));
-    // Of the ties the one at 2^24 is below its midpoint, others are above 2^40.
+    // The true value of the tie at 2^24 is below the midpoint. All other ties are above 2^40, and their true values are
+    // above the midpoint.
     return logarithm::log_above_one(x, x + root, (x - 1.0) + root, static_cast<u64>(x > 0x1p40));
   }
 };
 template <class T>
 using Acosh = Function<T, AcoshOf>;
 
-// With |x| and j so chosen that d = 2^j (1 - |x|) is near 1 + |x|: ln((1 + |x|) / (1 - |x|)) / 2 is
+// With j chosen so that d = 2^j (1 - |x|) is close to 1 + |x|: ln((1 + |x|) / (1 - |x|)) / 2 is
 // j ln(2) / 2 + atanh(s), where s = (1 + |x| - d) / (1 + |x| + d).
 struct AtanhOf {
   static constexpr bool kIsLong = true;
@@ -196,12 +199,12 @@ struct AtanhOf {
     const f64 x = magnitude_of(static_cast<f64>(value));
     const f64 above = 1.0 + x;
     const f64 below = 1.0 - x;
-    // The difference of two FLOAT64 as integers is nearly that of their logarithms.
+    // The difference of two FLOAT64 bit patterns is nearly that of their logarithms.
     const u64 steps = (to_bits(above) - to_bits(below) + (u64{1} << 51)) & 0xfff0000000000000;
     const f64 d = from_bits<f64>(to_bits(below) + steps);
     f64 j = from_bits<f64>((steps >> 52) | to_bits(f64{0x1p52})) - 0x1p52;
     const f64 quotient = quotient_of<Last::near>(above - d, above + d);
-    // Beyond 1 it is undefined, and at 1 infinity.
+    // Undefined beyond 1, and infinite at 1.
     const f64 s = select(steps == 0, x, quotient);
     j = select(x < 1.0, j, from_bits<f64>(x == 1.0 ? 0x7ff0000000000000 : 0x7ff8000000000000));
     const f64 t = kSubnormalsAreSlow ? fused(s, s, 0x1p-200) : s * s;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// POW and CONSTANT_POW. For floats: a FLOAT64 that nearly always decides how FLOAT32 or FLOAT16 is rounded, a test that
-// says whether it does, and twice as many digits where it does not.
+// POW and CONSTANT_POW. For floats: a FLOAT64 that nearly always determines the rounding to FLOAT32 or FLOAT16, a test
+// that tells whether it does, and twice as many digits if it does not.
 //
-// Special values follow C's Annex F, except that a negative base, including -infinity, has only integer powers: the
-// others are NaN.
+// Special values follow Annex F of the C standard, except that a negative base, including -infinity, has only integer
+// powers; all others are NaN.
 #pragma once
 
 #include <limits>
@@ -30,20 +30,20 @@ struct Pair {
   const f64 sum = high + low;
   return {sum, low - (sum - high)};
 }
-// To about 2^-105 of the greater one.
+// Error of about 2^-105 of the larger operand.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair add(Pair a, Pair b) {
   const Pair high = sum_of(a.high, b.high);
   const Pair low = sum_of(a.low, b.low);
   const Pair first = normalized(high.high, high.low + low.high);
   return normalized(first.high, first.low + low.low);
 }
-// To 2^-103 of the product.
+// Relative error of 2^-103.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair multiply(Pair a, Pair b) {
   const f64 high = a.high * b.high;
   const f64 rest = fused(a.high, b.high, -high) + (a.high * b.low + a.low * b.high);
   return normalized(high, rest);
 }
-// By a small integer.
+// Divides by a small integer.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair divide(Pair a, f64 by) {
   const f64 high = a.high / by;
   return normalized(high, (fused(-high, by, a.high) + a.low) / by);
@@ -64,25 +64,26 @@ struct Pair {
   const Pair z = normalized(quotient, fused(-quotient, m + 1.0, m - 1.0) / (m + 1.0));
   const Pair square = multiply(z, z);
   Pair sum{0.0, 0.0};
-  for (int i = 45; i > 0; i -= 2) {  // z^2 < 0.0295, so that the rest is below 2^-110
+  for (int i = 45; i > 0; i -= 2) {  // z^2 < 0.0295, so the remainder is below 2^-110
     sum = add(divide({1.0, 0.0}, static_cast<f64>(i)), multiply(square, sum));
   }
   const Pair part = multiply(z, sum);
   return add(times_ln2(k), {2.0 * part.high, 2.0 * part.low});
 }
 
-// x^y for a positive normal FLOAT64 x of at most 32 bits, and x^y from 2^-200 to 2^1000. A result that FLOAT64 has is
-// found exactly.
+// x^y for a positive normal FLOAT64 x of at most 32 bits, and x^y from 2^-200 to 2^1000. A result that FLOAT64 can
+// represent is exact.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair pow_of(f64 x, f64 y) {
-  // A power of two, whose power may be one.
+  // If x is a power of two, its power may be one too.
   if ((to_bits(x) & FloatParts<f64>::kFraction) == 0) {
     const f64 exponent = (static_cast<f64>(to_bits(x) >> 52) - 1023.0) * y;
     if (round_even(exponent) == exponent) {
       return {from_bits<f64>(static_cast<u64>(static_cast<i64>(exponent) + 1023) << 52), 0.0};
     }
   }
-  // Another x has an odd part from 3 to 2^32. Its power has at most 53 bits only if y is positive, x is a square for
-  // each bit of y's fraction, of which there are at most four then, and the product of the roots is exact.
+  // Any other x has an odd part from 3 to 2^32. Its power has at most 53 bits only if y is positive, x is a perfect
+  // square once for each fractional bit of y, of which there can be at most four, and the product of the roots is
+  // exact.
   f64 root = x;
   f64 times = y;
   bool exact = y > 0.0;
@@ -121,12 +122,12 @@ template <class T>
 inline constexpr bool kRaises = is_float<T> ? sizeof(T) <= 4 : std::is_integral_v<T> && sizeof(T) <= 4;
 
 struct PowOf {
-  // `ordinary` is off by less than this part of the value: ln(x) is off by 2^-48.6 of itself and the product with y by
-  // at most 2^-53 more, of which exp makes at most 104 times as much (beyond, the result is 0 or infinity), 2^-41.8;
-  // exp itself is off by 2^-44.
+  // The relative error of `ordinary` is below this. ln(x) has a relative error of 2^-48.6, and the product with y adds
+  // at most 2^-53; exp multiplies that by at most 104 (beyond that the result is 0 or infinity), giving 2^-41.8. exp
+  // itself has an error of 2^-44.
   static constexpr f64 kError = 0x1p-41;
 
-  // y is a FLOAT32, or an integer that FLOAT64 has exactly.
+  // y is a FLOAT32, or an integer that FLOAT64 can represent.
   template <class Y>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x, Y y) const {
     using namespace power;
@@ -140,7 +141,7 @@ struct PowOf {
     f32 k32 = fused(static_cast<f32>(static_cast<i32>(exponent)), 0x1p-23f, select(subnormal, -24.0f, 0.0f));
     k32 = select(base > 0.0f, k32, -kInfinity);
     k32 = select(base < kInfinity, k32, base);
-    // 1, whatever the other is, and (-1)^(+-inf).
+    // The results that are 1 by definition: x^0, 1^y and (-1)^(+-inf).
     u32 is_one = static_cast<u32>(y == Y{0}) | static_cast<u32>(x == 1.0f);
     u32 odd = 0;
     Y exponent_or_nan = y;
@@ -170,7 +171,7 @@ struct PowOf {
     const f64 p = fused(fused(fused(r4, kLog18, a3), r4, a2), r8, fused(a1, r4, a0));
     f64 t = y64 * fused(k, 0x1.62e42fefa39efp-1, fused(p, r2, r));
 
-    // exp(t). Beyond these the result is infinite, or 0; NaN passes.
+    // exp(t). Beyond these limits the result is infinite or 0; NaN passes through.
     t = select(t > 89.0, 89.0, t);
     t = select(t < -104.0, -104.0, t);
     constexpr f64 kShift = 0x1.8p52;
@@ -184,9 +185,9 @@ struct PowOf {
     return from_bits<f64>(to_bits(result) | (static_cast<u64>(sign) << 32));
   }
 
-  // FLOAT16 from FLOAT32, for x that FLOAT16 has, neither 0 nor infinite; NaN for others. log2(x) is a sum of two, and
-  // off by 2^-24.7 of itself; the product with y, of up to 27 where it matters, makes 2^-20.5 of that, and the
-  // exponential adds 2^-22, on a GPU.
+  // FLOAT16 computed in FLOAT32, for x that FLOAT16 can represent, neither 0 nor infinite; NaN for all others. log2(x)
+  // is a sum of two, with a relative error of 2^-24.7; the product with y, up to 27 where it matters, turns that into
+  // 2^-20.5, and on a GPU the exponential adds 2^-22.
   template <class Y>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 x, Y y) const requires(std::is_same_v<Y, f32>) {
     using namespace power;
@@ -205,14 +206,14 @@ struct PowOf {
     const f32 high = most + more;
     const f32 low = more - (high - most);
     const f32 product = y * high;
-    f32 t = select(product > 17.0f, 17.0f, product);  // infinite, and 0 below; y may be a FLOAT32, and huge
+    f32 t = select(product > 17.0f, 17.0f, product);  // infinite above, and 0 below the limits; y may be any FLOAT32
     t = select(t < -27.0f, -27.0f, t);
     const f32 rest = select(t == product, fused(y, low, fused(y, high, -product)), 0.0f);
     constexpr f32 kShift = 0x1.8p23f + 127;
     const f32 shifted = t + kShift;
     const f32 power = from_bits<f32>(to_bits(shifted) << 23);
     const f32 result = short_exp((t - (shifted - kShift)) + rest) * power;
-    // A negative base has powers of integers.
+    // A negative base has only integer powers.
     const bool is_integer = round_even(y) == y;
     const f32 half = 0.5f * y;
     const u32 odd = static_cast<u32>(round_even(half) != half);
@@ -222,11 +223,11 @@ struct PowOf {
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const { return leaves_open(result, 0x1p-20f); }
 
-  // Whether the result of `ordinary` is so near to a midpoint of two T that it does not decide.
+  // Whether the result of `ordinary` is so close to a midpoint of two T that it does not determine the rounding.
   template <class T>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f64 result) const {
-    // A sum whose last place is that of T's numbers near the result: both ends of what it may be round to one sum, or a
-    // midpoint is between them. NaN is not hard.
+    // Adds a number so large that the last place of the sum is that of T near the result. If both ends of the error
+    // interval round to the same sum, no midpoint lies between them. NaN is not hard.
     constexpr f64 kNormal = from_bits<f64>(u64{1024 - FloatParts<T>::kBias} << 52);
     constexpr u64 kExponent = u64{FloatParts<f64>::kInfinity};
     constexpr u64 kDropped = u64{52 - FloatParts<T>::kFractionBits} << 52;
@@ -236,13 +237,12 @@ struct PowOf {
   }
 
   // For x and y that `ordinary` found hard, so that the result is finite and not 0, and neither x nor y is 0 or
-  // infinite. Off by less than 2^-100 |ln(result)| of the value, and of a result that is exact or a midpoint by
-  // nothing.
+  // infinite. The relative error is below 2^-100 |ln(result)|, and results that are exact or midpoints have no error.
   template <class Y>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x, Y exponent) const {
     const auto y = static_cast<f64>(exponent);
     const power::Pair pair = power::pow_of(magnitude_of(static_cast<f64>(x)), y);
-    // The last bit is odd where something follows: so it is not taken for a midpoint.
+    // The last bit is set if anything follows, so that the result is not mistaken for a midpoint.
     u64 bits = to_bits(pair.high);
     if (pair.low != 0.0 && (bits & 1) == 0) {
       bits = pair.low > 0.0 ? bits + 1 : bits - 1;
@@ -265,9 +265,9 @@ struct PowOf {
   }
 };
 
-// The exponent's value is taken exactly. Integers with integer exponents: the product wraps; of negative exponents the
-// fraction is dropped, which leaves 0 except for 1 and -1; 0 gives 0. Integers with float exponents: the power, its
-// fraction dropped, clamped to the limits; NaN becomes 0.
+// The exponent's value is used exactly. Integers with integer exponents: the product wraps; powers with negative
+// exponents are truncated, which leaves 0 except for 1 and -1; 0 gives 0. Integers with float exponents: the power,
+// truncated and clamped to the limits; NaN becomes 0.
 template <class T, class Exponent>
 struct Pow {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, Exponent y) const
@@ -328,7 +328,7 @@ struct Pow {
       return T{0};
     }
     const T limit = odd && base < 0.0 ? kLeast : kMost;
-    // From 2^33 on; a base of 2 or more is below the square of its leading power of two.
+    // True for powers from 2^33 on; a base of 2 or more is below the square of its leading power of two.
     const auto leading = static_cast<f64>(to_bits(most) >> 52) - 1023.0;
     if (leading * y >= 33.0) {
       return limit;

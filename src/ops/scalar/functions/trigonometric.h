@@ -9,17 +9,17 @@ namespace anydml {
 
 namespace trigonometric {
 
-// The rest of an angle after subtracting a number of half turns, or of quarters, in one part or two: `more` is less
-// than the last place of `rest`. The lowest bit of `count` says whether the number is odd.
+// The remainder of an angle after subtracting a number of half turns or quarter turns, in one part or two: `more` is
+// less than the last place of `rest`. The lowest bit of `count` says whether the number is odd.
 struct Reduced {
   f64 rest;
   f64 more;
   u64 count;
 };
 
-// Integers in the lowest bits of a sum that is too large for a fraction. With Odd a count n stands for n + 1/2, and
-// since cos(n pi + pi / 2 + r) = -sin(n pi + r), the lowest bit is turned round. That half is taken off before the
-// integer is found, and added afterwards.
+// Finds integers in the lowest bits of a sum that is too large to have a fraction. With Odd, a count n stands for n +
+// 1/2, and since cos(n pi + pi / 2 + r) = -sin(n pi + r), the lowest bit is inverted. That half is subtracted before
+// the integer is found, and added back afterwards.
 template <bool Odd>
 inline constexpr f64 kShift = Odd ? 0x1.8000000000001p52 : 0x1.8p52;
 template <bool Odd>
@@ -27,7 +27,7 @@ inline constexpr f64 kBefore = Odd ? -0.5 : 0.0;
 template <bool Odd>
 inline constexpr f64 kAfter = Odd ? 0.5 : 0.0;
 
-// pi / Parts, and 2 pi, as a sum of two; how many such parts make 1, and a turn.
+// pi / Parts and 2 pi, each as a sum of two; the number of these parts in 1 and in a turn.
 template <int Parts>
 inline constexpr f64 kPi = 0x1.921fb54442d18p1 / Parts;
 template <int Parts>
@@ -41,13 +41,13 @@ inline constexpr f64 kPerTurn = 2.0 * Parts;
 template <int Parts>
 inline constexpr f64 kOfTurn = 0.5 / Parts;
 
-// Up to here the count is so small that pi in two parts suffices. The first difference is exact: both are multiples of
-// the last place of pi, and the remainder has no more bits.
+// Up to this limit the count is so small that pi in two parts suffices. The first difference is exact: both operands
+// are multiples of the last place of pi, and the remainder has no more bits.
 inline constexpr f32 kOrdinary = 0x1p22F;
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_huge(f32 x) { return magnitude_of(x) > kOrdinary; }
 
-// By multiples of pi / Parts, or with Odd by odd multiples of half of that.
+// Reduces by multiples of pi / Parts or, with Odd, by odd multiples of half of that.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce(f64 x) {
   f64 shifted = 0.0;
@@ -74,12 +74,13 @@ struct Sum {
   return {sum, (a - (sum - of_b)) + (b - of_b)};
 }
 
-// The rest of a number of turns after subtracting whole ones.
+// The fraction of a number of turns after subtracting whole turns.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 of_turn(f64 turns) { return turns - round_even(turns); }
 
-// The same for every x but infinities, which become NaN. x / (2 pi) is a sum of seven products. Six are exact, and so
-// is what they leave when whole turns are taken off. Their sum, not yet exact, says how many parts of a turn have to be
-// taken off in all; with these it begins anew, and nothing is lost.
+// The same for every x except infinities, which become NaN. x / (2 pi) is a sum of seven products. Six of them are
+// exact, and so are their remainders after whole turns are subtracted. The sum of the remainders, which is not exact
+// yet, gives the number of parts of a turn to subtract in total. The summation then starts again with that number
+// subtracted, and loses nothing.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce_huge(f64 x) {
   const f64 p1 = of_turn(x * kTurn1);
@@ -105,8 +106,8 @@ template <int Parts, bool Odd>
   return {rest, fused(more_turns, kTwoPi, fused(turns, kTwoPiRest, of_product)), to_bits(shifted)};
 }
 
-// The sine of the rest, negated if the number of half turns is odd. In the last step p is +0 for -0, which then stays
-// -0. For a second part the derivative in few digits is enough.
+// The sine of the remainder, negated if the number of half turns is odd. In the last step p is +0 for -0, which then
+// stays -0. For the second part, a derivative with few digits is enough.
 template <bool TwoParts>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sine(Reduced reduced) {
   const u64 sign = reduced.count << 63;
@@ -134,8 +135,8 @@ template <bool TwoParts>
   }
 }
 
-// The tangent of the rest, or of the rest plus pi / 2 if the number of quarter turns is odd: -1 / tan(r). Both have the
-// derivative 1 + tangent^2.
+// The tangent of the remainder, or of the remainder plus pi / 2 if the number of quarter turns is odd: -1 / tan(r).
+// Both have the derivative 1 + tangent^2.
 template <bool TwoParts>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 tangent(Reduced reduced) {
   const f64 r = reduced.rest;
