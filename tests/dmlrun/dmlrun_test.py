@@ -182,7 +182,7 @@ class BadModels(unittest.TestCase):
         models = sorted(BAD.glob("*.json"))
         done = run("check", *models, "--max-memory", "8GiB", status=2)
         self.assertEqual(done.stderr, "")
-        last = re.findall(r"^(\S+?)(?:: \d+ problems? at feature level 6_4| is right for .*, but does not run here)$",
+        last = re.findall(r"^(\S+?)(?:: \d+ problems? at feature level 6_4| is valid for .*, but does not run here)$",
                           done.stdout, re.M)
         self.assertEqual(last, [str(path) for path in models])
 
