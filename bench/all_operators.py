@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every operator of DirectML once, in one run: its time, and its fraction of a pass over memory that moves the same bytes.
+"""Times every DirectML operator once, in one run, as a fraction of a pass over memory that moves the same bytes.
 
 usage: all_operators.py [LIBANYDML] [options]     python3 bench/all_operators.py --json build/all-operators.json
                                                   python3 bench/all_operators.py --device cuda --json build/all-h200.json
                                                   python3 bench/all_operators.py --operators GEMM,TOP_K
 
-It takes less than two minutes. The tensors of a case are in all_operators_cases.py. The pass reads as many bytes as the
-operator and writes as many. It is the faster of anydml's BIT_XOR, IDENTITY, FILL_VALUE_CONSTANT and REDUCE and, on the CPU,
-memmove, memset and memchr by as many threads. It takes turns with the operator, and a time is the least of the rounds. The
-JSON is written anew after each case. On a GPU the arrays are PyTorch's, and launches follow one another. Products, recurrent
-networks and attention compute more than they move: these have FLOP/s beside the fraction.
+It takes less than two minutes. The tensors of each case are in all_operators_cases.py. The pass reads and writes as
+many bytes as the operator. It is the faster of anydml's BIT_XOR, IDENTITY, FILL_VALUE_CONSTANT and REDUCE and, on the
+CPU, memmove, memset and memchr with the same number of threads. Pass and operator alternate, and a time is the minimum
+of the rounds. The JSON is rewritten after each case. On a GPU the arrays are PyTorch's, and launches follow one another
+without waiting. Products, recurrent networks and attention compute more than they move, so they also have FLOP/s.
 """
 import argparse
 import ctypes
@@ -25,14 +25,14 @@ from pathlib import Path
 from all_operators_cases import CASES, Array
 from peer_run import ROOT, about, items, say
 
-PASS_BYTES = 256 << 20  # of each of its arrays
+PASS_BYTES = 256 << 20  # for each of its arrays
 MOST_LAUNCHES, LAUNCHED_SECONDS = 20, 0.05  # in a row on a GPU
 LEAST_ROUNDS, MOST_ROUNDS = 3, 200
 SEED = 1
 
 
 def to_attributes(attributes):
-    """As anydml takes them: arrays of numbers are tuples, operators are pairs of a name and attributes."""
+    """Converts to anydml's form: arrays of numbers are tuples, operators are pairs of a name and attributes."""
     def one(value):
         if isinstance(value, list):
             return [(name, ()) for name in value] if value and isinstance(value[0], str) else tuple(value)
@@ -43,7 +43,7 @@ def to_attributes(attributes):
 
 
 class Values:
-    """Arrays of random values. Cases share them, since no case writes into its inputs; those of one case are apart."""
+    """Arrays of random values. Cases share them, since no case writes to its inputs; one case's arrays are distinct."""
 
     def __init__(self, arrays):
         self.arrays, self.np, self.made = arrays, arrays.np, {}
@@ -55,7 +55,7 @@ class Values:
     def input(self, array, place):
         if array is None:
             return None, None, None
-        if not isinstance(array, Array):  # a function that makes it
+        if not isinstance(array, Array):  # a function that creates it
             return self.arrays.put(array(self.np, self.random)), None, None
         key = array.code, array.low, array.high, place
         if key not in self.made or len(self.made[key]) < array.count:
@@ -76,7 +76,7 @@ class Values:
 
 
 class Pass:
-    """Reads some bytes and writes some, and computes next to nothing."""
+    """Reads and writes a number of bytes, and computes almost nothing."""
 
     def __init__(self, anydml, arrays, threads):
         self.anydml, self.arrays, self.threads = anydml, arrays, threads
@@ -84,13 +84,13 @@ class Pass:
         self.pool, self.c = ThreadPoolExecutor(threads), ctypes.CDLL(None)
 
     def ways(self, reads, writes):
-        """Each reads and writes exactly so much: a copy of what both have, and the rest as a read or a fill."""
+        """Ways to read and write exactly so many bytes: a copy of the common part, and a read or a fill of the rest."""
         yield self.by_operators(reads // 4, writes // 4)
         if self.arrays.device == "cpu":
             yield self.by_c(reads, writes)
 
     def by_operators(self, reads, writes):
-        both = min(max(reads - writes, 0), writes)  # of two inputs and one output
+        both = min(max(reads - writes, 0), writes)  # for two inputs and one output
         copied = min(reads, writes) - both
         steps = [("ELEMENT_WISE_BIT_XOR", [self.first[:both], self.second[:both]], [self.target[:both]], ()),
                  ("ELEMENT_WISE_IDENTITY", [self.first[both:both + copied]], [self.target[both:both + copied]], ())]
@@ -119,7 +119,7 @@ class Pass:
             begin, count = share(max(writes - copied, 0))
             ctypes.memset(target + copied + begin, 0, count)
             begin, count = share(max(reads - copied, 0))
-            self.c.memchr(ctypes.c_void_p(source + copied + begin), 255, ctypes.c_size_t(count))  # which it does not find
+            self.c.memchr(ctypes.c_void_p(source + copied + begin), 255, ctypes.c_size_t(count))  # never found
         return lambda: list(self.pool.map(part, range(self.threads)))
 
 
@@ -138,7 +138,7 @@ def timed(run, arrays, launches):
 
 
 def measure(runs, arrays, seconds):
-    """The least and the median time of each, in turn."""
+    """The minimum and the median time of each; they run in turn."""
     launches = []
     for run in runs:
         run()
@@ -186,7 +186,7 @@ def run_case(name, anydml, values, passes, seconds):
 
 
 def busy_share(begin):
-    """The processor time that other processes took meanwhile, in processors. begin: what times() gave before."""
+    """The number of processors that other processes kept busy meanwhile. begin: an earlier result of times()."""
     total, own, clock = times()
     return max(0.0, (total - begin[0] - own + begin[1]) / (clock - begin[2]))
 
@@ -205,12 +205,12 @@ def main():
                         metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="all by default")
-    parser.add_argument("--seconds", type=float, default=0.3, help="of each case")
+    parser.add_argument("--seconds", type=float, default=0.3, help="seconds per case")
     parser.add_argument("--operators", type=items(CASES), default=list(CASES), help="DirectML's names, all by default")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     if not Path(options.library).exists():
-        sys.exit(f"{options.library} is not there: ./run builds it")
+        sys.exit(f"{options.library} does not exist: ./run builds it")
     os.environ["ANYDML_THREADS"] = str(options.threads)
     sys.path.insert(0, str(ROOT / "tests"))
     from beside import Arrays, OfAnydml
@@ -231,7 +231,7 @@ def main():
             f"{name}: {made['seconds'] * 1e3:.3f} ms, {made['fraction']:.0%} of the pass, {made['what']}")
     missing = [case["operator"] for case in report["cases"] if "missing" in case]
     print(f"{len(report['cases']) - len(missing)} of {len(report['cases'])} operators ran in "
-          f"{time.monotonic() - began[2]:.0f} s; other processes took {report['others_busy_cores']} processors"
+          f"{time.monotonic() - began[2]:.0f} s; other processes used {report['others_busy_cores']} processors"
           + (f". Missing: {', '.join(missing)}" if missing else ""))
 
 

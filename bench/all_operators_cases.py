@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One case for every operator of DirectML, for all_operators.py: the tensors that go in and come out, and the attributes.
+"""One case for every DirectML operator, for all_operators.py: input and output tensors, and attributes.
 
-A tensor is an Array: a type, sizes and the range of its values. Element-wise operators and activations take their tensors and
-attributes from data/examples.py, with many elements in place of a few."""
+A tensor is an Array: a type, sizes and the range of its values. Element-wise operators and activations use the tensors
+and attributes of data/examples.py, with many elements instead of a few."""
 import math
 import sys
 from pathlib import Path
@@ -11,9 +11,9 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data"))
 from examples import EXAMPLES  # noqa: E402
 
-ELEMENTS = 1 << 24  # of an element-wise tensor: larger than the caches of a CPU, a moment for a GPU
+ELEMENTS = 1 << 24  # of an element-wise tensor: exceeds CPU caches, but takes a GPU only a moment
 CODES = {"FLOAT32": "f4", "FLOAT16": "f2", "UINT8": "u1", "INT8": "i1", "INT32": "i4", "UINT32": "u4"}
-# The ranges of functions that are not defined for all numbers; the others have -4 to 4.
+# The ranges of functions that are not defined for all numbers; the others use -4 to 4.
 RANGES = {"LOG": (0.01, 100), "SQRT": (0.01, 100), "POW": (0.01, 4), "CONSTANT_POW": (0.01, 100), "ASIN": (-0.99, 0.99),
           "ACOS": (-0.99, 0.99), "ATANH": (-0.99, 0.99), "ACOSH": (1, 100), "BIT_SHIFT_LEFT": (0, 8),
           "BIT_SHIFT_RIGHT": (0, 8), "LOGICAL_AND": (0, 2), "LOGICAL_OR": (0, 2), "LOGICAL_XOR": (0, 2),
@@ -56,7 +56,7 @@ def index(limit, *sizes, code="u4"):
 
 
 def elementwise(name, example):
-    """As the example, with more elements. Scales and zero points are one element for all."""
+    """Like the example, but with more elements. Scales and zero points are single elements."""
     short = name.removeprefix("ELEMENT_WISE_").removeprefix("ACTIVATION_")
     quantizing = "QUANTIZE" in name
     low, high = RANGES.get(short, (-4, 4))
@@ -116,7 +116,7 @@ def numbered_boxes(np, random):
 
 
 def maxima(np, random):
-    """Of every window of 2 x 2 one pixel, by its number in its plane."""
+    """One pixel of every 2 x 2 window, by its index in its plane."""
     rows, columns = np.mgrid[0:56, 0:56]
     places = 224 * rows + 2 * columns + random.integers(0, 2, (16, 64, 56, 56)) * 112
     return places.astype("u4")
@@ -140,7 +140,7 @@ def recurrent(kind, gates, activations, more, absent):
 
 
 def attention(heads):
-    """512 tokens; keys and values of as many heads as given."""
+    """512 tokens; keys and values have the given number of heads."""
     query, key = f(1, TOKENS, WIDTH, low=-1, high=1), f(1, TOKENS, WIDTH * heads // HEADS, low=-1, high=1)
     return Row([query, key, key, *[None] * (8 if heads == HEADS else 9)],
                [query, *[f(1, heads, TOKENS, WIDTH // HEADS)] * 2],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of attention.py, as moving_cases.py has them."""
+"""The cases of attention.py, in the form of moving_cases.py."""
 from moving_cases import F32, Case, Made, scaled
 
 HEADS, ELEMENTS = 12, 64

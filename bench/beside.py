@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The parts that moving.py, normalising.py, layers.py and recurrent.py share: arrays, contenders, times and the report of
-cases that are each one operator of DirectML beside PyTorch and ONNX Runtime. A case is as moving_cases.py describes it."""
+"""Shared by moving.py, normalising.py, layers.py and recurrent.py: arrays, contenders, times and the report of cases,
+each of which compares one DirectML operator with PyTorch and ONNX Runtime. moving_cases.py describes the form of a
+case."""
 import ctypes
 import json
 import math
@@ -22,7 +23,7 @@ CONSTANT = 0x80000000  # ANYDML_CONSTANT
 # ---- Arrays: NumPy's, or PyTorch's on a GPU -------------------------------------------------------------------------
 
 class Arrays:
-    """Where the arrays of a run are, and how the time is taken there."""
+    """Where the arrays of a run are, and how time is measured there."""
 
     def __init__(self, device):
         import numpy as np
@@ -40,14 +41,14 @@ class Arrays:
         return self.torch.from_numpy(array).cuda() if self.device == "cuda" else array
 
     def empty(self, shape, dtype):
-        made = self.np.full(shape, 77).astype(dtype)  # pages are there when the first round begins
+        made = self.np.full(shape, 77).astype(dtype)  # so that the pages exist before the first round
         return self.put(made)
 
     def get(self, array):
         return array.cpu().numpy() if self.device == "cuda" else array
 
     def tensor(self, array):
-        """As PyTorch has it, over the same memory."""
+        """The array as a PyTorch tensor over the same memory."""
         return array if self.device == "cuda" else self.torch.from_numpy(array)
 
     def address(self, array):
@@ -58,7 +59,7 @@ class Arrays:
             self.torch.cuda.synchronize()
 
 
-# ---- Contenders: each prepares a function that computes a case, or says why it cannot -------------------------------
+# ---- Contenders: each prepares a function that computes a case, or reports why it cannot ----------------------------
 
 class Missing(Exception):
     pass
@@ -76,11 +77,11 @@ class OfAnydml(Anydml):
         self.device = ctypes.c_void_p(self.device)
 
     def compile(self, operator, inputs, outputs, attributes, unsigned=False, constants=(), absent=(0, 0)):
-        """inputs and outputs: the arrays, and beside each its sizes and strides, in elements, or None for the array's."""
+        """inputs and outputs: the arrays, each with its sizes and strides in elements, or None for the array's own."""
         from numpy_oracle import VALUES, Attribute, Tensor, to_attribute
 
         def describe(array, sizes, strides):
-            if array is None:  # an optional tensor that is left out
+            if array is None:  # an omitted optional tensor
                 return Tensor()
             sizes = tuple(array.shape) if sizes is None else sizes
             counts = (ctypes.c_int64 * len(sizes))(*sizes)
@@ -169,7 +170,7 @@ class OfOnnxRuntime:
             infos.append([helper.make_tensor_value_info(f"{prefix}{i}", helper.np_dtype_to_tensor_dtype(dtype),
                                                         list(array.shape))
                           for i, (array, dtype) in enumerate(zip(arrays, dtypes))])
-        # Constants stand where the list of inputs names them; "" is an input that is left out.
+        # Constants follow in the order of the inputs; "" is an omitted input.
         names = [f"x{i}" for i in case.order or range(len(inputs))] + list(constants)
         initializers = [self.onnx.numpy_helper.from_array(value, name) for name, value in constants.items() if
                         value is not None]
@@ -192,7 +193,7 @@ class OfOnnxRuntime:
 
 
 def make_passes(anydml, arrays, threads, count):
-    """Ways to copy so many bytes, by name."""
+    """Ways to copy that many bytes, by name."""
     source, target = (arrays.empty(count // 4, "int32") for _ in range(2))
     passes = {"IDENTITY": anydml.compile("ELEMENT_WISE_IDENTITY", [(source, None, None)], [(target, None, None)], ())}
     if arrays.torch is not None:
@@ -208,7 +209,7 @@ def make_passes(anydml, arrays, threads, count):
     return passes
 
 
-# The threads of a library spin for some time after its last work, and would take the processors of the next.
+# A library's threads spin for a while after its last work, and would compete with the next library for processors.
 PAUSE = 0.03
 RUNS_IN_TURN = 8
 LAUNCHES_IN_ROW = 50
@@ -226,7 +227,7 @@ def on_cpu(run):
 
 
 def on_gpu(run, torch):
-    """By the GPU's clock: launches follow one another, so that the time of a launch on the CPU does not count."""
+    """Uses the GPU's clock. Launches follow one another, so that the CPU time of a launch does not count."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
     for _ in range(LAUNCHES_IN_ROW):
@@ -237,7 +238,7 @@ def on_gpu(run, torch):
 
 
 def measure(contenders, arrays, seconds):
-    """The median time of each, by name; all of them in turn, so that a busy moment meets everybody."""
+    """The median time of each, by name. They run in turn, so that a busy moment affects all of them."""
     times = {name: [] for name in contenders}
     for run in contenders.values():
         run()
@@ -247,7 +248,7 @@ def measure(contenders, arrays, seconds):
         for name, run in contenders.items():
             if arrays.device == "cpu":
                 time.sleep(PAUSE)
-            for _ in range(RUNS_IN_TURN):  # the library's own threads wake up
+            for _ in range(RUNS_IN_TURN):  # so that the library's own threads are awake
                 run()
                 arrays.wait()
             times[name] += on_gpu(run, arrays.torch) if arrays.device == "cuda" else on_cpu(run)
@@ -272,7 +273,7 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
             contenders.pop(name, None)
             report["missing"][name] = str(missing)
             continue
-        except Exception as error:  # a peer that fails is left out, and the others go on
+        except Exception as error:  # a peer that fails is skipped, and the others continue
             contenders.pop(name, None)
             report["missing"][name] = (str(error).strip().splitlines() or [type(error).__name__])[0]
             continue
@@ -280,7 +281,7 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
     if "anydml" not in contenders:
         return report
     for name, outputs in results.items():
-        # The first outputs: the indices of equal elements may differ. Sums in another order differ a little.
+        # Only the first outputs: indices of equal elements may differ. Sums in another order differ slightly.
         near = made.near or (1e-3 if made.outputs[0][1] == "float16" else 1e-5)
         if not np.allclose(arrays.get(results["anydml"][0]), arrays.get(outputs[0]), near, near):
             report.setdefault("different", []).append(name)
@@ -309,7 +310,7 @@ def print_table(report):
     print(f"\n{report['cpu'] if report['device'] == 'cpu' else report['gpu']}, {report['threads']} threads, "
           + ", ".join([report["library"], *(peer["title"] for peer in report["peers"])]))
     if report["allow_half"]:
-        print("anydml may use other bits for products of FLOAT16 (ANYDML_ALLOW_HALF_PRECISION=1)")
+        print("anydml's FLOAT16 products may have other bits (ANYDML_ALLOW_HALF_PRECISION=1)")
     for name, why in report["missing_peers"].items():
         print(f"{name} is missing: {why}")
     rows = [["case", "what", "anydml", "of the pass", *names, "faster than the best peer"]]
@@ -372,9 +373,9 @@ def run_program(program, description, cases):
     names = [case.name for case in cases]
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="all by default")
-    parser.add_argument("--seconds", type=float, default=0.5, help="of each contender in each case")
+    parser.add_argument("--seconds", type=float, default=0.5, help="seconds per contender and case")
     parser.add_argument("--cases", type=items(names), default=names, help=", ".join(names))
-    parser.add_argument("--quick", action="store_true", help="a sixteenth of the elements, and a moment each")
+    parser.add_argument("--quick", action="store_true", help="a sixteenth of the elements, and little time for each")
     parser.add_argument("--allow-half", action="store_true",
                         help="anydml may use tensor cores for products of FLOAT16 (ANYDML_ALLOW_HALF_PRECISION=1)")
     options = parser.parse_args()
@@ -384,7 +385,7 @@ def run_program(program, description, cases):
             json.dump(report, file)
         return
     if not math.isfinite(options.seconds) or options.threads < 1:
-        parser.error("--threads takes 1 or more, --seconds a number")
+        parser.error("--threads must be at least 1, and --seconds a positive number")
     # All libraries start with this number of threads.
     environment = {name: str(options.threads) for name in ("ANYDML_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
     environment["ANYDML_ALLOW_HALF_PRECISION"] = str(int(options.allow_half))

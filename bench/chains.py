@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Chains of element-wise operators as one graph, beside one pass over the same bytes.
+"""Compares chains of element-wise operators as one graph with one pass over the same bytes.
 
 usage: chains.py [--elements N] [--rounds N] [--json FILE]
 
 A chain of k steps over FLOAT32 (times a number, plus a number, RELU, ABS, and again) runs as an anydml graph, operator by
-operator, in NumPy, and in PyTorch with and without torch.compile where PyTorch is installed. The pass is the chain's
-first operator that only moves: IDENTITY over the same memory. Times are the least of the rounds, in milliseconds.
+operator, in NumPy, and in PyTorch with and without torch.compile if PyTorch is installed. The pass is IDENTITY over the
+same memory. Times are the minimum of the rounds, in milliseconds.
 It needs anydml and NumPy: pip install .
 """
 import argparse
@@ -48,7 +48,7 @@ def columns(elements, rounds):
     except ImportError:
         torch = None
     for k in STEPS:
-        graph = anydml.graph(lambda a, b: chain(a, b, k, *ours))  # noqa: B023: it is called in this round alone
+        graph = anydml.graph(lambda a, b: chain(a, b, k, *ours))  # noqa: B023: it is called only in this round
         result["anydml graph"].append(least(lambda: graph(x, s, out=out), rounds))
         result["anydml"].append(least(lambda: chain(x, s, k, *ours), rounds))
         numpys = (np.multiply, np.add, lambda a: np.maximum(a, 0), np.abs)

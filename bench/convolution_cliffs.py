@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""CONVOLUTION of unusual sizes beside plain loops in C (convolution_loops.c), to find sizes that are slow out of all
-proportion: huge filters, filters larger than the image, few channels, large strides and dilations.
+"""Compares CONVOLUTION of unusual sizes with plain loops in C (convolution_loops.c), to find sizes that are
+disproportionately slow: huge filters, filters larger than the image, few channels, large strides and dilations.
 
 usage: convolution_cliffs.py [--random N] [--seed S] [--all]
 
-One thread; a time is the better of two, in which the thread had a core. Filters are not constant. It prints the sizes
-that take longer than the loops (with --all: every size), and the worst. --random adds sizes drawn at random. Needs a C
-compiler.
+One thread; a time is the better of two measurements of CPU time. Filters are not constant. It prints the sizes that
+take longer than the loops (with --all: every size), and the worst. --random adds random sizes. Needs a C compiler.
 """
 import argparse
 import ctypes
@@ -24,9 +23,9 @@ import anydml  # noqa: E402
 
 FIELDS = ("groups", "ins", "outs", "height", "width", "kernel_height", "kernel_width", "out_height", "out_width", "stride",
           "dilation", "padding")
-MOST = 400e6  # multiply-adds of the loops
+MOST = 400e6  # maximum multiply-adds of the loops
 
-# Backward, groups, channels in and out of a group, height, width, the kernel's, stride, dilation, padding.
+# Backward, groups, channels in and out of a group, height, width, kernel height and width, stride, dilation, padding.
 SIZES = ((0, 1, 1, 1, 512, 512, 25, 25, 1, 1, 0), (0, 1, 1, 1, 300, 300, 101, 101, 1, 1, 0),
          (0, 1, 1, 1, 300, 300, 251, 251, 1, 1, 0), (0, 1, 1, 1, 260, 260, 251, 251, 1, 1, 0),
          (0, 1, 1, 1, 251, 251, 251, 251, 1, 1, 0), (0, 1, 2, 2, 300, 300, 275, 275, 1, 1, 0),
@@ -91,7 +90,7 @@ def main():
     parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
     random, plain, worst = np.random.default_rng(given.seed), loops(), 0
-    print("| size | anydml | plain loops | times as long |\n|---|---|---|---|")
+    print("| size | anydml | plain loops | ratio |\n|---|---|---|---|")
     for size in (*SIZES, *drawn(random, given.random)):
         backward, groups, ins, outs, height, width, down, right, stride, dilation, padding = size
         if height == 1 and down == 1:
@@ -113,7 +112,7 @@ def main():
         address = [one.ctypes.data_as(ctypes.c_void_p) for one in (x, w, other)]
         theirs = best(lambda: (plain.backward if backward else plain.forward)(shape, *address))
         if not np.allclose(out, other, rtol=1e-2, atol=1e-2 * np.sqrt(ins * down * right)):
-            raise SystemExit(f"the loops compute something else: {size}")
+            raise SystemExit(f"the loops give a different result: {size}")
         worst = max(worst, ours / theirs)
         if given.all or ours > theirs:
             name = (f"{'backward' if backward else 'forward'} {groups} x {ins}-{outs}, {height} x {width} by {down} x "

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of one image as a programmer writes them first: nested loops, the innermost along a row. They visit only
-// the taps that meet the image. The order of the sums is not that of docs/numerics.md.
+// Convolutions of one image as one would first write them: nested loops, the innermost along a row. They visit only the
+// taps inside the image. The order of summation is not that of docs/numerics.md.
 
 typedef struct {
-  long groups, ins, outs;  // channels of a group
+  long groups, ins, outs;  // channels per group
   long height, width, kernel_height, kernel_width, out_height, out_width;
   long stride, dilation, padding;
 } shape;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""CONVOLUTION of FLOAT32 beside the most multiply-adds that the cores can do in registers, PyTorch and ONNX Runtime.
+"""Compares FLOAT32 CONVOLUTION with the peak multiply-adds of the cores in registers, PyTorch and ONNX Runtime.
 
 usage: convolutions.py LIBANYDML [--threads N ...] [--seconds S] [--only TEXT]
 
-The layers are those of ResNet-50, MobileNet v2 and a network that transfers styles, for one image. Filters are
-constant. For each number of threads the script runs itself. A time is the best of as many runs as fit into S seconds;
-with one thread it is the time that the thread had a core. The libraries take turns. Needs a C compiler; PyTorch and ONNX
-Runtime are left out where they are missing.
+The layers are from ResNet-50, MobileNet v2 and a style transfer network, for one image. Filters are constant. The
+script starts itself for each number of threads. A time is the best of as many runs as fit into S seconds; with one
+thread it is CPU time. The libraries run in turn. Needs a C compiler; PyTorch and ONNX Runtime are skipped if they are
+missing.
 """
 import os
 import sys
@@ -18,7 +18,7 @@ import numpy as np
 from products import OneOperator, arguments, in_processes, peak, times_in_turns
 from numpy_oracle import Library
 
-# A name, and channels in, channels out, pixels along a side, kernel, stride, padding, groups; "T": transposed.
+# Name, channels in, channels out, pixels along a side, kernel, stride, padding, groups; "T": transposed.
 LAYERS = (("ResNet-50 stem 7x7/2", 3, 64, 224, 7, 2, 3, 1), ("ResNet-50 1x1 64-64", 64, 64, 56, 1, 1, 0, 1),
           ("ResNet-50 3x3 64", 64, 64, 56, 3, 1, 1, 1), ("ResNet-50 1x1 64-256", 64, 256, 56, 1, 1, 0, 1),
           ("ResNet-50 1x1 256-64", 256, 64, 56, 1, 1, 0, 1), ("ResNet-50 3x3/2 128", 128, 128, 56, 3, 2, 1, 1),
@@ -76,7 +76,7 @@ def measure(path, threads, seconds, only):
     clock = time.thread_time if threads == 1 else time.perf_counter
     most = peak(threads, seconds, clock)
     print(f"\n{threads} thread{'s' if threads > 1 else ''}, {most / 1e9:.1f} GFLOPS in registers\n")
-    print("| layer | anydml | PyTorch | ONNX Runtime | speed beside PyTorch | beside ONNX Runtime |")
+    print("| layer | anydml | PyTorch | ONNX Runtime | speed vs. PyTorch | vs. ONNX Runtime |")
     print("|---|---|---|---|---|---|")
     random = np.random.default_rng(1)
     for name, ins, outs, side, kernel, stride, padding, groups in LAYERS:

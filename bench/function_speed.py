@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How long functions take, in anydml and in other libraries, in one run and in turn: nanoseconds an element.
+"""Compares the time of functions in anydml and other libraries, in one run and in turn: nanoseconds per element.
 
 usage: function_speed.py [LIBANYDML] [options]      python3 bench/function_speed.py --json build/function_speed.json
                                                     python3 bench/function_speed.py --functions exp,sin --kinds all
 
-The pass copies the same bytes, with as many threads. NumPy has one thread always. The loop in C calls the C library's
-function for each element, and SLEEF's loop its function within one unit of the last place for each vector; both are
-shared among the threads. SLEEF is measured where its headers are (Debian: libsleef-dev). PyTorch's activations make their
-outputs anew for each call, as most programs have it; all else is written into memory that is there already.
+The pass copies the same bytes with the same number of threads. NumPy always uses one thread. The C loop calls the C
+library's function for each element, and SLEEF's loop its 1-ULP function for each vector; both are split among the
+threads. SLEEF is measured if its headers are installed (Debian: libsleef-dev). PyTorch's activations allocate new
+outputs for each call, as in most programs; all others write to existing memory.
 
-Kinds of data: ordinary numbers; huge ones; subnormals; NaN; infinities. The last four are of anydml alone, and say how
-much longer they take than ordinary numbers.
+Kinds of data: ordinary numbers; huge ones; subnormals; NaN; infinities. The last four are measured only for anydml, and
+show how much longer they take than ordinary numbers.
 
-The libraries are those of PyPI, in a virtual environment of its own (build/peers); with --no-venv those of the Python that
-runs this. What is missing is named and left out.
+The libraries come from PyPI, in a separate virtual environment (build/peers), or with --no-venv from the Python that
+runs this. Missing libraries are named and skipped.
 """
 import ctypes
 import json
@@ -32,10 +32,10 @@ PACKAGES = ("numpy", "torch")
 SEED = 1
 TYPES = ("FLOAT32", "FLOAT16")
 KINDS = ("ordinary", "huge", "subnormal", "nan", "infinite")
-# Ordinary numbers, where they are not from -4 to 4.
+# The ranges of ordinary numbers, if they are not from -4 to 4.
 RANGES = {"log": [(0.01, 100)], "asin": [(-1, 1)], "acos": [(-1, 1)], "acosh": [(1, 100)], "atanh": [(-0.99, 0.99)],
           "pow": [(0.1, 10), (-4, 4)], "atan2": [(-4, 4), (-4, 4)]}
-# In C, of x and y; others have the name of the function with an f behind it.
+# In C, in terms of x and y; other functions have the same name with the suffix f.
 FORMULAS = {"sigmoid": "1 / (1 + expf(-x))", "silu": "x / (1 + expf(-x))", "softplus": "log1pf(expf(x))",
             "gelu": "0.5f * x * (1 + erff(x * 0.70710678f))", "elu": "x >= 0 ? x : expm1f(x)",
             "celu": "x >= 0 ? x : expm1f(x)", "selu": "1.05070102f * (x > 0 ? x : 1.67326319f * expm1f(x))",
@@ -43,7 +43,7 @@ FORMULAS = {"sigmoid": "1 / (1 + expf(-x))", "silu": "x / (1 + expf(-x))", "soft
 
 
 class Pass(CLoops):
-    """Reads the operands and writes as many elements."""
+    """Reads the operands and writes the same number of elements."""
     key, title = "pass", "a pass"
     SOURCE = """#include <stddef.h>
 #include <stdint.h>
@@ -102,7 +102,7 @@ class PyTorch:
         given = [self.torch.from_numpy(array) for array in inputs]
         function = found(self.torch, FUNCTIONS[name].torch)
         function(*given)
-        if isinstance(FUNCTIONS[name].torch, str):  # the activations make their outputs anew
+        if isinstance(FUNCTIONS[name].torch, str):  # the activations allocate new outputs
             to = self.torch.from_numpy(out)
             return lambda: function(*given, out=to)
         return lambda: function(*given)
@@ -166,7 +166,7 @@ def make_inputs(np, random, name, dtype, count, kind):
 
 
 def work(options):
-    """In the environment's Python."""
+    """Runs in the environment's Python."""
     import numpy as np
     sys.path.insert(0, str(ROOT / "tests"))
     from numpy_oracle import Library
@@ -178,8 +178,8 @@ def work(options):
                   lambda: SleefFunctions(options.threads), lambda: CLibrary(options.threads)):
         try:
             peers.append(start())
-        except Exception as error:  # whatever keeps a peer from starting, the others go on
-            say(f"left out: {error}")
+        except Exception as error:  # if a peer cannot start, the others continue
+            say(f"skipped: {error}")
     rows = []
     for type_name in options.types:
         for name in options.functions:
@@ -194,8 +194,8 @@ def work(options):
                         if function is not None:
                             function()
                             running.append((peer.key, function))
-                    except Exception as error:  # each library has its own way to say that it has no kernel
-                        say(f"{peer.key} {name} {type_name} left out: {str(error).splitlines()[0][:100]}")
+                    except Exception as error:  # each library reports a missing kernel differently
+                        say(f"{peer.key} {name} {type_name} skipped: {str(error).splitlines()[0][:100]}")
                 if not running or running[0][0] != "anydml":
                     continue
                 rows += time_rows(take_turns(options, running), function=name, type=type_name, kind=kind,
@@ -207,7 +207,7 @@ def work(options):
 def markdown(report, type_name):
     rows = [row for row in report["rows"] if row["type"] == type_name and row["kind"] == "ordinary"]
     keys = [key for key in report["titles"] if any(row["peer"] == key for row in rows)]
-    lines = [f"| {type_name}, ns an element | of the pass | " + " | ".join(report["titles"][key] for key in keys) + " |",
+    lines = [f"| {type_name}, ns per element | of the pass | " + " | ".join(report["titles"][key] for key in keys) + " |",
              "|---" * (len(keys) + 2) + "|"]
     for name in dict.fromkeys(row["function"] for row in rows):
         times = {row["peer"]: row["ns_per_element"] for row in rows if row["function"] == name}
@@ -223,7 +223,7 @@ def markdown(report, type_name):
 def markdown_kinds(report, type_name, kinds):
     rows = {(row["function"], row["kind"]): row["ns_per_element"] for row in report["rows"]
             if row["type"] == type_name and row["peer"] == "anydml"}
-    lines = [f"| {type_name}, times as long as ordinary numbers | " + " | ".join(kinds[1:]) + " |",
+    lines = [f"| {type_name}, relative to ordinary numbers | " + " | ".join(kinds[1:]) + " |",
              "|---" * len(kinds) + "|"]
     for name in dict.fromkeys(name for name, _ in rows):
         lines.append(f"| {name} | " + " | ".join(f"{rows[name, kind] / rows[name, 'ordinary']:.1f}" for kind in kinds[1:])
@@ -235,11 +235,11 @@ def parse(arguments):
     parser = make_parser("function_speed.py", __doc__)
     parser.add_argument("--functions", type=items(FUNCTIONS), default=list(FUNCTIONS), help="all by default")
     parser.add_argument("--types", type=items(TYPES), default=list(TYPES))
-    parser.add_argument("--kinds", type=items(KINDS), default=["ordinary"], help="of data: " + ", ".join(KINDS))
+    parser.add_argument("--kinds", type=items(KINDS), default=["ordinary"], help="kinds of data: " + ", ".join(KINDS))
     parser.add_argument("--elements", type=int, default=1 << 24)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="all by default")
-    parser.add_argument("--rounds", type=int, default=5, help="at least")
-    parser.add_argument("--min-time", type=float, default=0.5, help="seconds for each function, at least")
+    parser.add_argument("--rounds", type=int, default=5, help="minimum number of rounds")
+    parser.add_argument("--min-time", type=float, default=0.5, help="minimum seconds per function")
     options = parser.parse_args(arguments)
     if options.kinds[0] != "ordinary":
         options.kinds = ["ordinary", *(kind for kind in options.kinds if kind != "ordinary")]
@@ -252,7 +252,7 @@ def main():
         return work(options)
     part = run_again(python_of(options, PACKAGES), environment={"ANYDML_THREADS": str(options.threads)})
     if part is None:
-        sys.exit("the functions failed")
+        sys.exit("measuring the functions failed")
     report = {**about("function_speed.py"), **part}
     print(f"{report['cpu']} ({report['architecture']}), {options.threads} threads, {options.elements:,} elements\n")
     for type_name in options.types:

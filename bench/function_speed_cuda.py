@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How long functions take on an NVIDIA GPU, beside PyTorch and CuPy: fractions of a pass that moves the same bytes.
+"""Compares functions on an NVIDIA GPU with PyTorch and CuPy: fractions of a pass that moves the same bytes.
 
 usage: function_speed_cuda.py [DMLRUN] [options]      python3 bench/function_speed_cuda.py --json build/functions_cuda.json
 
-anydml is measured by `dmlrun bench -a cuda` (ANYDML_PLUGINS says where its CUDA backend is), then PyTorch and CuPy on the
-same GPU over as many numbers of the same ranges, by CUDA's events. All run in buffers that are there already, in several
-sets in turn, so that no cache holds what comes next. anydml's pass and PyTorch's move as many bytes, in turn with the
-functions; the faster of both is the floor for all.
+anydml is measured by `dmlrun bench -a cuda` (set ANYDML_PLUGINS to the folder of its CUDA backend), then PyTorch and
+CuPy on the same GPU over the same number of values in the same ranges, with CUDA events. All run in existing buffers,
+in several sets in turn, so that no cache contains the next data. anydml's and PyTorch's passes move the same bytes, in
+turn with the functions; the faster of the two is the floor for all.
 """
 import argparse
 import json
@@ -22,14 +22,14 @@ from functions import FUNCTIONS, found
 from peer_run import ROOT, items, say
 
 TYPES = ("FLOAT32", "FLOAT16")
-CALLS = 24  # of a sample
+CALLS = 24  # in a sample
 SETS = 6  # of buffers
 SAMPLES = 7
 ANY = (-4, 4)
 
 
 def measure_anydml(options):
-    """{(function, type): nanoseconds an element}, and the pass's by type and number of inputs."""
+    """{(function, type): nanoseconds per element}, and the pass's by type and number of inputs."""
     names = {FUNCTIONS[name].op: name for name in options.functions}
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [options.dmlrun, "bench", "-a", "cuda", "--operators", ",".join(names), "--types", ",".join(options.types),
@@ -60,7 +60,7 @@ class Torch:
         self.generator = torch.Generator(device="cuda").manual_seed(1)
 
     def arrays(self, name, type_name, count):
-        """Sets of operands, and of room for the results."""
+        """Sets of operands, and of memory for the results."""
         ranges = RANGES.get(name, [ANY] * len(FUNCTIONS[name].ranges))
         kind = getattr(self.torch, type_name.lower())
         sets = []
@@ -85,7 +85,7 @@ class Torch:
         return lambda i: self.torch.add(whole[i][0], whole[i][1], out=whole[i][2])
 
     def time(self, call):
-        """Milliseconds of a call, the median of the samples."""
+        """Milliseconds per call, the median of the samples."""
         samples = []
         call(0)
         for _ in range(SAMPLES):
@@ -122,8 +122,8 @@ def measure_others(options):
         peers.append(CuPy())
         # Both launch on one stream, so that the same events time both.
         peers[1].cupy.cuda.ExternalStream(torch.torch.cuda.current_stream().cuda_stream).use()
-    except Exception as error:  # whatever keeps it from starting, PyTorch goes on
-        say(f"CuPy left out: {error}")
+    except Exception as error:  # if it cannot start, PyTorch continues
+        say(f"CuPy skipped: {error}")
     times, passes = {}, {}
     for type_name in options.types:
         for name in options.functions:
@@ -136,8 +136,8 @@ def measure_others(options):
                     call = peer.call(name, sets)
                     if call is not None:
                         times[peer.key, name, type_name] = torch.time(call) * 1e6 / options.elements
-                except Exception as error:  # each library has its own way to say that it has no kernel
-                    say(f"{peer.key} {name} {type_name} left out: {str(error).splitlines()[0][:100]}")
+                except Exception as error:  # each library reports a missing kernel differently
+                    say(f"{peer.key} {name} {type_name} skipped: {str(error).splitlines()[0][:100]}")
         say(f"  {type_name}")
     return torch.gpu, {peer.key: peer.title for peer in peers}, times, passes
 
@@ -158,7 +158,7 @@ def main():
     parser.add_argument("--functions", type=items(FUNCTIONS), default=list(FUNCTIONS), help="all by default")
     parser.add_argument("--types", type=items(TYPES), default=list(TYPES))
     parser.add_argument("--elements", type=int, default=1 << 24)
-    parser.add_argument("--min-time", type=float, default=0.05, help="seconds for each function of anydml")
+    parser.add_argument("--min-time", type=float, default=0.05, help="seconds per function of anydml")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     own, own_passes = measure_anydml(options)

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Wrong answers of other libraries' functions, beside anydml's: how many are not correctly rounded, and the largest
-error in units of the last place. Printed as tables in Markdown.
+"""Counts wrong answers of other libraries' functions and compares them with anydml's: how many are not correctly
+rounded, and the largest error in units in the last place. Prints Markdown tables.
 
 usage: functions.py [LIBANYDML] [options]       python3 bench/functions.py --json build/functions.json
                                                 python3 bench/functions.py --functions exp,log --no-compiled
 
 FLOAT16: every number, and for functions of two operands as many random pairs as for FLOAT32. FLOAT32: random inputs, one
-half even over a range where the function has something to do, the other of random bits within its domain.
+half uniform over an interesting range of the function, the other half random bits within its domain.
 
-A result is wrong if any bit differs from the nearest of the type to the true value; NaN is one class, and +0 and -0 are
-two values. The nearest is what anydml gives, of which a sample is held against mpmath, with 200 bits. The error is the
-distance to the value in FLOAT64, in units of the last place of the right result; it is infinite where one of both is NaN
-or infinite alone.
+A result is wrong if any bit differs from the number of the type nearest to the true value; all NaNs are equal, and +0
+differs from -0. The nearest number is anydml's result, a sample of which is checked against mpmath with 200 bits. The
+error is the distance to the value in FLOAT64, in units in the last place of the right result; it is infinite if only
+one of the two is NaN or infinite.
 
-The libraries are those of PyPI, in a virtual environment of its own (build/peers), as for peers.py; with --no-venv those of
-the Python that runs this. PyTorch and CuPy are counted on an NVIDIA GPU too, where there is one; CuPy is not installed.
-What is missing is named and left out. Functions that are not built are left out too.
+The libraries come from PyPI, in a separate virtual environment (build/peers), as for peers.py, or with --no-venv from
+the Python that runs this. PyTorch and CuPy are also counted on an NVIDIA GPU, if there is one; CuPy is not installed
+automatically. Missing libraries are named and skipped, and so are functions that are not built.
 """
 import json
 import sys
@@ -28,11 +28,11 @@ from peer_run import ROOT, about, items, make_parser, python_of, run_again, say
 PACKAGES = ("numpy", "torch", "onnxruntime", "onnx", "jax", "mpmath")
 SEED = 1
 TYPES = ("FLOAT32", "FLOAT16")
-BITS = 200  # of mpmath
+BITS = 200  # precision of mpmath
 
-# op: DirectML's name. ranges: of each operand, over which one half is even. domain: what random bits are kept within.
-# numpy, torch, jax: the name in the library, or a function of it and the arrays. onnx: the node and its attributes.
-# mp: the same of mpmath. attributes: of the operator, where there are any.
+# op: DirectML's name. ranges: of each operand, for the uniform half. domain: the range of random bits. numpy, torch,
+# jax: the name in the library, or a function of the library and the arrays. onnx: the node and its attributes. mp: the
+# same for mpmath. attributes: of the operator, if any.
 Function = namedtuple("Function", "op ranges numpy torch jax onnx mp attributes domain",
                       defaults=((), (-float("inf"), float("inf"))))
 
@@ -92,7 +92,7 @@ FUNCTIONS = {
 
 
 def found(module, what):
-    """The function of a library that a name, or a function of the library, stands for."""
+    """The library's function for a name, or for a function of the library."""
     if callable(what):
         return lambda *arrays: what(module, *arrays)
     for part in what.split("."):
@@ -101,7 +101,7 @@ def found(module, what):
 
 
 # ---- The libraries --------------------------------------------------------------------------------------------------
-# Each has a title, and prepare(), which gives a function of arrays; None if the library has none.
+# Each has a title, and prepare(), which returns a function of arrays, or None if the library has none.
 
 class NumPy:
     key = "numpy"
@@ -148,7 +148,7 @@ class PyTorchCuda(PyTorch):
     def __init__(self):
         super().__init__()
         if not self.torch.cuda.is_available():
-            raise RuntimeError("there is no GPU")
+            raise RuntimeError("no GPU was found")
         self.title += f" on {self.torch.cuda.get_device_name(0)}"
 
     def prepare(self, function, arrays):
@@ -163,7 +163,7 @@ class CuPy:
         import cupy
         import cupyx.scipy.special
         if cupy.cuda.runtime.getDeviceCount() == 0:
-            raise RuntimeError("there is no GPU")
+            raise RuntimeError("no GPU was found")
         self.cupy, self.special = cupy, cupyx.scipy.special
         name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
         self.title = f"CuPy {cupy.__version__} on {name}"
@@ -243,7 +243,7 @@ def differ(np, actual, right):
 
 
 def largest_error(np, actual, right, value):
-    """In units of the last place of the right result. value is the true one in FLOAT64, as well as that says it."""
+    """The largest error in units in the last place of the right result. value: the true value rounded to FLOAT64."""
     with np.errstate(all="ignore"):
         is_clear = np.isfinite(actual) & np.isfinite(right)
         unit = np.spacing(np.abs(np.where(is_clear, right, right.dtype.type(1)))).astype(np.float64)
@@ -254,7 +254,7 @@ def largest_error(np, actual, right, value):
 
 
 def is_nearest(mp, np, result, value):
-    """Whether no other number of the type is nearer to the value; beyond the greatest comes the next power of two."""
+    """Whether no other number of the type is nearer to the value; the next power of two follows the largest number."""
     if mp.isnan(value):
         return bool(np.isnan(result))
     if np.isnan(result):
@@ -273,7 +273,7 @@ def is_nearest(mp, np, result, value):
 
 
 def count_not_nearest(np, mpmath, function, inputs, results, sample, random):
-    """Of a sample of finite inputs, by mpmath: how many were looked at, and how many of them are wrong."""
+    """Checks a sample of finite inputs with mpmath: returns how many were checked, and how many of them are wrong."""
     mp = mpmath.mp
     mp.prec = BITS
     compute = found(mp, function.mp)
@@ -299,14 +299,14 @@ def answer(peer, name, type_name, inputs):
     try:
         function = peer.prepare(FUNCTIONS[name], inputs)
         return None if function is None else function(*inputs)
-    except Exception as error:  # each library has its own way to say that it has no kernel
+    except Exception as error:  # each library reports a missing kernel differently
         lines = f"{type(error).__name__}: {error}".splitlines()
         absent[f"{peer.key} {name} {type_name}"] = lines[0][:200]
         return None
 
 
 def work(options):
-    """In the environment's Python."""
+    """Runs in the environment's Python."""
     import numpy as np
     sys.path.insert(0, str(ROOT / "tests"))
     from function_oracles import FUNCTIONS as VALUES
@@ -316,7 +316,7 @@ def work(options):
         import mpmath
     except ImportError:
         mpmath = None
-        say("mpmath left out: anydml's own results are not looked at")
+        say("mpmath skipped: anydml's own results are not checked")
     library = Library(options.library)
     built = {name for name, _, _ in library.built_operators()}
     peers = []
@@ -324,8 +324,8 @@ def work(options):
         if kind is not PyTorchCompiled or options.compiled:
             try:
                 peers.append(kind())
-            except Exception as error:  # whatever keeps a peer from starting, the others go on
-                say(f"{kind.__name__} left out: {error}")
+            except Exception as error:  # if a peer cannot start, the others continue
+                say(f"{kind.__name__} skipped: {error}")
     rows, checked = [], []
     for name in options.functions:
         function = FUNCTIONS[name]
@@ -364,7 +364,7 @@ def counted(np, peer, name, type_name, inputs, right, value):
         return None
     actual = np.ascontiguousarray(actual)
     if actual.dtype != right.dtype:
-        absent[f"{peer.key} {name} {type_name}"] = f"it gives {actual.dtype}"
+        absent[f"{peer.key} {name} {type_name}"] = f"it returns {actual.dtype}"
         return None
     return {"peer": peer.key, "wrong": int(differ(np, actual, right).sum()),
             "error": largest_error(np, actual, right, value)}
@@ -398,8 +398,8 @@ def parse(arguments):
     parser.add_argument("--functions", type=items(FUNCTIONS), default=list(FUNCTIONS), help="all by default")
     parser.add_argument("--types", type=items(TYPES), default=list(TYPES))
     parser.add_argument("--count", type=int, help="inputs of FLOAT32 (4,000,000; quick: 100,000)")
-    parser.add_argument("--sample", type=int, help="inputs held against mpmath (2,000; quick: 200)")
-    parser.add_argument("--quick", action="store_true", help="few inputs: to see that it runs")
+    parser.add_argument("--sample", type=int, help="inputs checked with mpmath (2,000; quick: 200)")
+    parser.add_argument("--quick", action="store_true", help="few inputs, as a smoke test")
     parser.add_argument("--no-compiled", dest="compiled", action="store_false", help="without torch.compile")
     options = parser.parse_args(arguments)
     options.count = options.count or (100_000 if options.quick else 4_000_000)
@@ -413,14 +413,14 @@ def main():
         return work(options)
     part = run_again(python_of(options, PACKAGES), environment={"JAX_PLATFORMS": "cpu"})
     if part is None:
-        sys.exit("the functions failed")
+        sys.exit("counting wrong answers failed")
     report = {**about("functions.py"), **part}
     print(f"{report['cpu']} ({report['architecture']}), {report['c_library']}, Python {report['python']}\n")
     for type_name in options.types:
         if any(row["type"] == type_name for row in report["rows"]):
             print(markdown(report, type_name))
     looked, wrong = (sum(row[key] for row in report["checked"]) for key in ("looked_at", "wrong"))
-    print(f"Of anydml's results {looked:,} were held against mpmath, with {BITS} bits: {wrong} wrong.")
+    print(f"{looked:,} of anydml's results were checked against mpmath with {BITS} bits: {wrong} wrong.")
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n")
     if wrong:

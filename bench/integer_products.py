@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Products of INT8 beside the most that the cores can do in registers, and beside other libraries.
+"""Compares INT8 products with the cores' peak in registers, and with other libraries.
 
 usage: integer_products.py LIBANYDML [--threads N ...] [--seconds S]
 
-MATRIX_MULTIPLY_INTEGER of UINT8 by INT8, with a zero point of A, and QUANTIZED_LINEAR_MATRIX_MULTIPLY; B is a constant, or
-given each time. PyTorch's is torch._int_mm of INT8, which has no zero points, and its quantized linear; ONNX Runtime's
-are MatMulInteger and QLinearMatMul with a constant B. oneDNN and XNNPACK multiply INT8 by INT8. Libraries that are not installed are left out. For each number of threads
-the script runs itself. A time is the best of as many runs as fit into S seconds. Needs a C compiler.
+MATRIX_MULTIPLY_INTEGER of UINT8 by INT8, with a zero point for A, and QUANTIZED_LINEAR_MATRIX_MULTIPLY; B is constant,
+or given each time. PyTorch runs torch._int_mm of INT8, which has no zero points, and its quantized linear; ONNX Runtime
+runs MatMulInteger and QLinearMatMul with a constant B. oneDNN and XNNPACK multiply INT8 by INT8. Libraries that are not
+installed are skipped. The script starts itself for each number of threads. A time is the best of as many runs as fit
+into S seconds. Needs a C compiler.
 """
 import time
 
@@ -61,7 +62,7 @@ def onnx_runs(a, b, threads):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        # Bound once, so that a run moves nothing but the operator's own bytes.
+        # Bound once, so that a run moves only the operator's own bytes.
         binding = session.io_binding()
         binding.bind_cpu_input("a", a)
         y = onnxruntime.OrtValue.ortvalue_from_shape_and_type((len(a), b.shape[1]),
@@ -72,7 +73,7 @@ def onnx_runs(a, b, threads):
 
 
 def best_times(runs, seconds):
-    """Infinity where PyTorch has no kernel for a shape."""
+    """Infinity if PyTorch has no kernel for a shape."""
     there = {name: run for name, run in runs.items() if run() is not None or name != "torch._int_mm"}
     best = dict.fromkeys(runs, float("inf"))
     best.update(zip(there, times_in_turns(list(there.values()), seconds, time.perf_counter)))

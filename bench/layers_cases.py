@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of layers.py, as moving_cases.py has them."""
+"""The cases of layers.py, in the form of moving_cases.py."""
 from moving_cases import F32, Case, Made, by, scaled, size_of
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of moving.py: what goes in, DirectML's operator, and the same of PyTorch and of ONNX."""
+"""The cases of moving.py: the inputs, DirectML's operator, and its equivalents in PyTorch and ONNX."""
 import math
 from collections import namedtuple
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ F32 = "float32"
 class Made:
     """A case with its arrays.
 
-    views: of each input the sizes and strides, in elements, with which DirectML's operator reads it; None: its own.
-    torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx: the
-    node, its attributes and its constant inputs, which follow the others; None among them is an input that is left out.
-    bytes: the bytes that have to be read and written. unsigned: DirectML's operator takes and gives INT64 as UINT64. order:
-    the order of the inputs for ONNX, where it differs. flops: multiplications and additions, of a product. near: how far
-    results may differ, relative to their size. constants: the numbers of the inputs that are the same in every run of
-    DirectML's operator. absent: how many inputs and outputs of it are left out at the end.
+    views: for each input, the sizes and strides, in elements, with which DirectML's operator reads it; None: its own.
+    torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx:
+    the node, its attributes and its constant inputs, which follow the others; None among them is an omitted input.
+    bytes: the bytes that must be read and written. unsigned: DirectML's operator treats INT64 as UINT64. order: the
+    order of the inputs for ONNX, if it differs. flops: multiplications and additions of a product. near: how far
+    results may differ, relative to their size. constants: the indices of the inputs that are the same in every run of
+    DirectML's operator. absent: how many of its inputs and outputs are omitted at the end.
     """
     operator: str
     inputs: list
@@ -199,8 +199,8 @@ def resize(mode):
         options = {"mode": "nearest"} if nearest else {"mode": "bilinear", "align_corners": False}
         onnx = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"} if nearest else {
             "mode": "linear", "coordinate_transformation_mode": "half_pixel"}
-        # Pixels lie at their middles: 0.5 into the input's, and the output's taken back. Twice the size has the nearest
-        # pixels of the other convention too.
+        # Pixels are at their centers: 0.5 is added for the input and subtracted for the output. At twice the size, the
+        # nearest pixels are the same as in the other convention.
         return Made("RESAMPLE1", [x], [(out, F32)],
                     (("InterpolationMode", mode), ("Scales", (1.0, 1.0, 2.0, 2.0)),
                      ("InputPixelOffsets", (0.5, 0.5, 0.5, 0.5)), ("OutputPixelOffsets", (-0.5, -0.5, -0.5, -0.5))),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * As many fused multiply-adds as a core can do: in registers alone, with enough independent chains.
+ * The maximum rate of fused multiply-adds on a core: only in registers, with enough independent chains.
  * cc -O2 -ffp-contract=fast -march=native -shared -fPIC multiply_adds.c */
 #if defined(__AVX512F__)
 enum { kBytes = 64 };
@@ -13,7 +13,7 @@ typedef float Vector __attribute__((vector_size(kBytes)));
 #define CHAINS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 enum { kChains = 12 };
 
-/* The floating-point operations that were done. */
+/* Returns the number of floating-point operations. */
 double multiply_adds(long rounds, float factor, float* result) {
   Vector a = {0}, b = {0};
   a += factor;

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The networks of examples/networks beside PyTorch: whether both compute the same, and how long they take.
+"""Compares the networks of examples/networks with PyTorch: results and times.
 
 usage: networks.py [PROGRAM] [options]      python3 bench/networks.py --threads 2
                                             python3 bench/networks.py --device cuda --json build/networks.json
                                             python3 bench/networks.py build/release/examples/networks/network --check
 
-PROGRAM is the program that ./run network builds. PyTorch builds the same networks with the same weights from the same seed
-(networks_torch.py), once in FLOAT64, which says what is right, and once in FLOAT32, without TF32, which is timed. A
-difference is the largest one, relative to the largest element of the output. Both libraries take turns and have as many
-threads; a time is the median of all runs. --cpu, for a machine that is not idle, takes one thread and the time that it had a
-processor. --check compares at small sizes, takes no times, and ends with 1 if a network
-differs from FLOAT64 by more than 1e-5 and more than four times as much as PyTorch's FLOAT32, or has another class first.
-Without PyTorch the program ends with 77.
+PROGRAM is the program that ./run network builds. PyTorch builds the same networks with the same weights from the same
+seed (networks_torch.py), once in FLOAT64, as the reference, and once in FLOAT32, without TF32, which is timed. A
+difference is the largest one, relative to the largest element of the output. Both libraries run in turn and use the
+same number of threads; a time is the median of all runs. --cpu, for a machine that is not idle, uses one thread and
+measures CPU time. --check compares results at small sizes without timing, and exits with status 1 if a network differs
+from FLOAT64 by more than 1e-5 and more than four times as much as PyTorch's FLOAT32, or predicts another class. Without
+PyTorch the exit status is 77.
 """
 import argparse
 import json
@@ -37,22 +37,22 @@ def arguments_of():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program", metavar="PROGRAM", nargs="?", default=str(ROOT / "build/release/examples/networks/network"),
                         help="the program that ./run network builds")
-    parser.add_argument("--networks", default=",".join(USUAL), help="some of them, by commas")
-    parser.add_argument("--batches", default="1,8", help="sizes of batches (1,8)")
+    parser.add_argument("--networks", default=",".join(USUAL), help="names, separated by commas")
+    parser.add_argument("--batches", default="1,8", help="batch sizes (1,8)")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of both libraries (cpu)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both libraries (all cores)")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each library (5)")
-    parser.add_argument("--runs", type=int, default=10, help="timed runs of a turn (10)")
-    parser.add_argument("--cpu", action="store_true", help="one thread, and the time that it had a processor")
-    parser.add_argument("--check", action="store_true", help="compare at small sizes, without times")
-    parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="writes the figures")
+    parser.add_argument("--runs", type=int, default=10, help="timed runs in a turn (10)")
+    parser.add_argument("--cpu", action="store_true", help="use one thread and measure CPU time")
+    parser.add_argument("--check", action="store_true", help="compare results at small sizes, without timing")
+    parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the figures to this file")
     options = parser.parse_args()
     options.threads = 1 if options.cpu else options.threads
     options.networks, options.batches = options.networks.split(","), [int(one) for one in options.batches.split(",")]
     if unknown := set(options.networks) - set(USUAL):
         parser.error(f"no such network: {', '.join(sorted(unknown))}")
     if not pathlib.Path(options.program).exists():
-        sys.exit(f"{options.program} is not there: ./run network builds it")
+        sys.exit(f"{options.program} does not exist: ./run network builds it")
     return options
 
 
@@ -72,7 +72,7 @@ class OfAnydml:
         return json.loads(done.stdout)
 
     def processor_turn(self, runs):
-        """The processor's time of a run, in ms: what a process with more runs takes beyond one with a single run."""
+        """The CPU time per run, in ms: the difference between a process with several runs and one with a single run."""
         spent = []
         for count in (1, 1 + runs):
             before, _, after = (resource.getrusage(resource.RUSAGE_CHILDREN), self.turn(count),
@@ -102,7 +102,7 @@ class OfPyTorch:
         """The times of the runs."""
         times = []
         with self.torch.inference_mode():
-            for i in range(runs + 2):  # the first ones prepare kernels and memory
+            for i in range(runs + 2):  # the first runs prepare kernels and memory
                 self.wait()
                 start = self.clock()
                 self.run(self.x)
@@ -165,9 +165,9 @@ def main():
     torch.set_num_threads(options.threads)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     if options.device == "cuda" and not torch.cuda.is_available():
-        sys.exit("PyTorch finds no GPU")
+        sys.exit("PyTorch found no GPU")
     device = torch.cuda.get_device_name() if options.device == "cuda" else f"{options.threads} threads"
-    print(f"{device}, PyTorch {torch.__version__}; times in ms, PyTorch's time by anydml's\n")
+    print(f"{device}, PyTorch {torch.__version__}; times in ms; ratio: PyTorch's time divided by anydml's\n")
     print("| network | batch | anydml | PyTorch | ratio | difference | PyTorch's own | class |\n|---|---|---|---|---|---|---|---|",
           flush=True)
     rows = []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The networks of examples/networks in PyTorch, with the same weights: written a second time, from their description and
-not from the graphs. networks.py compares and times them.
+"""The networks of examples/networks in PyTorch, with the same weights: reimplemented from their description, not from
+the graphs. networks.py compares and times them.
 
-Each function takes Layers and a scale, and returns the input and a function of it. Layers make weights in the order in
-which the networks of examples/networks add them, since the numbers of a tensor follow from its place in that order."""
+Each function takes Layers and a scale, and returns the input and a function of it. Layers create weights in the order
+in which the networks of examples/networks add them, since a tensor's numbers depend on its position in that order."""
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -95,7 +95,7 @@ class Layers:
                  self.weights((directions, 4 * units, units), self.reach(3, units)),
                  self.weights((directions, 2, 4 * units), 0.125)]
         made = torch.nn.LSTM(inputs, units, batch_first=True, bidirectional=both, dtype=self.dtype, device=self.device)
-        # DirectML has the gates in the order input, output, forget, cell; PyTorch input, forget, cell, output.
+        # DirectML orders the gates input, output, forget, cell; PyTorch orders them input, forget, cell, output.
         order = torch.cat([torch.arange(units) + gate * units for gate in (0, 2, 3, 1)]).to(self.device)
         with torch.no_grad():
             for direction, suffix in zip(range(directions), ("_l0", "_l0_reverse")):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Operators that normalise rows, planes or channels, and cumulative sums, beside PyTorch and ONNX Runtime, in one run.
+"""Compares normalization of rows, planes or channels, and cumulative sums, with PyTorch and ONNX Runtime, in one run.
 
 usage: normalising.py [LIBANYDML] [options]   python3 bench/normalising.py --no-venv --json build/normalising.json
                                               python3 bench/normalising.py --device cuda --cases softmax,layer
 
-The measure, the options and the report are those of moving.py: a fraction of the pass that moves as many bytes, and a
+The method, the options and the report are those of moving.py: a fraction of the pass that moves as many bytes, and a
 ratio to the faster peer.
 """
 from beside import run_program

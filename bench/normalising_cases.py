@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of normalising.py, as moving_cases.py has them."""
+"""The cases of normalising.py, in the form of moving_cases.py."""
 import math
 
 from moving_cases import F32, Case, Made, by, scaled

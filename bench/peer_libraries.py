@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The libraries and loops that peers.py measures and counts: each under one way to call it."""
+"""The libraries and loops that peers.py measures and counts, behind a common interface."""
 import ctypes
 import platform
 import subprocess
@@ -17,8 +17,9 @@ def out_kind(row, inputs, out):
     return (inputs[0] if inputs else out).dtype.kind
 
 
-# A peer has a title, and prepare(), which gives a function that computes into `out`; None if it has no such operator.
-# prepare_row() does so for a row of peer_operators.py. Types by DirectML's names; arrays are NumPy's, and for layout "scalar" b has no dimensions.
+# A peer has a title, and prepare(), which returns a function that computes into `out`, or None if it has no such
+# operator. prepare_row() does so for a row of peer_operators.py. Types have DirectML's names; arrays are NumPy's, and
+# for layout "scalar" b has no dimensions.
 
 class Anydml:
     key, short = "anydml", "anydml"
@@ -48,7 +49,7 @@ class Anydml:
         attributes = dict(row.attributes)
         if row.is_reduction:
             attributes["Axes"] = REDUCTION_LAYOUTS[layout]
-        # An array of structs holds copies, which point into what the originals keep alive.
+        # An array of structs contains copies, which point into data that the originals keep alive.
         kept = [to_attribute(*one) for one in attributes.items()], [to_tensor(array) for array in inputs]
         given = (Attribute * max(1, len(attributes)))(*kept[0])
         tensors = (Tensor * max(1, len(inputs)))(*kept[1])
@@ -60,7 +61,7 @@ class Anydml:
             return None
         sources = (ctypes.c_void_p * max(1, len(inputs)))(*(array.ctypes.data for array in inputs))
         targets = (ctypes.c_void_p * 1)(out.ctypes.data)
-        targets.keep = inputs, out  # as long as the function
+        targets.keep = inputs, out  # as long as the function lives
         return lambda: self.must(self.handle.anydml_compiled_run(compiled, sources, count, targets, one))
 
     def must(self, code):
@@ -113,7 +114,7 @@ class PyTorch:
 
 
 class PyTorchCompiled(PyTorch):
-    """Floats only, as it takes seconds to compile each."""
+    """Floats only, because each takes seconds to compile."""
     key, short = "torch_compiled", "compiled"
 
     def __init__(self, threads):
@@ -128,7 +129,7 @@ class PyTorchCompiled(PyTorch):
         self.functions = {name: self.torch.compile(function, dynamic=True)
                           for name, function in (("modulus_floor", floor), ("modulus_truncate", truncate))}
 
-    prepare_row = None  # the modulus alone
+    prepare_row = None  # only the modulus
 
     def prepare(self, type_name, operator, a, b, out):
         if not type_name.startswith("FLOAT"):
@@ -149,7 +150,7 @@ class OnnxRuntime:
     def prepare(self, type_name, operator, a, b, out):
         truncate = operator == "modulus_truncate"
         if type_name.startswith("FLOAT") and not truncate:
-            return None  # of floats Mod is defined with fmod=1 alone
+            return None  # for floats, Mod is defined only with fmod=1
         helper = self.onnx.helper
         kind = helper.np_dtype_to_tensor_dtype(a.dtype)
         node = helper.make_node("Mod", ["a", "b"], ["c"], fmod=int(truncate))
@@ -169,7 +170,7 @@ class OnnxRuntime:
 
 
 class Formula:
-    """What shaders and many kernels compute. Counted, not timed: NumPy makes four passes of it."""
+    """The formula of shaders and many kernels. Counted, not timed: NumPy needs four passes for it."""
     key, short = "formula", "formula"
     timed = False
     title = "a - b*floor(a/b) in floats"
@@ -186,7 +187,7 @@ class Formula:
 
 
 class CLoops:
-    """A shared library of loops over (out, a, b, count), compiled here."""
+    """A shared library of loops over (out, a, b, count), compiled at run time."""
 
     def __init__(self, threads):
         self.threads = threads
@@ -195,7 +196,7 @@ class CLoops:
         self.libraries = {}
 
     def compile(self, source, name, flags=()):
-        """None where it does not compile: a C compiler may lack _Float16."""
+        """None if it does not compile: a C compiler may lack _Float16."""
         if name not in self.libraries:
             path = Path(self.folder.name) / f"{name}.so"
             text = path.with_suffix(".c")
@@ -224,7 +225,7 @@ class CLoops:
 
 
 class PlainC(CLoops):
-    """The loop one writes first: fmod, or %, and for floor a correction of the sign."""
+    """The obvious loop: fmod, or %, and for floor a correction of the sign."""
     key, short = "c", "C loop"
     FLOATS = {"FLOAT32": ("float", "fmodf"), "FLOAT64": ("double", "fmod"), "FLOAT16": ("_Float16", "fmodf")}
     SUFFIX = {"FLOAT32": "f", "FLOAT64": "", "FLOAT16": "f"}
@@ -269,7 +270,7 @@ class PlainC(CLoops):
 
 
 class Sleef(CLoops):
-    """Its fmod on the machine's vectors; it has no floor."""
+    """SLEEF's fmod with the machine's vectors; it has no floor."""
     key, short = "sleef", "SLEEF"
     # A flag of /proc/cpuinfo, the compiler's flags, the header; by type: vector, lanes, load, store, function.
     TARGETS = (

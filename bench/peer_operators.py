@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What NumPy and PyTorch have for anydml's operators: one table by the names of `dmlrun bench`, for peers.py.
+"""NumPy's and PyTorch's equivalents of anydml's operators, by the names of `dmlrun bench`, for peers.py.
 
-Every function writes into memory that is there already, but for what has no such argument: numpy.where, PyTorch's
-product of all elements. Attributes are those of the benchmark (tools/bench/operators.cpp). An operator that a library has only
-as several passes over memory is not there: that would time something else.
+Every function writes to existing memory, except for functions without such an argument: numpy.where, PyTorch's product
+of all elements. Attributes are those of the benchmark (tools/bench/operators.cpp). An operator that a library only
+offers as several passes over memory is omitted, because that would time something else.
 """
-COLUMNS = 4096  # of a reduction
+COLUMNS = 4096  # in a reduction
 ANSWERS = ("logical_equals", "logical_greater_than", "logical_less_than", "logical_greater_than_or_equal",
            "logical_less_than_or_equal", "is_nan", "is_infinity")
 REDUCTION_LAYOUTS = {"inner": (1,), "outer": (0,), "whole": (0, 1)}
 
 
 class Row:
-    """An operator: its inputs by what they hold, its attributes, and what the two libraries call."""
+    """An operator: its inputs by kind of values, its attributes, and the calls of the two libraries."""
 
     def __init__(self, name, inputs="a", numpy=None, torch=None, attributes=(), directml=None, output=None,
                  only=lambda kind: True):
@@ -29,7 +29,7 @@ class Row:
 
 
 def direct(name):
-    """A function of both libraries that takes out=."""
+    """A function of both libraries that accepts out=."""
     return lambda library, out, *inputs: getattr(library, name)(*inputs, out=out)
 
 
@@ -50,7 +50,7 @@ def answer(name):
 
 
 def numpy_divide(np, out, a, b):
-    # Signed integers are divided downwards by NumPy's only quotient of integers, and towards zero by DirectML's.
+    # NumPy's only integer quotient rounds signed integers down, but DirectML's rounds towards zero.
     (np.divide if a.dtype.kind == "f" else np.floor_divide)(a, b, out=out)
 
 
@@ -91,7 +91,7 @@ def simple_rows():
               output="uint8")
     yield Row("is_infinity", "a", answer("isinf"), attributes={"InfinityMode": "EITHER"}, output="uint8")
     yield Row("bit_count", "a", lambda np, out, a: np.bitwise_count(a, out=out), output="uint8",
-              only=lambda kind: kind == "u")  # of a negative number NumPy counts the magnitude's bits
+              only=lambda kind: kind == "u")  # for a negative number NumPy counts the bits of its magnitude
 
 
 def activation_rows():
@@ -101,7 +101,7 @@ def activation_rows():
               lambda np, out, a: np.maximum(a, a.dtype.type(0), out=out))
     yield row("leaky_relu", lambda torch, out, a: torch._C._nn.leaky_relu(a, 0.2, out=out), Alpha=0.2)
     yield row("thresholded_relu", lambda torch, out, a: torch.threshold(a, 0.2, 0, out=out), Alpha=0.2)
-    # PyTorch's have a slope of 1/6.
+    # PyTorch's version has a slope of 1/6.
     yield row("hard_sigmoid", lambda torch, out, a: torch._C._nn.hardsigmoid(a, out=out), Alpha=1 / 6, Beta=0.5)
     yield row("hard_swish", lambda torch, out, a: torch._C._nn.hardswish(a, out=out), Alpha=1 / 6, Beta=0.5)
 
@@ -137,7 +137,7 @@ def torch_product(torch, out, a, axes):
 
 
 def index_of(name):
-    """Both have indices of 64 bits alone, and one axis or all."""
+    """Both libraries have only 64-bit indices, and reduce one axis or all."""
     def reduce(library, out, a, axes):
         axis = axes[0] if len(axes) == 1 else None
         if hasattr(library, "from_numpy"):
@@ -170,11 +170,11 @@ ROWS = {row.name: row for rows in (simple_rows(), activation_rows(), typed_rows(
 
 # ---- Operands -------------------------------------------------------------------------------------------------------
 
-PERIOD = 1 << 20  # values that are drawn, and then the same again
+PERIOD = 1 << 20  # number of values after which they repeat
 
 
 def make_inputs(np, random, row, dtype, count, operands, made):
-    """Arrays by the letters of the row: a and b as of the modulus, m without signs, s shifts, c a condition.
+    """Arrays for the letters of the row: a and b like the modulus's, m without signs, s shifts, c a condition.
 
     `made` keeps them for the other rows of the type."""
     def draw(letter):
@@ -200,5 +200,5 @@ def make_output(np, row, dtype, count, layout):
 
 
 def extra_arguments(row, layout):
-    """What a peer's function takes besides arrays."""
+    """The additional arguments of a peer's function."""
     return (REDUCTION_LAYOUTS[layout],) if row.is_reduction else ()

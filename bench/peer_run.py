@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the programs that measure other libraries share: their options, the Python that has the libraries, and a run of
+"""Shared by the programs that measure other libraries: their options, the Python that has the libraries, and running
 the program itself in that Python."""
 import argparse
 import json
@@ -18,7 +18,7 @@ def say(text):
 
 
 def items(allowed):
-    """An option's type: some of these with commas between them, or all."""
+    """An option's type: a comma-separated list of these values, or all."""
     def parse_items(text):
         chosen = list(allowed) if text == "all" else text.split(",")
         if not set(chosen) <= set(allowed):
@@ -33,7 +33,7 @@ def make_parser(program, description):
     parser.add_argument("library", nargs="?", default=str(ROOT / "build" / "release" / "lib" / "libanydml.so"),
                         metavar="LIBANYDML", help="build/release/lib/libanydml.so by default")
     parser.add_argument("--no-venv", dest="venv", action="store_false",
-                        help="the libraries of this Python, those that it has")
+                        help="use the libraries of this Python")
     parser.add_argument("--venv-folder", type=Path, default=ROOT / "build" / "peers")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--result", help=argparse.SUPPRESS)
@@ -45,33 +45,34 @@ def importable(python, package):
 
 
 def make_environment(folder, packages):
-    """The Python of a virtual environment with the peers in it; one that cannot be had is named."""
+    """The Python of a virtual environment with the peers in it; names peers that cannot be installed."""
     python = folder / "bin" / "python"
     if not python.exists():
-        say(f"making a virtual environment in {folder}")
+        say(f"creating a virtual environment in {folder}")
         if subprocess.run([sys.executable, "-m", "venv", str(folder)]).returncode != 0:
-            sys.exit("no virtual environment can be made (Debian: python3-venv); --no-venv goes without")
+            sys.exit("a virtual environment cannot be created (Debian: python3-venv); --no-venv does without one")
     for package in packages:
         if not importable(str(python), package):
             say(f"installing {package}")
             command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
             if subprocess.run(command).returncode != 0:
-                say(f"{package} cannot be installed: left out")
+                say(f"{package} cannot be installed and is skipped")
     return str(python)
 
 
 def python_of(options, packages):
-    """The Python in which the work is done; it has NumPy, and there is a library to measure."""
+    """The Python that does the work. Checks that it has NumPy, and that there is a library to measure."""
     if not Path(options.library).exists():
-        sys.exit(f"{options.library} is not there: ./run builds it")
+        sys.exit(f"{options.library} does not exist: ./run builds it")
     python = make_environment(options.venv_folder, packages) if options.venv else sys.executable
     if not importable(python, "numpy"):
-        sys.exit("NumPy is needed, and this Python has none")
+        sys.exit("NumPy is required, but this Python does not have it")
     return python
 
 
 def run_again(python, arguments=(), environment=None):
-    """This program with the same arguments and these in that Python; what it wrote to --result, or None if it failed."""
+    """Runs this program in that Python with additional arguments; returns what it wrote to --result, or None on
+    failure."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [python, str(Path(sys.argv[0]).resolve()), *sys.argv[1:], *arguments, "--result", file.name]
         done = subprocess.run(command, env={**os.environ, **(environment or {})})
@@ -79,7 +80,7 @@ def run_again(python, arguments=(), environment=None):
 
 
 def about(program):
-    """What a report says of the machine."""
+    """A report's description of the machine."""
     return {"program": program, "schema": 1, "cpu": cpu_name(), "architecture": platform.machine(),
             "c_library": " ".join(platform.libc_ver()), "python": platform.python_version()}
 

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Other libraries beside anydml, in one run: time per element, and wrong answers of their modulus.
+"""Compares other libraries with anydml, in one run: time per element, and wrong answers of their modulus.
 
 usage: peers.py [LIBANYDML] [options]       python3 bench/peers.py --json build/peers.json
                                             python3 bench/peers.py --operators all --no-counts --threads all
 
---operators: modulus by default; names of `dmlrun bench` (add, relu, reduce_sum, cast_int8), reduce, cast, or all. Of the
-others NumPy and PyTorch are measured, where they have the operator in one pass.
+--operators: modulus by default; names of `dmlrun bench` (add, relu, reduce_sum, cast_int8), reduce, cast, or all. For
+operators other than the modulus, NumPy and PyTorch are measured, if they have the operator in one pass.
 
-NumPy, PyTorch and ONNX Runtime are those of PyPI, in a virtual environment of its own (build/peers); with --no-venv
-those of the Python that runs this. SLEEF is measured where its headers are installed (Debian: libsleef-dev), the plain
-loop in C where a compiler is. What is missing is named and left out.
+NumPy, PyTorch and ONNX Runtime come from PyPI, in a separate virtual environment (build/peers), or with --no-venv from
+the Python that runs this. SLEEF is measured if its headers are installed (Debian: libsleef-dev), the plain C loop if
+there is a compiler. Missing libraries are named and skipped.
 
-Times: tensors of 64 MiB, ordinary data, peers in turn, the median of the rounds. Every peer writes into memory that is
-there already. NumPy has one thread always; the C loops are shared among the threads in contiguous parts.
+Times: tensors of 64 MiB, ordinary data, peers in turn, the median of the rounds. Every peer writes to existing memory.
+NumPy always uses one thread; the C loops are split among the threads in contiguous parts.
 
-Wrong answers: against anydml's, which is itself held against the C library's fmod and Python's integers on a sample.
-Any bit that differs is wrong, NaN being one class and +0 and -0 two values. Integers: without zero divisors and without
-the least number by -1, where some peers trap.
+Wrong answers: compared with anydml's, which are themselves checked against the C library's fmod and Python's integers
+on a sample. Any bit that differs is wrong; all NaNs are equal, and +0 differs from -0. Integers: without zero divisors
+and without the smallest number by -1, where some peers trap.
 """
 import argparse
 import json
@@ -46,8 +46,8 @@ def make_peers(options, threads):
             continue
         try:
             peers.append(kind(threads))
-        except Exception as error:  # whatever keeps a peer from starting, the others go on
-            say(f"{kind.__name__} left out: {error}")
+        except Exception as error:  # if a peer cannot start, the others continue
+            say(f"{kind.__name__} skipped: {error}")
     return peers
 
 
@@ -88,7 +88,7 @@ def differ(np, actual, right):
 
 
 def independent(np, operator, a, b):
-    """The right answers by arithmetic that is not anydml's: C's fmod on doubles, Python's integers."""
+    """The right answers by arithmetic independent of anydml: C's fmod on doubles, Python's integers."""
     floor = operator == "modulus_floor"
     if np.issubdtype(a.dtype, np.floating):
         x, y = a.astype(np.float64), b.astype(np.float64)
@@ -109,13 +109,13 @@ absent = {}  # why a peer has no answer
 
 
 def started(peer, type_name, operator, *arrays):
-    """The peer's function after a first run, or None: it has no such operator or type."""
+    """The peer's function after a first run, or None if it has no such operator or type."""
     try:
         function = peer.prepare(type_name, operator, *arrays)
         if function is not None:
             function()
         return function
-    except Exception as error:  # each library has its own way to say that it has no kernel
+    except Exception as error:  # each library reports a missing kernel differently
         absent[f"{peer.key} {type_name} {operator}"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         return None
 
@@ -148,14 +148,14 @@ def measure_times(options, np, peers, types, threads):
 
 
 def take_turns(options, running):
-    """Seconds of each by its key: in turn, until there are enough rounds and time."""
+    """The seconds of each, by key; they run in turn until there are enough rounds and time."""
     samples = {key: [] for key, _ in running}
     begin = time.perf_counter()
     for turn in range(options.rounds * 10):
         if turn >= options.rounds and time.perf_counter() - begin >= options.min_time:
             break
         for key, function in running:
-            # A run of seconds says enough the second time.
+            # Two runs are enough if each takes seconds.
             if turn >= 2 and sum(samples[key]) > 10 * options.min_time:
                 continue
             before = time.perf_counter()
@@ -173,14 +173,14 @@ def time_rows(samples, **about):
 
 
 def measure_rows(options, np, peers, types, threads):
-    """Operators other than the modulus, by the libraries that have them."""
+    """Operators other than the modulus, in the libraries that have them."""
     rows = []
     able = [peer for peer in peers if getattr(peer, "prepare_row", None)]
     names = [name for name in options.operators if name in ROWS]
     for type_name in options.types if names else ():
         dtype = types[type_name][1]
         random = np.random.default_rng(SEED)
-        made = {}  # inputs by what they hold
+        made = {}  # inputs by kind of values
         for name in names:
             row = ROWS[name]
             widest = max(np.dtype(dtype).itemsize, np.dtype(row.output or dtype).itemsize if name[:4] == "cast" else 1)
@@ -205,11 +205,11 @@ def measure_rows(options, np, peers, types, threads):
     return rows
 
 
-differing = {}  # peers whose results are not about anydml's: they may compute something else
+differing = {}  # peers whose results clearly differ from anydml's: they may compute something else
 
 
 def alike(np, out, own):
-    """About the same: libraries add up in other orders. An output that was not written is not looked at."""
+    """About the same: libraries sum in other orders. Outputs that were not written are not compared."""
     if not out.any():
         return True
     with np.errstate(all="ignore"):
@@ -228,7 +228,7 @@ def started_row(peer, row, type_name, layout, inputs, out):
         if function is not None:
             function()
         return function
-    except Exception as error:  # each library has its own way to say that it has no kernel
+    except Exception as error:  # each library reports a missing kernel differently
         absent[f"{peer.key} {type_name} {row.name}"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         return None
 
@@ -257,7 +257,7 @@ def measure_wrong(options, np, peers, types):
 
 
 def work(options):
-    """In a process of its own: the number of threads is read once by some of the libraries."""
+    """Runs in a separate process, because some libraries read the number of threads only once."""
     import numpy as np
     sys.path.insert(0, str(ROOT / "tests"))
     from numpy_oracle import TYPES
@@ -287,7 +287,7 @@ def table(rows):
 def print_times(report, threads):
     rows = [row for row in report["times"] if row["threads"] == threads]
     keys = [key for key in report["titles"] if any(row["peer"] == key for row in rows)]
-    print(f"\nns an element by {threads} thread{'s' if threads > 1 else ''}, and how many times anydml's\n")
+    print(f"\nns per element with {threads} thread{'s' if threads > 1 else ''}, and the ratio to anydml\n")
     lines = [["type", "operator", "layout, data", *(report["short"][key] for key in keys)]]
     cases = dict.fromkeys((row["type"], row["operator"], row["layout"], row["data"]) for row in rows)
     for case in cases:
@@ -308,7 +308,7 @@ def print_wrong(report):
     rows = report["wrong"]
     keys = [key for key in report["titles"] if any(row["peer"] == key for row in rows)]
     pairs = max(row["pairs"] for row in rows)
-    print(f"\nwrong answers of {pairs:,} pairs (of a sample of them for anydml)\n")
+    print(f"\nwrong answers in {pairs:,} pairs (in a sample of them for anydml)\n")
     lines = [["type", "operator", "data", *(report["short"][key] for key in keys)]]
     for case in dict.fromkeys((row["type"], row["operator"], row["data"]) for row in rows):
         cells = {row["peer"]: f"{row['wrong']:,}" for row in rows
@@ -330,7 +330,7 @@ def parse(arguments):
             found = groups.get(item) or [name for name in (*OPERATORS, *ROWS) if name == item or
                                          (item in ("reduce", "cast") and name.startswith(item))]
             if not found:
-                raise argparse.ArgumentTypeError(f"'{item}' is none of modulus, reduce, cast, all, {', '.join(ROWS)}")
+                raise argparse.ArgumentTypeError(f"'{item}' is not one of modulus, reduce, cast, all, {', '.join(ROWS)}")
             chosen += found
         return chosen
 
@@ -340,12 +340,12 @@ def parse(arguments):
     parser = make_parser("peers.py", __doc__)
     parser.add_argument("--types", type=items(ALL_TYPES), default=list(ALL_TYPES))
     parser.add_argument("--operators", type=parse_operators, default=list(OPERATORS), help="modulus by default")
-    parser.add_argument("--data", type=items(("ordinary", "hard")), default=["ordinary"], help="of the modulus's times")
+    parser.add_argument("--data", type=items(("ordinary", "hard")), default=["ordinary"], help="data for timing the modulus")
     parser.add_argument("--threads", type=thread_counts, default=sorted({1, cores}), help="1,all by default")
-    parser.add_argument("--pairs", type=int, help="to count wrong answers over (4,000,000; quick: 200,000)")
-    parser.add_argument("--bytes", type=int, help="of a tensor that is timed (64 MiB; quick: 1 MiB)")
-    parser.add_argument("--min-time", type=float, help="seconds for a case, at least (0.3; quick: 0.02)")
-    parser.add_argument("--quick", action="store_true", help="small tensors, few rounds: to see that it runs")
+    parser.add_argument("--pairs", type=int, help="pairs to count wrong answers in (4,000,000; quick: 200,000)")
+    parser.add_argument("--bytes", type=int, help="size of a timed tensor (64 MiB; quick: 1 MiB)")
+    parser.add_argument("--min-time", type=float, help="minimum seconds per case (0.3; quick: 0.02)")
+    parser.add_argument("--quick", action="store_true", help="small tensors and few rounds, as a smoke test")
     parser.add_argument("--no-times", dest="times", action="store_false")
     parser.add_argument("--no-counts", dest="counts", action="store_false")
     parser.add_argument("--no-compiled", dest="compiled", action="store_false", help="without torch.compile")
@@ -373,7 +373,7 @@ def main():
         arguments = ["--work", str(threads)] + (["--count-here"] if options.counts and threads == counts[-1] else [])
         part = run_again(python, arguments, {"ANYDML_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)})
         if part is None:
-            sys.exit(f"the peers by {threads} threads failed")
+            sys.exit(f"measuring the peers with {threads} threads failed")
         for key in ("titles", "short", "absent", "differing"):
             report[key].update(part[key])
         report["times"] += part["times"]
@@ -388,7 +388,7 @@ def main():
     if options.counts:
         print_wrong(report)
     for key, text in report["differing"].items():
-        print(f"not about the same as anydml: {key}: {text}")
+        print(f"differs from anydml: {key}: {text}")
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n")
     if any(row["peer"] == "anydml" and row["wrong"] for row in report["wrong"]):

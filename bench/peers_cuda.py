@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""PyTorch's and CuPy's modulus on an NVIDIA GPU: time beside a pass over the same bytes, and wrong answers.
+"""Measures PyTorch's and CuPy's modulus on an NVIDIA GPU: time relative to a pass over the same bytes, and wrong
+answers.
 
 usage: peers_cuda.py [options]       python3 bench/peers_cuda.py --json build/gpu/peers.json
 
-The cases are those of dmlrun bench on such a device: the same kinds of data, layouts and sizes, in buffers that are
-there already, timed by CUDA's events, the median of the rounds. The pass is the library's own, in turn with the
-operator: torch.add of int32 where two arrays are read, else the faster of copy_ and torch.add of a number.
+The cases are those of dmlrun bench on such a device: the same kinds of data, layouts and sizes, in existing buffers,
+timed with CUDA events, the median of the rounds. The pass is the library's own, in turn with the operator: torch.add of
+int32 if two arrays are read, else the faster of copy_ and torch.add of a number.
 
-Latency: 1,000 calls on 1,024 FLOAT32, by the wall clock until the device is done, as a loop and as a CUDA graph.
+Latency: 1,000 calls on 1,024 FLOAT32, with the wall clock until the device is done, as a loop and as a CUDA graph.
 
-Wrong answers: a sample of each case against NumPy, which has C's fmod and integers. Any bit that differs is wrong, NaN
-being one class and +0 and -0 two values. What a library does not have is named and left out.
+Wrong answers: a sample of each case compared with NumPy, which uses C's fmod and integers. Any bit that differs is
+wrong; all NaNs are equal, and +0 differs from -0. Missing features of a library are named and skipped.
 """
 import argparse
 import json
@@ -29,7 +30,7 @@ TYPES = {"FLOAT32": "float32", "FLOAT16": "float16", "FLOAT64": "float64", "INT8
 OPERATORS = ("modulus_floor", "modulus_truncate")
 LAYOUTS = ("tensor", "scalar", "dividend", "transposed", "stride2", "rows1000")
 SEED = 1
-SAMPLE_SECONDS = 4e-3  # of a sample, at least
+SAMPLE_SECONDS = 4e-3  # minimum length of a sample
 DISPATCHES, SMALL = 1000, 1024
 
 
@@ -37,7 +38,7 @@ def one_line(error):
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
 
 
-# ---- Data: made by PyTorch on the device, and lent to CuPy ----------------------------------------------------------
+# ---- Data: created by PyTorch on the device, and shared with CuPy ---------------------------------------------------
 
 class Data:
     """Flat operands of a type, over which the layouts are views."""
@@ -80,12 +81,12 @@ class Data:
 
 
 def extent(elements, layout):
-    """Elements of memory that an operand of the layout reaches over."""
+    """The number of elements of memory that an operand of the layout spans."""
     return {"stride2": 2 * elements, "rows1000": elements // 1000 * 1024}.get(layout, elements)
 
 
 def view(flat, elements, layout, transpose):
-    """The operand as the layout has it, for both libraries; the views are NumPy's in kind."""
+    """The operand in the layout, for both libraries; their views work like NumPy's."""
     flat = flat[:extent(elements, layout)]
     if layout == "stride2":
         return flat[::2]
@@ -94,7 +95,7 @@ def view(flat, elements, layout, transpose):
     if layout == "transposed":
         side = 1 << ((elements.bit_length() - 1) // 2)
         if side * side != elements:
-            raise ValueError("the elements make no square")
+            raise ValueError("the elements do not form a square")
         square = flat.reshape(side, side)
         return square.T if transpose else square
     return flat
@@ -116,7 +117,7 @@ class Torch:
         return self.torch.empty(count, dtype=getattr(self.torch, str(dtype)), device="cuda")
 
     def single(self, value, dtype):
-        return self.torch.tensor(np.array(value, dtype=dtype))  # of the CPU: a number, for which it has kernels
+        return self.torch.tensor(np.array(value, dtype=dtype))  # on the CPU: treated as a number, for which it has kernels
 
     def operator(self, name):
         return self.torch.remainder if name == "modulus_floor" else self.torch.fmod
@@ -149,7 +150,7 @@ class CuPy:
 
     def own(self, flat):
         import torch
-        # By way of signed integers, since both sides know these.
+        # Through signed integers, which both sides support.
         same = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[flat.element_size()]
         return self.cupy.from_dlpack(flat.view(same)).view(np.dtype(str(flat.dtype).removeprefix("torch.")))
 
@@ -180,7 +181,7 @@ class CuPy:
 # ---- Time -----------------------------------------------------------------------------------------------------------
 
 class Clock:
-    """CUDA's events on the stream that both libraries use: the default one."""
+    """CUDA events on the default stream, which both libraries use."""
 
     def __init__(self, torch, seconds, rounds):
         self.torch, self.seconds, self.rounds = torch, seconds, rounds
@@ -195,7 +196,7 @@ class Clock:
         return begin, end
 
     def measure(self, calls):
-        """Seconds a run of each, the median, by turns."""
+        """The median seconds per run of each; they run in turn."""
         runs = []
         for call in calls:
             for _ in range(2):
@@ -214,7 +215,7 @@ class Clock:
 
 
 def wrong_in(actual, expected):
-    """How many differ in any bit; NaN is one class."""
+    """How many differ in any bit; all NaNs are equal."""
     bits = np.dtype(f"u{actual.dtype.itemsize}")
     same = actual.view(bits) == expected.view(bits)
     if actual.dtype.kind == "f":
@@ -229,14 +230,14 @@ def measure_case(peer, clock, data, operator, layout, elements, samples):
     flat_out = peer.empty(needed, data.dtype)
     a = peer.single(data.single_a, data.dtype) if layout == "dividend" else view(flat_a, elements, layout, False)
     b = peer.single(data.single_b, data.dtype) if layout == "scalar" else view(flat_b, elements, layout, True)
-    # Every second element of the inputs, as dmlrun bench has it: the output is packed.
+    # Every second element of the inputs, as in dmlrun bench: the output is packed.
     out = view(flat_out, elements, "tensor" if layout == "stride2" else layout, False)
     call = peer.call(operator, a, b, out)
-    call()  # what it does not have, it says here
+    call()  # fails here if the library does not have it
 
     count = out.numel() if peer.key == "torch" else out.size
     arrays = 2 if layout in ("scalar", "dividend") else 3
-    whole = count * size // 4 * 4 // size  # of 32-bit integers
+    whole = count * size // 4 * 4 // size  # a whole number of 32-bit integers
     packed = [one[:whole] for one in (flat_b if layout == "dividend" else flat_a, flat_b, flat_out)]
     passes = peer.passes(*packed, arrays == 3)
     seconds, *pass_seconds = clock.measure([call, *passes.values()])
@@ -259,7 +260,7 @@ def measure_case(peer, clock, data, operator, layout, elements, samples):
 
 
 def peer_host_single(peer, operand):
-    """A single element as NumPy has it; others as they are."""
+    """A single element as a NumPy value; others unchanged."""
     return operand if operand.shape else np.array(peer.host(operand))
 
 
@@ -306,7 +307,7 @@ def torch_latency(torch, seconds):
             loop()
         rows.append({"peer": "torch", "how": "CUDA graph", "name": name, **repeat(graph.replay, finish, seconds)})
 
-    # A graph that is captured from one stream is a chain. From eight it may run eight at a time.
+    # A graph captured from one stream is a chain. A graph captured from eight streams may run eight calls at a time.
     streams = [torch.cuda.Stream() for _ in range(8)]
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
@@ -352,14 +353,14 @@ def driver_version():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--elements", type=int, default=1 << 28, metavar="N", help="of a tensor [268435456]")
+    parser.add_argument("--elements", type=int, default=1 << 28, metavar="N", help="elements of a tensor [268435456]")
     parser.add_argument("--types", default=",".join(TYPES), help="FLOAT32,... [all]")
-    parser.add_argument("--samples", type=int, default=1 << 20, metavar="N", help="results of a case checked [1048576]")
-    parser.add_argument("--min-time", type=float, default=0.2, metavar="S", help="seconds for a case [0.2]")
-    parser.add_argument("--json", type=Path, help="write everything to this file")
-    parser.add_argument("--no-latency", action="store_true", help="the cases alone")
-    parser.add_argument("--latency", action="store_true", help="the latency alone")
-    parser.add_argument("--quick", action="store_true", help="2^20 elements, 3 rounds: to see that it runs")
+    parser.add_argument("--samples", type=int, default=1 << 20, metavar="N", help="results to check in each case [1048576]")
+    parser.add_argument("--min-time", type=float, default=0.2, metavar="S", help="seconds per case [0.2]")
+    parser.add_argument("--json", type=Path, help="write all results to this file")
+    parser.add_argument("--no-latency", action="store_true", help="measure only the cases")
+    parser.add_argument("--latency", action="store_true", help="measure only the latency")
+    parser.add_argument("--quick", action="store_true", help="2^20 elements and 3 rounds, as a smoke test")
     options = parser.parse_args()
     options.types = options.types.split(",")
     options.rounds = 11
@@ -376,7 +377,7 @@ def main():
     try:
         import torch
     except ImportError:
-        sys.exit("PyTorch is needed, and this Python has none")
+        sys.exit("PyTorch is required, but this Python does not have it")
     if not torch.cuda.is_available():
         sys.exit("PyTorch sees no GPU")
     peers = [Torch(torch)]
@@ -410,7 +411,7 @@ def main():
                             try:
                                 row = measure_case(peer, clock, data, operator, layout, options.elements,
                                                    options.samples)
-                            except Exception as error:  # each library has its own
+                            except Exception as error:  # each library has its own error
                                 report["missing"].append({**key, "why": one_line(error)})
                                 print(f"{type_name:8} {operator:17} {layout:11} {kind:9} {peer.key:6} none: "
                                       f"{one_line(error)[:70]}", flush=True)
@@ -429,7 +430,7 @@ def main():
                 report["latency"] += cupy_latency(cupy, options.min_time)
             except Exception as error:
                 report["missing"].append({"peer": "cupy", "name": "latency", "why": one_line(error)})
-        print(f"\n{'1,000 remainders of 1,024 FLOAT32: of each':48} {'median ns':>10} {'least ns':>10}")
+        print(f"\n{'1,000 remainders of 1,024 FLOAT32, per call':48} {'median ns':>10} {'min ns':>10}")
         for row in report["latency"]:
             what = f"{row['peer']}, {row['how']}, {row['name'].split('_')[0]}"
             print(f"{what:48} {row['median_ns']:10.1f} {row['min_ns']:10.1f}")

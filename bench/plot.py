@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pictures and tables of measurements. Needs Python alone.
+"""Draws pictures and tables of measurements. Needs only Python.
 
-usage: plot.py                                       draws the documents' pictures and tables anew from docs/performance
-       plot.py --check                               says which of them differ from docs/performance/*.json
+usage: plot.py                                       redraws the documents' pictures and tables from docs/performance
+       plot.py --check                               lists those that differ from docs/performance/*.json
        plot.py --keep NAME FILE.json ...             shortens reports to docs/performance/NAME.json (peers: NAME-peers.json),
-                                                     then draws the documents' anew
-       plot.py FILE.json ... [--out FOLDER]          draws what these files have, for looking at; build/plots by default
+                                                     then redraws the documents' pictures and tables
+       plot.py FILE.json ... [--out FOLDER]          draws the data of these files, for viewing; build/plots by default
 
-The files are what `dmlrun bench --json`, bench/peers.py --json, bench/peers_cuda.py --json and bench/all_operators.py --json
-write; the last are kept as NAME-all.json. Every figure of a
-table between `<!-- figures: NAME -->` and `<!-- end of figures -->` in the documents comes from docs/performance/*.json,
-and so does every picture there.
+The files are written by `dmlrun bench --json`, bench/peers.py --json, bench/peers_cuda.py --json and
+bench/all_operators.py --json; the last are kept as NAME-all.json. Every figure of a table between `<!-- figures: NAME
+-->` and `<!-- end of figures -->` in the documents comes from docs/performance/*.json, and so does every picture there.
 """
 import argparse
 import json
@@ -25,7 +24,7 @@ from figures.reports import about, read, shorten, text_of
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "performance"
 DOCUMENTS = ("README.md", "docs/performance.md", "docs/cuda.md", "docs/operator-speed.md")
-ABOVE_THE_PASS = 1.15  # as dmlrun bench warns
+ABOVE_THE_PASS = 1.15  # the limit at which dmlrun bench warns
 PICTURE = re.compile(r"\]\((?:docs/)?performance/([\w-]+\.svg)\)")
 BLOCK = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
@@ -35,7 +34,7 @@ def kept_reports():
 
 
 def split(reports):
-    """CPUs' own, GPUs' own, peers on CPUs, peers on GPUs."""
+    """anydml's reports on CPUs and on GPUs, then the peers' on CPUs and on GPUs."""
     own = [one for one in reports if one["program"] == "anydml-bench"]
     return ([one for one in own if one["machine"]["threads"]], [one for one in own if not one["machine"]["threads"]],
             [one for one in reports if one["program"] == "peers.py"],
@@ -43,13 +42,13 @@ def split(reports):
 
 
 def operator_names():
-    """Of all operators of DirectML."""
+    """The names of all DirectML operators."""
     facts = json.loads((ROOT / "data" / "operators.json").read_text(encoding="utf-8"))
     return [one["name"].removeprefix("DML_OPERATOR_") for one in facts["operators"]]
 
 
 def draw(reports):
-    """{name of a file: SVG text} of all that the reports have figures for."""
+    """{file name: SVG text} of every picture that the reports have data for."""
     cpus, gpus, peers, gpu_peers = split(reports)
     drawn = {}
     for report in cpus:
@@ -65,7 +64,7 @@ def draw(reports):
 
 
 def make_tables(reports):
-    """{NAME of a block: Markdown} of the documents."""
+    """{block name: Markdown} for the documents."""
     cpus, _, peers, gpu_peers = split(reports.values())
     v1, xeon, h200 = reports["neoverse-v1"], reports["xeon"], reports["h200"]
     one_core = reports["neoverse-v1-modulus-peers"]
@@ -91,7 +90,7 @@ def make_tables(reports):
 
 
 def documents():
-    """{path: what the documents and pictures should be}."""
+    """{path: expected content} of the documents and pictures."""
     reports = kept_reports()
     drawn = draw(list(reports.values()))
     blocks = make_tables(reports)
@@ -108,7 +107,7 @@ def documents():
             used.add(block)
         wanted[ROOT / name] = BLOCK.sub(lambda found: f"{found[1]}\n{blocks[found[2]]}\n\n{found[3]}", text)
     if unused := set(blocks) - used:
-        sys.exit(f"no document has a place for {', '.join(sorted(unused))}")
+        sys.exit(f"no document uses {', '.join(sorted(unused))}")
     return wanted
 
 
@@ -117,7 +116,7 @@ def check():
     wrong = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     wrong += [path for path in KEPT.glob("*.svg") if path not in wanted]
     for path in wrong:
-        print(f"{path.relative_to(ROOT)} is not what docs/performance/*.json says; python3 bench/plot.py draws it anew")
+        print(f"{path.relative_to(ROOT)} does not match docs/performance/*.json; python3 bench/plot.py redraws it")
     return 1 if wrong else 0
 
 
@@ -142,12 +141,12 @@ def keep(name, files, source):
             file.write_text(text_of(shorten(of_it, source)))
             above = [case for case in read(file).get("cases", []) if case.get("fraction", 0) > ABOVE_THE_PASS]
             if program == "anydml-bench" and above:
-                print(f"{len(above)} cases of {file.name} are above the pass: they should be measured again", file=sys.stderr)
+                print(f"{len(above)} cases of {file.name} exceed the pass and should be measured again", file=sys.stderr)
     renew()
 
 
 def look(files, folder):
-    """Of files that are not kept: several of one machine are taken together."""
+    """Draws files that are not kept; combines several files of one machine."""
     reports = [read(file) for file in files]
     merged = {}
     for report in reports:
@@ -161,7 +160,7 @@ def look(files, folder):
     folder.mkdir(parents=True, exist_ok=True)
     drawn = draw(list(merged.values()))
     if not drawn:
-        print("plot.py: these files have no case that can be drawn", file=sys.stderr)
+        print("plot.py: these files contain no case that can be drawn", file=sys.stderr)
     for name, text in drawn.items():
         (folder / name).write_text(text)
         print(folder / name)

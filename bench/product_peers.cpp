@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products and convolutions of OpenBLAS, oneDNN and XNNPACK behind one C interface, for bench/product_peers.py. A macro
-// HAS_... says which libraries are there. Each object holds its weights in the form that its library prefers; making it
-// is not timed.
+// HAS_... tells which libraries are available. Each object keeps its weights in the form that its library prefers;
+// creating it is not timed.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,7 +39,7 @@ OneDnn& onednn() {
   return all;
 }
 
-// The same elements in the form that a primitive wants.
+// The same elements in the form that a primitive requires.
 Memory brought_to(const Memory::desc& wanted, Memory given) {
   if (wanted == given.get_desc()) {
     return given;
@@ -129,8 +129,8 @@ Work xnnpack_product(std::size_t rows, std::size_t columns, std::size_t depth, i
 
 }  // namespace
 
-// A convolution of two dimensions. Images and filters are in the order of ONNX, but XNNPACK takes and gives images with
-// the channels last, and filters in the order output channel, row, column, input channel.
+// A two-dimensional convolution. Images and filters are in ONNX's order, except that XNNPACK reads and writes images
+// with the channels last, and reads filters in the order output channel, row, column, input channel.
 struct Convolution {
   std::int64_t batch, groups, channels, filters, height, width, kernel_h, kernel_w, stride, padding, dilation;
 
@@ -144,7 +144,7 @@ struct Convolution {
 namespace {
 
 #if HAS_ONEDNN
-// The images stay in the form that oneDNN prefers, as they would between the layers of a network.
+// The images stay in the form that oneDNN prefers, as between the layers of a network.
 Work onednn_convolution(const Convolution& c, void* image, void* filter, void* out) {
   using Tag = Memory::format_tag;
   const auto type = Memory::data_type::f32;
@@ -204,7 +204,7 @@ Work xnnpack_convolution(const Convolution& c, const void* image, const void* fi
 }
 #endif
 
-// Null where the library is not there or does not have it.
+// Null if the library is missing or does not support it.
 Work* held(Work work) { return work ? new (std::nothrow) Work(std::move(work)) : nullptr; }
 
 template <class Make>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Products and convolutions of OpenBLAS, oneDNN and XNNPACK for the benchmark, as functions without arguments.
 
-The libraries are Debian's libopenblas-dev, libdnnl-dev and libxnnpack-dev. A library that is not installed is left out.
+The libraries are Debian's libopenblas-dev, libdnnl-dev and libxnnpack-dev. A library that is not installed is skipped.
 """
 import ctypes
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 SOURCE = Path(__file__).resolve().parent / "product_peers.cpp"
-LIBRARIES = {  # the macro, a line that needs its header, and what to link
+LIBRARIES = {  # the macro, a line that needs its header, and the link flags
     "OpenBLAS": ("HAS_OPENBLAS", "#include <cblas.h>", ["-lopenblas"]),
     "oneDNN": ("HAS_ONEDNN", "#include <oneapi/dnnl/dnnl.hpp>", ["-ldnnl"]),
     "XNNPACK": ("HAS_XNNPACK", "#include <xnnpack.h>", ["-lXNNPACK", "-lpthreadpool"]),
@@ -22,12 +22,12 @@ FIELDS = ("batch", "groups", "channels", "filters", "height", "width", "kernel_h
 
 
 class Convolution(ctypes.Structure):
-    """A convolution of two dimensions with the same stride, padding and dilation in both."""
+    """A two-dimensional convolution with the same stride, padding and dilation in both dimensions."""
     _fields_ = [(name, ctypes.c_int64) for name in FIELDS]
 
 
 class Work:
-    """A call of a library with everything that it needs."""
+    """A library call with all its data."""
 
     def __init__(self, peers, handle, arrays):
         self.peers, self.handle, self.arrays = peers, ctypes.c_void_p(handle), arrays
@@ -40,7 +40,7 @@ class Work:
 
 
 class Peers:
-    """The libraries that are installed, with so many threads."""
+    """The installed libraries, with the given number of threads."""
 
     def __init__(self, threads):
         self.threads = threads
@@ -67,14 +67,14 @@ class Peers:
         return Work(self.library, handle, arrays) if handle else None
 
     def product(self, name, a, b, out):
-        """None where that library has no such product. INT8 products of oneDNN give INT32, those of XNNPACK INT8."""
+        """None if the library has no such product. oneDNN's INT8 products return INT32, XNNPACK's INT8."""
         function = {"OpenBLAS": "openblas_product", "oneDNN": "onednn_product_of", "XNNPACK": "xnnpack_product_of"}
         sizes = (a.shape[0], b.shape[1], a.shape[1])
         return self._work(function[name], (a, b, out), *(ctypes.c_int64(one) for one in sizes),
                           ctypes.c_int(8 * a.itemsize)) if name in self.names else None
 
     def convolution(self, name, of, image, weights, out):
-        """of: FIELDS. None where that library has no convolutions."""
+        """of: FIELDS. None if the library has no convolutions."""
         function = {"oneDNN": "onednn_convolution_of", "XNNPACK": "xnnpack_convolution_of"}
         if name not in self.names or name not in function:
             return None

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""GEMM of FLOAT32 and FLOAT16 beside the most multiply-adds that the cores can do in registers, and beside other libraries.
+"""Compares FLOAT32 and FLOAT16 GEMM with the cores' peak multiply-adds in registers, and with other libraries.
 
 usage: products.py LIBANYDML [--threads N ...] [--seconds S]
 
-The others are NumPy's BLAS, OpenBLAS, oneDNN and XNNPACK (as Debian has them), PyTorch and ONNX Runtime; a library that is
-not installed, or has no product of that type, has an empty cell. oneDNN, XNNPACK and ONNX Runtime get a constant B. For each number of threads the script runs itself, so that all libraries start with that number. A time is the best of
-as many runs as fit into S seconds; with one thread it is the time that the thread had a core. Needs a C compiler.
+The others are NumPy's BLAS, OpenBLAS, oneDNN and XNNPACK (from Debian), PyTorch and ONNX Runtime; a library that is not
+installed, or has no product of that type, has an empty cell. oneDNN, XNNPACK and ONNX Runtime get a constant B. The
+script starts itself for each number of threads, so that all libraries start with that number. A time is the best of as
+many runs as fit into S seconds; with one thread it is CPU time. Needs a C compiler.
 """
 import argparse
 import ctypes
@@ -35,7 +36,7 @@ SHAPES = ((64, 64, 64), (128, 128, 128), (256, 256, 256), (512, 512, 512), (1024
 
 
 def rest():
-    """The threads of a library spin for some time after its last work, and would take the processors of the next."""
+    """Pauses, because a library's threads spin for a while after its last work and would compete with the next one."""
     time.sleep(0.03)
 
 
@@ -51,8 +52,8 @@ def best_time(run, seconds, clock):
 
 
 def times_in_turns(runs, seconds, clock):
-    """The best time of each. A library runs some times before it is timed, because its own threads sleep and those of the
-    one before it still spin."""
+    """The best time of each. A library runs a few times before it is timed, because its own threads sleep and the
+    previous library's threads still spin."""
     best = [float("inf")] * len(runs)
     end = time.perf_counter() + seconds * len(runs)
     while time.perf_counter() < end or math.inf in best:
@@ -67,7 +68,7 @@ def times_in_turns(runs, seconds, clock):
 
 
 def peak(threads, seconds, clock, source="multiply_adds.c"):
-    """Operations in a second, of all threads together."""
+    """Operations per second of all threads together."""
     with tempfile.TemporaryDirectory() as folder:
         library = f"{folder}/multiply_adds.so"
         native = "-mcpu=native" if platform.machine() == "aarch64" else "-march=native"
@@ -95,8 +96,8 @@ def peak(threads, seconds, clock, source="multiply_adds.c"):
 
 
 class OneOperator:
-    """A graph of one operator. `constants`: the numbers of the inputs that are constants, which are packed once. An input
-    that is None is absent."""
+    """A graph of one operator. `constants`: the indices of the constant inputs, which are packed once. An input that is
+    None is absent."""
 
     def __init__(self, library, name, inputs, out, attributes, constants=()):
         self.handle, self.arrays = library.handle, (*inputs, out)
@@ -159,7 +160,7 @@ def onnx_run(a, b, threads):
     options.intra_op_num_threads = threads
     try:
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    except Exception:  # it has no such product
+    except Exception:  # no such product
         return None
     return lambda: session.run(None, {"a": a})
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The cases of recurrent.py, as moving_cases.py has them."""
+"""The cases of recurrent.py, in the form of moving_cases.py."""
 from moving_cases import F32, Case, Made, scaled
 
 UNITS, STEPS = 512, 100
-# The gates of DirectML and ONNX, by the order of PyTorch's.
+# The order of DirectML's and ONNX's gates in terms of PyTorch's.
 ORDERS = {"RNN": [0], "LSTM": [0, 2, 3, 1], "GRU": [1, 0, 2]}
 ACTIVATIONS = {"RNN": ("TANH",), "LSTM": ("SIGMOID", "TANH", "TANH"), "GRU": ("SIGMOID", "TANH")}
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How long a call takes that has next to nothing to compute: every function of the package over 16 elements, or over
-the arrays of its example where its inputs have a form of their own, beside NumPy's and PyTorch's own functions.
+"""Measures the time of calls that compute almost nothing: every function of the package over 16 elements, or over the
+arrays of its example if its inputs have special forms, compared with NumPy's and PyTorch's own functions.
 
 usage: small_calls.py [--seconds S] [--only NAME,...] [--json FILE]
 
-Each function is called with NumPy's arrays, with PyTorch's tensors and with `out`. All contenders of a function take
-turns in one process; a time is the least of the turns, in microseconds. It needs anydml and NumPy (pip install .), and
-takes PyTorch along where it is installed.
+Each function is called with NumPy arrays, with PyTorch tensors and with `out`. All contenders of a function run in turn
+in one process; a time is the minimum of the turns, in microseconds. It needs anydml and NumPy (pip install .), and also
+measures PyTorch if it is installed.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ except ImportError:
     torch = None
 
 ELEMENTS = 16
-# The functions of both libraries that compute the same from the same inputs, by Python's name in anydml.
+# The functions of both libraries that compute the same from the same inputs, by their Python name in anydml.
 SAME_NAME = ("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "divide", "exp",
              "floor", "log", "logical_and", "logical_or", "logical_xor", "logical_not", "multiply", "pow", "sign", "sin",
              "sinh", "sqrt", "subtract", "tan", "tanh")
@@ -94,7 +94,7 @@ def torch_functions():
 
 
 def array_of(tensor, elements):
-    """An example's tensor; one of a single dimension is repeated until it has so many elements."""
+    """An example's tensor; a one-dimensional tensor is repeated until it has that many elements."""
     if tensor is None:
         return None
     if isinstance(tensor, tuple):
@@ -104,7 +104,7 @@ def array_of(tensor, elements):
 
 
 def arguments_of(op):
-    """The inputs, and the rest by name: the operator's example."""
+    """The inputs and the named arguments of the operator's example."""
     example = EXAMPLES[op.name]
     simple = op.name.startswith(("ELEMENT_WISE_", "ACTIVATION_")) and all(
         isinstance(one, type(example.outputs[0])) and len(one.sizes) == 1 and len(one.values) > 1
@@ -131,14 +131,14 @@ def to_torch(one):
 
 
 def call_of(function, inputs, given):
-    """A call as it is written in a program: with the names of its arguments, not with a dict of them."""
+    """A call as a program writes it: with keyword arguments, not with a dict of them."""
     names = {f"input_{i}": one for i, one in enumerate(inputs)} | {f"its_{name}": value for name, value in given.items()}
     text = ", ".join([*(f"input_{i}" for i in range(len(inputs))), *(f"{name}=its_{name}" for name in given)])
     return eval(f"lambda: function({text})", {"function": function, **names})
 
 
 def contenders_of(op, others):
-    """The calls of a function, by what they are: anydml's first."""
+    """The calls of a function, by kind: anydml's first."""
     function, (inputs, given) = getattr(anydml, op.python), arguments_of(op)
     if op.name in python_rule.UFUNCS | python_rule.HAND_WRITTEN:
         given = {}
@@ -167,7 +167,7 @@ def works(call):
 
 
 def least(calls, seconds):
-    """Of each, the microseconds of one call: the least of all turns."""
+    """The microseconds per call of each: the minimum of all turns."""
     calls = {name: call for name, call in calls.items() if works(call)}
     times, counts = {name: float("inf") for name in calls}, {}
     for name, call in calls.items():
@@ -224,15 +224,15 @@ def spread(rows, column, beside=None):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=0.05, help="for each call")
-    parser.add_argument("--only", default="", help="functions, by Python's names")
+    parser.add_argument("--seconds", type=float, default=0.05, help="seconds for each call")
+    parser.add_argument("--only", default="", help="functions, by their Python names")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     others = {} if torch is None else torch_functions()
     only, rows = set(filter(None, options.only.split(","))), {}
     np.seterr(all="ignore")
     columns = ("NumPy", "out", "numpy's own", "PyTorch", "torch's own")
-    print(f"{'microseconds a call':34}" + "".join(f"{name:>13}" for name in columns))
+    print(f"{'microseconds per call':34}" + "".join(f"{name:>13}" for name in columns))
     for op in python_rule.read_operators():
         if op.name in EXAMPLES and (not only or op.python in only):
             rows[op.python] = least(contenders_of(op, others), options.seconds)

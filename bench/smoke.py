@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The benchmark runs, finds nothing wrong and writes the JSON that plot.py reads. Nothing here depends on a time.
+"""Checks that the benchmark runs, finds nothing wrong and writes the JSON that plot.py reads. Nothing here depends on
+times.
 
-usage: smoke.py DMLRUN FOLDER [PLUGINS]      PLUGINS: the folder of the tests' device, which has memory of its own
+usage: smoke.py DMLRUN FOLDER [PLUGINS]      PLUGINS: the folder of the tests' device, which has its own memory
 """
 import json
 import math
@@ -33,7 +34,7 @@ def check_case(case):
         assert math.isfinite(case[key]) and case[key] > 0, (case["name"], key)
     for timing in (case["kernel"], case["pass"]):
         assert 0 < timing["min_s"] <= timing["median_s"] and timing["rounds"] >= 3, case["name"]
-    # As the legend says.
+    # As defined in the legend.
     assert math.isclose(case["fraction"], case["pass"]["median_s"] / case["kernel"]["median_s"]), case["name"]
     assert math.isclose(case["ns_per_element"], case["kernel"]["median_s"] * 1e9 / case["elements"]), case["name"]
     assert math.isclose(case["gb_per_second"], case["bytes"] / case["kernel"]["median_s"] * 1e-9), case["name"]
@@ -43,7 +44,7 @@ def check_case(case):
 
 
 def check_other_operators(program, folder, short):
-    """A row of each kind by what it moves, then every row once."""
+    """Checks a row of each kind of memory traffic, then every row once."""
     report = run(program, folder, *short, "--sizes", "5000", "--operators",
                  "ELEMENT_WISE_ADD,if,cast_float64,LOGICAL_EQUALS,relu,reduce_sum,argmax,FILL_VALUE_SEQUENCE",
                  "--types", "FLOAT32,INT8", "--layouts", "all")
@@ -57,7 +58,7 @@ def check_other_operators(program, folder, short):
     layouts = {}
     for case in report["cases"]:
         layouts.setdefault((case["operator"], case["type"]), []).append(case["layout"])
-    fits = [layout for layout in LAYOUTS if layout != "dims8"]  # which needs more elements
+    fits = [layout for layout in LAYOUTS if layout != "dims8"]  # needs more elements
     assert layouts["add", "FLOAT32"] == fits, layouts["add", "FLOAT32"]
     assert layouts["relu", "INT8"] == [one for one in fits if one not in ("scalar", "dividend", "row")]
     assert layouts["logical_equals", "FLOAT32"] == [one for one in fits if one != "inplace"]
@@ -72,24 +73,25 @@ def check_other_operators(program, folder, short):
     built = subprocess.run([program, "operators", "--built", "--json"], capture_output=True, text=True, check=True)
     names = {one["name"] for one in json.loads(built.stdout)}
     seen = {case["directml_operator"] for case in every["cases"]}
-    # Those that share the kernels of another have rows too, but not in "all".
+    # Rows that share another row's kernels exist too, but not in "all".
     assert seen <= names and {"ELEMENT_WISE_ADD", "CAST", "REDUCE", "ARGMIN", "FILL_VALUE_CONSTANT"} <= seen
     assert {"add1", "clip1", "activation_identity"} <= set(rows), set(rows)
     assert {(case["operator"], case["type"]) for case in every["cases"]} <= {
         (name, one) for name, types in rows.items() for one in types}
-    left = [line for line in listed.stderr.splitlines() if "is not implemented yet" not in line and "knows" not in line]
+    left = [line for line in listed.stderr.splitlines()
+            if "is not implemented yet" not in line and "supports only" not in line]
     assert not left, left  # an attribute without a default (tools/bench/operators.cpp)
 
 
 def check_words(program):
-    """The table is explained, and no fraction that cannot be stands without a warning."""
+    """Checks that the table is explained, and that impossible fractions have a warning."""
     done = subprocess.run([program, "bench", "--quick", "--min-time", "0.0001", "--sizes", "16", "--types", "INT8"],
                           capture_output=True, text=True, check=True).stdout
-    assert "at 100 % the operator is as fast as the pass" in done and "or by one where that is faster" in done, done
+    assert "at 100 % the operator is as fast as the pass" in done and "or one if that is faster" in done, done
     doubtful = [line for line in done.splitlines() if " % " in line + " " and line.startswith("INT8")
                 and float(line.split(" %")[0].split()[-1]) > 116]
     assert all("ABOVE THE PASS" in line for line in doubtful), done
-    assert not doubtful or "of the pass. The pass should be the faster one" in done, done
+    assert not doubtful or "of the pass's speed. The pass should be faster" in done, done
 
 
 def check_device(program, folder, short, plugins):
@@ -99,7 +101,7 @@ def check_device(program, folder, short, plugins):
     for case in report["cases"]:
         check_case(case)
     seen = {case["operator"] for case in report["cases"]}
-    assert len(seen) == 6 and "reduce_sum" not in seen, seen  # which are measured on CPUs alone
+    assert len(seen) == 6 and "reduce_sum" not in seen, seen  # reductions are measured only on CPUs
 
 
 def main(program, folder, plugins=None):
@@ -116,7 +118,7 @@ def main(program, folder, plugins=None):
     small = run(program, folder, *short, "--layouts", "all", "--sizes", "100", "--types", "FLOAT32,INT8")
     for case in small["cases"]:
         check_case(case)
-    assert {case["layout"] for case in small["cases"]} == set(LAYOUTS) - {"dims8", "rows1000"}  # for which it is too few
+    assert {case["layout"] for case in small["cases"]} == set(LAYOUTS) - {"dims8", "rows1000"}  # which need more elements
 
     gaps = run(program, folder, *short, "--sizes", "1000", "--data", "gap:0,gap:7,gap:29,gap:252,gap:2045")
     for case in gaps["cases"]:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The largest errors of sums against exact ones: anydml's REDUCE beside NumPy's and PyTorch's.
+"""Compares the largest errors of sums: anydml's REDUCE, NumPy's and PyTorch's sums relative to exact ones.
 
-usage: sum_error.py    with anydml's Python package; PyTorch where it is installed
-An error is given in units of 2^-24 (FLOAT32) or 2^-11 (FLOAT16) of the exact result: 0.5 is a correctly rounded one.
+usage: sum_error.py    needs anydml's Python package; uses PyTorch if it is installed
+Errors are in units of 2^-24 (FLOAT32) or 2^-11 (FLOAT16) of the exact result: 0.5 means correctly rounded.
 """
 import math
 
@@ -25,11 +25,11 @@ def data(random, kind, shape):
         return random.random(shape)
     if kind == "normal, squared":
         return random.standard_normal(shape) ** 2
-    return np.exp(4 * random.standard_normal(shape))  # magnitudes far apart, and no sign: the condition is 1
+    return np.exp(4 * random.standard_normal(shape))  # magnitudes far apart, all positive: the condition number is 1
 
 
 def largest(results, exact, bits):
-    """In units of the last place that the exact result would have."""
+    """In units in the last place of the exact result."""
     wide = np.asarray(results, np.float64).ravel()
     with np.errstate(all="ignore"):
         return max(abs(one - true) / math.ldexp(1, math.frexp(true)[1] - bits) if math.isfinite(one) else math.inf

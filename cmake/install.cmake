@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` lays down: the libraries, their headers, the .pc files and the CMake package; and the .debs.
-# Every rule belongs to one of two components, which are the two packages: anydml, what programs need to run, and
-# anydml-dev, what they need to be compiled. Without --component both are installed. pip installs a third, python, and
-# nothing else: pyproject.toml names it.
+# What `cmake --install` installs: the libraries, their headers, the .pc files and the CMake package; and the .debs.
+# Every rule belongs to one of two components, which are also the two packages: anydml, which programs need to run, and
+# anydml-dev, which they need to be compiled. Without --component both are installed. pip installs only a third
+# component, python, which pyproject.toml names.
 include(CMakePackageConfigHelpers)
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
-  message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR and CMAKE_INSTALL_INCLUDEDIR must be relative to the prefix: what is "
-                      "installed can be moved")
+  message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR and CMAKE_INSTALL_INCLUDEDIR must be relative to the prefix, because an "
+                      "installation can be moved")
 endif()
 
 install(TARGETS anydml EXPORT anydml-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml-dev)
 if(ANYDML_BUILD_DIRECTML)
-  # In a folder of their own, which ldconfig does not scan: a libdxcore.so or libd3d12.so on the default path would be
-  # taken for the system's by other software.
+  # In their own folder, which ldconfig does not scan: other software would mistake a libdxcore.so or libd3d12.so on the
+  # default path for the system's.
   install(TARGETS anydml_lib_directml anydml_lib_d3d12 anydml_lib_dxcore anydml_directml_program EXPORT anydml-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/anydml COMPONENT anydml)
   install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/DirectML.h ${PROJECT_SOURCE_DIR}/include/anydml/directml_guids.h
@@ -22,7 +22,7 @@ endif()
 if(ANYDML_BUILD_TOOLS)
   install(TARGETS dmlrun RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT anydml)
   install(FILES tools/dmlrun/dmlrun.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT anydml)
-  if(NOT CMAKE_CROSSCOMPILING)  # they are made by the program
+  if(NOT CMAKE_CROSSCOMPILING)  # the program generates them
     install(FILES ${PROJECT_BINARY_DIR}/tools/dmlrun/completion/bash
       DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dmlrun COMPONENT anydml)
     install(FILES ${PROJECT_BINARY_DIR}/tools/dmlrun/completion/zsh
@@ -33,7 +33,7 @@ if(ANYDML_BUILD_TOOLS)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml
   COMPONENT anydml-dev)
-# The documents with the folders that they have here, so that their links to one another and to the examples hold.
+# The documents keep their folder structure, so that links to one another and to the examples work.
 install(FILES LICENSE NOTICE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml
@@ -61,7 +61,8 @@ foreach(pc ${anydml_pc_files})
   install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT anydml-dev)
 endforeach()
 if(ANYDML_BUILD_DIRECTML)
-  # Programs get the installation's path too, so that they outlive the .pc file; not the path of a package being made.
+  # Programs also get the installation path, so that they outlive the .pc file, but not the path of a package being
+  # built.
   install(CODE "
     cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE anydml_prefix)
     set(anydml_pc \"\$ENV{DESTDIR}\${anydml_prefix}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/anydml-directml.pc\")
@@ -83,7 +84,7 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME anydml)
 set(CPACK_PACKAGE_CONTACT "the anydml project")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # CPack would put it before that of each package, which begins with its own
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # CPack would prepend it to each package's own summary
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL anydml anydml-dev)
@@ -94,18 +95,18 @@ set(CPACK_DEBIAN_ANYDML_PACKAGE_NAME anydml)
 set(CPACK_DEBIAN_ANYDML_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_ANYDML_DESCRIPTION "${PROJECT_DESCRIPTION}
 The C library, the libraries of the DirectML API, and dmlrun, which runs
-DirectML models. The libraries of the API lie in /usr/lib/anydml, where no
-other program finds them by itself.")
+DirectML models. The libraries of the API are in /usr/lib/anydml, where no
+other program finds them by default.")
 set(CPACK_DEBIAN_ANYDML_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_NAME anydml-dev)
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_ANYDML-DEV_DESCRIPTION "Headers and build files of anydml
-The header of the C library, that of DirectML, and what pkg-config and
-CMake's find_package read.")
+set(CPACK_DEBIAN_ANYDML-DEV_DESCRIPTION "Headers and build files for anydml
+The headers of the C library and of DirectML, and the files that pkg-config
+and CMake's find_package read.")
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_DEPENDS "anydml (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_RECOMMENDS "directx-headers-dev, pkg-config")  # to compile DirectML programs
-# Up to 0.1.0 one package had everything.
+# Up to 0.1.0 there was only one package.
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_REPLACES "anydml (<< 0.2.0)")
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_BREAKS "anydml (<< 0.2.0)")
 include(CPack)

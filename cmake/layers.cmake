@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# A layer is a folder of src/. It sees the headers of the layers it names and no others: each layer's include folder holds
-# nothing but a link to that layer, so an include that goes the wrong way fails to compile. The layers are also written
-# down as a table (layers.json in the build folder), which tests/layers_test.py compares with the sources.
+# A layer is a folder of src/. It sees only the headers of the layers it names: each layer's include folder contains
+# only a link to that layer, so an include in the wrong direction fails to compile. The layers are also written to a
+# table (layers.json in the build folder), which tests/layers_test.py compares with the sources.
 
-# Layers are static libraries, which CMake would otherwise let depend on each other in a circle. A project that includes
-# this one decides for itself.
+# Layers are static libraries, which CMake would otherwise allow to depend on each other in a cycle. A project that
+# includes this one decides for itself.
 if(PROJECT_IS_TOP_LEVEL)
   set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 endif()
 
-# The libraries gain from -O3: kernels, and calls over few elements, by a tenth. Programs and tests do not, and would
-# compile for a third longer.
+# The libraries gain a tenth from -O3, in kernels and in calls over few elements. Programs and tests gain nothing, and
+# would take a third longer to compile.
 set(anydml_library_options)
 if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
   string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
@@ -22,24 +22,24 @@ target_compile_features(anydml_options INTERFACE cxx_std_20 c_std_11)
 target_compile_options(anydml_options INTERFACE
   # Exact code: a product and a sum are two roundings unless a fused operation is written by name.
   -ffp-contract=off
-  # Thread-local storage that is there from a thread's start: what a library loaded by dlopen has otherwise is allocated
-  # at its first use, where glibc ends the process if there is no memory. A test keeps it small.
+  # Thread-local storage that exists from a thread's start. Otherwise a library loaded by dlopen allocates it at its
+  # first use, and glibc ends the process if there is no memory. A test keeps it small.
   -ftls-model=initial-exec
   -fvisibility=hidden
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -Wnon-virtual-dtor -Wold-style-cast>
-  # g++ 12 sees overlaps in std::string's own code where a literal is put before one.
+  # g++ 12 reports overlaps in std::string's own code where a literal is prepended to one.
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
-  # clang 19 sees libstdc++ 12 use a function of its own that is deprecated, and says which loops it made no vectors of.
+  # clang 19 reports that libstdc++ 12 uses a deprecated function of its own, and which loops it did not vectorize.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations -Wno-pass-failed>)
-# Sanitizers' instrumentation makes g++ warn of bounds that are kept.
+# Sanitizers' instrumentation makes g++ warn about bounds that are respected.
 if(ANYDML_WARNINGS_AS_ERRORS AND NOT ANYDML_SANITIZE)
   target_compile_options(anydml_options INTERFACE -Werror)
 endif()
 if(ANYDML_SANITIZE)
-  # Not enum: programs pass any number as an enumeration of the DirectML API, and the tests do. The compilers used here
-  # give an enumeration every value of its underlying type, and each one is checked before it is used.
-  target_compile_definitions(anydml_options INTERFACE _GLIBCXX_ASSERTIONS)  # empty optionals, ends of spans
+  # Not enum: programs, and the tests, pass arbitrary numbers as enumerations of the DirectML API. The compilers used
+  # here give an enumeration every value of its underlying type, and each value is checked before it is used.
+  target_compile_definitions(anydml_options INTERFACE _GLIBCXX_ASSERTIONS)  # checks optionals and spans
   target_compile_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE} -fno-sanitize=enum
                                                   -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE})
@@ -47,8 +47,8 @@ endif()
 
 # anydml_note_layer(NAME FOLDER folder [FILES headers] [SOURCES ...] [DEPENDS ...] [USES ...] [LINKS ...] [SEES paths ...]
 #                   [TARGET target])
-# adds a line to the table of layers; a name may have several. SEES: files and folders of src/ that it may include
-# besides, for layers whose build names paths and not layers. TARGET: its library.
+# adds a line to the table of layers; a name may have several. SEES: additional files and folders of src/ that it may
+# include, for layers whose build names paths and not layers. TARGET: its library.
 function(anydml_note_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 LAYER "" "FOLDER;TARGET" "FILES;SOURCES;DEPENDS;USES;LINKS;SEES")
   set(archive)
@@ -73,10 +73,10 @@ function(anydml_write_layers path)
 endfunction()
 
 # anydml_layer(NAME [FOLDER folder] [FILES headers] [SOURCES ...] [DEPENDS layers] [USES layers] [LINKS layers])
-# FOLDER: where its sources are, below src/; otherwise src/NAME. All headers there can be seen, or those of FILES alone.
-# Without sources it is headers and nothing else.
-# DEPENDS: layers whose headers its own headers include. USES: layers that its sources alone include. LINKS: layers that
-# define functions which it declares, and whose headers it does not see.
+# FOLDER: where its sources are, below src/; by default src/NAME. All headers there are visible, or only those in FILES.
+# Without sources it consists only of headers.
+# DEPENDS: layers whose headers its own headers include. USES: layers that only its sources include. LINKS: layers that
+# define functions it declares, but whose headers it does not see.
 function(anydml_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 LAYER "" FOLDER "FILES;SOURCES;DEPENDS;USES;LINKS")
   set(folder ${name})
@@ -91,8 +91,8 @@ function(anydml_layer name)
   endif()
   anydml_note_layer(${name} FOLDER ${folder} FILES ${LAYER_FILES} SOURCES ${LAYER_SOURCES} DEPENDS ${LAYER_DEPENDS}
     USES ${LAYER_USES} LINKS ${LAYER_LINKS} ${library})
-  # A build folder of before may show headers that are gone, or have a link to a whole folder: what is made below that
-  # would be made in the source.
+  # An old build folder may contain deleted headers, or a link to a whole folder, in which case files created below it
+  # would end up in the source tree.
   file(REMOVE_RECURSE ${view})
   if(LAYER_FILES)
     file(MAKE_DIRECTORY ${view}/${folder})
@@ -117,8 +117,8 @@ function(anydml_layer name)
   add_library(anydml_${name} STATIC ${LAYER_SOURCES})
   set_target_properties(anydml_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   target_compile_options(anydml_${name} PRIVATE ${anydml_library_options})
-  # Kernels have files that are long enough each; and the layers that every call goes through are a few nanoseconds
-  # faster when their files are compiled apart. A test has a table of operators in place of that of `operators`.
+  # Kernel files are long enough on their own, and the layers that every call passes through are a few nanoseconds
+  # faster if their files are compiled separately. A test replaces the operator table of `operators`.
   if(NOT name MATCHES "_cpu$|^(base|plan|backend|capi|operators)$")
     set_target_properties(anydml_${name} PROPERTIES UNITY_BUILD ${ANYDML_UNITY})
   endif()
@@ -127,9 +127,9 @@ function(anydml_layer name)
                                        INTERFACE ${LAYER_LINKS})
 endfunction()
 
-# anydml_family(NAME SOURCES ... CPU ... [BUILDS_ON families] [USES layers]): a folder of src/ops. SOURCES say what its
-# operators are, CPU are its kernels there, which see the interface of the CPU backend and nothing else of it. Families
-# share the scalar definitions and see nothing of each other, except for those that a family builds on.
+# anydml_family(NAME SOURCES ... CPU ... [BUILDS_ON families] [USES layers]): a folder of src/ops. SOURCES define its
+# operators; CPU are its kernels there, which see only the interface of the CPU backend. Families share the scalar
+# definitions and do not see each other, except for the families in BUILDS_ON.
 function(anydml_family name)
   cmake_parse_arguments(PARSE_ARGV 1 FAMILY "" "" "SOURCES;CPU;BUILDS_ON;USES")
   anydml_layer(${name} FOLDER ops/${name} SOURCES ${FAMILY_SOURCES} DEPENDS ops scalar

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# What a build needs is looked for when it is configured, and what is missing is said then, with the name of a package:
-# a compiler or a linker would say it later, and in words that help nobody.
+# Dependencies are checked when the build is configured, and a missing one is reported with the name of its package: a
+# compiler or linker would report it later and less clearly.
 
-# anydml_need(WHAT PACKAGE REMEDY variables...): stops where one of the variables is not true.
+# anydml_need(WHAT PACKAGE REMEDY variables...): stops if one of the variables is not true.
 function(anydml_need what package remedy)
   foreach(variable ${ARGN})
     if(NOT ${variable})

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A modulus over a Dask array on several worker processes, every block held against NumPy on the worker that made it.
+"""Computes a modulus over a Dask array on several worker processes; each worker compares its blocks with NumPy.
 
     pip install ".[dask]"          # in a clone
     python examples/dask_modulus.py --workers 2 --elements 16777216
 
-Prints the workers and what they compared. Exit status 1 if any bit differs (NaN is one class).
+Prints the workers and what they compared. The exit status is 1 if any bit differs (all NaNs are equal).
 """
 import argparse
 import os
@@ -21,12 +21,12 @@ import anydml
 
 
 def about_worker():
-    """The process of this worker, and the threads that the library found there."""
+    """The process id of this worker, and the library's number of threads there."""
     return os.getpid(), anydml.adapters()[0]["threads"]
 
 
 def compare(a, b, result):
-    """A block as one row: elements, those that differ from NumPy's, the process that looked."""
+    """One row per block: elements, those that differ from NumPy's, and the process that compared them."""
     with np.errstate(invalid="ignore"):
         right = np.remainder(a, b)
     bits = f"u{right.itemsize}"
@@ -37,12 +37,12 @@ def compare(a, b, result):
 
 
 def nothing(a, b):
-    """What Dask itself takes for as many blocks."""
+    """Does nothing, to measure Dask's own time for the same number of blocks."""
     return a
 
 
 def timed(function, a, b, turn):
-    """A pass over arrays in the workers' memory, its result there too; and its time in ms, Dask's own included."""
+    """Runs the function over arrays in the workers' memory. Returns the result, which stays there, and the total ms."""
     begin = time.perf_counter()
     result = da.map_blocks(function, a, b, dtype=a.dtype, name=f"{function.__name__}-{turn}").persist()
     wait(result)
@@ -53,12 +53,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes (2)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="anydml's threads in each (1)")
-    parser.add_argument("--elements", type=int, default=1 << 24, metavar="N", help="of each operand (2^24)")
+    parser.add_argument("--elements", type=int, default=1 << 24, metavar="N", help="elements of each operand (2^24)")
     parser.add_argument("--chunk", type=int, default=1 << 21, metavar="N", help="elements of a block (2^21)")
     parser.add_argument("--type", choices=("float16", "float32", "float64"), default="float32")
     options = parser.parse_args()
 
-    # The library reads ANYDML_THREADS once, at its first use: the workers must be born with it.
+    # The library reads ANYDML_THREADS once, at its first use, so the workers must start with it.
     with LocalCluster(n_workers=options.workers, threads_per_worker=1, processes=True, dashboard_address=None,
                       env={"ANYDML_THREADS": str(options.threads)}) as cluster, Client(cluster) as client:
         workers = dict(client.run(about_worker).values())
@@ -69,7 +69,7 @@ def main():
         b = random.normal(0, 3, options.elements, chunks=options.chunk).astype(options.type).persist()
         wait([a, b])
         times = {anydml.modulus_floor: [], np.remainder: [], nothing: []}
-        for turn in range(6):  # the first also brings the operands of a block to one worker
+        for turn in range(6):  # the first also moves the operands of a block to one worker
             for function, taken in times.items():
                 made, ms = timed(function, a, b, turn)
                 taken.append(ms)
@@ -85,7 +85,7 @@ def main():
     compared, different = table[:, 0].sum(), table[:, 1].sum()
     print(f"{compared:,} elements compared with NumPy bit for bit, {different or 'none'} different")
     if compared != options.elements or set(workers.values()) != {options.threads}:
-        print("not every element was compared, or a worker has other threads than it was given", file=sys.stderr)
+        print("not every element was compared, or a worker has the wrong number of threads", file=sys.stderr)
         return 1
     return 1 if different else 0
 

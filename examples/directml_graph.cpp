@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A DirectML program with a graph: y = relu(x + bias), then each row of y divided by its sum. The bias is
-// OWNED_BY_DML: it is given once, at initialisation. Four nodes run as three steps; ANYDML_LOG=graph shows them.
+// A DirectML program with a graph: y = relu(x + bias), then each row of y divided by its sum. The bias is OWNED_BY_DML:
+// it is bound once, at initialization. Four nodes run as three steps; ANYDML_LOG=graph shows them.
 // clang-format off
 #include <wsl/winadapter.h>
 #include <wsl/wrladapter.h>
@@ -23,7 +23,7 @@ static void check(HRESULT result, const char* what) {
   }
 }
 
-// On a device with unified memory a CUSTOM heap serves DirectML and the CPU alike: no copies are needed.
+// On a device with unified memory, both DirectML and the CPU can use a CUSTOM heap, so no copies are needed.
 static ComPtr<ID3D12Resource> create_buffer(ID3D12Device* device, UINT64 bytes, const void* contents = nullptr) {
   D3D12_HEAP_PROPERTIES heap = device->GetCustomHeapProperties(0, D3D12_HEAP_TYPE_READBACK);
   D3D12_RESOURCE_DESC desc = {};
@@ -58,10 +58,10 @@ static ComPtr<IDMLOperator> create_operator(IDMLDevice* dml, DML_OPERATOR_TYPE t
 int main() {
   ComPtr<ID3D12Device> d3d12;
   check(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d12)), "D3D12CreateDevice");
-  ComPtr<IDMLDevice1> dml;  // which has CompileGraph
+  ComPtr<IDMLDevice1> dml;  // for CompileGraph
   check(DMLCreateDevice(d3d12.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml)), "DMLCreateDevice");
 
-  // The tensors. The bias and the sums are repeated by strides of 0.
+  // The tensors. Strides of 0 repeat the bias and the sums.
   const UINT sizes[] = {1, 1, 2, 3};
   const UINT column_sizes[] = {1, 1, 2, 1};
   const UINT row_strides[] = {0, 0, 0, 1};
@@ -76,7 +76,7 @@ int main() {
   const DML_TENSOR_DESC sums_desc = {DML_TENSOR_TYPE_BUFFER, &sums};
   const DML_TENSOR_DESC spread_desc = {DML_TENSOR_TYPE_BUFFER, &spread};
 
-  // The nodes. The graph keeps what it needs of operators, which may go once it is compiled.
+  // The nodes. The graph keeps what it needs of the operators, so they may be released once it is compiled.
   const UINT last_axis = 3;
   const DML_ELEMENT_WISE_ADD_OPERATOR_DESC add = {&whole_desc, &bias_desc, &whole_desc};
   const DML_ACTIVATION_RELU_OPERATOR_DESC relu = {&whole_desc, &whole_desc};
@@ -113,7 +113,7 @@ int main() {
   ComPtr<IDMLCompiledOperator> compiled;
   check(dml->CompileGraph(&graph, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)), "CompileGraph");
 
-  // From here on it is used as a compiled operator is. What it asks for besides its tensors:
+  // From here on it is used like a compiled operator. What it needs in addition to its tensors:
   const DML_BINDING_PROPERTIES needs = compiled->GetBindingProperties();
   IDMLCompiledOperator* const targets[] = {compiled.Get()};
   ComPtr<IDMLOperatorInitializer> initializer;
@@ -136,7 +136,7 @@ int main() {
   D3D12_CPU_DESCRIPTOR_HANDLE cpu = heap->GetCPUDescriptorHandleForHeapStart();
   D3D12_GPU_DESCRIPTOR_HANDLE gpu = heap->GetGPUDescriptorHandleForHeapStart();
 
-  // The initializer reads the bias and fills the persistent resource, which is its output. (This graph's initialisation
+  // The initializer reads the bias and fills the persistent resource, which is its output. (This graph's initialization
   // needs no temporary memory: first_needs.TemporaryResourceSize is 0.)
   DML_BINDING_TABLE_DESC table_desc = {initializer.Get(), cpu, gpu, first_needs.RequiredDescriptorCount};
   ComPtr<IDMLBindingTable> first_table;
@@ -168,7 +168,7 @@ int main() {
     table->BindTemporaryResource(&scratch_desc);
   }
 
-  // Both in one list, with a barrier between them, since the second reads what the first writes.
+  // Both go into one list, with a barrier between them, since the second reads what the first writes.
   D3D12_COMMAND_QUEUE_DESC queue_desc = {};
   queue_desc.Type = D3D12_COMMAND_LIST_TYPE_COMPUTE;
   ComPtr<ID3D12CommandQueue> queue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A whole DirectML program: both modulus operators over four numbers, from the device to the printed result.
+// A complete DirectML program: both modulus operators over four numbers, from the device to the printed result.
 // clang-format off
 #include <wsl/winadapter.h>
 #include <wsl/wrladapter.h>
@@ -23,7 +23,7 @@ static void check(HRESULT result, const char* what) {
   }
 }
 
-// On a device with unified memory a CUSTOM heap serves DirectML and the CPU alike: no copies are needed.
+// On a device with unified memory, both DirectML and the CPU can use a CUSTOM heap, so no copies are needed.
 static ComPtr<ID3D12Resource> create_buffer(ID3D12Device* device, UINT64 bytes, const void* contents = nullptr) {
   D3D12_HEAP_PROPERTIES heap = device->GetCustomHeapProperties(0, D3D12_HEAP_TYPE_READBACK);
   D3D12_RESOURCE_DESC desc = {};
@@ -84,7 +84,7 @@ int main() {
 
   UINT64 submitted = 0;
   for (DML_OPERATOR_TYPE type : {DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE}) {
-    // Both operators have a desc of the same three tensors.
+    // Both operators' descs consist of the same three tensors.
     DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC modulus = {&a_desc, &b_desc, &a_desc};
     DML_OPERATOR_DESC desc = {type, &modulus};
     ComPtr<IDMLOperator> op;
@@ -92,7 +92,7 @@ int main() {
     check(dml->CreateOperator(&desc, IID_PPV_ARGS(&op)), "CreateOperator");
     check(dml->CompileOperator(op.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)), "CompileOperator");
 
-    // Initialise it, then run it. This operator owns no tensors, so its initializer needs no bindings.
+    // Initialize it, then run it. This operator owns no tensors, so its initializer needs no bindings.
     IDMLCompiledOperator* targets[] = {compiled.Get()};
     ComPtr<IDMLOperatorInitializer> initializer;
     check(dml->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), "CreateOperatorInitializer");

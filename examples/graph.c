@@ -12,7 +12,7 @@ int main(void) {
   const int64_t sizes[] = {2, 3}, column[] = {2, 1}, axes[] = {1};
   const float bias_data[] = {0.5f, -1.0f, 2.0f};
   const anydml_tensor wide = {ANYDML_FLOAT32, 2, sizes, NULL, NULL}, narrow = {ANYDML_FLOAT32, 2, column, NULL, NULL};
-  const anydml_tensor row = anydml_const_tensor(ANYDML_FLOAT32, 1, sizes + 1, NULL, bias_data); /* of both rows */
+  const anydml_tensor row = anydml_const_tensor(ANYDML_FLOAT32, 1, sizes + 1, NULL, bias_data); /* for both rows */
   const anydml_attribute sum[] = {{"Function", ANYDML_TEXT, 0, {.text = "SUM"}},
                                   {"Axes", ANYDML_INT64 | ANYDML_ARRAY, 1, {.i64s = axes}}};
   anydml_graph* graph;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The program that docs/porting.md ends with: a small DirectML program of Windows, brought to Linux. It copies a tensor
-// of 1x2x3x4 FLOAT32 through ELEMENT_WISE_IDENTITY, with an upload heap, a default heap and a readback heap.
+// The final program of docs/porting.md: a small DirectML program for Windows, ported to Linux. It copies a tensor of
+// 1x2x3x4 FLOAT32 through ELEMENT_WISE_IDENTITY, with an upload heap, a default heap and a readback heap.
 // clang-format off
 #define INITGUID                            // DXCore's attributes are defined here; or link DirectX-Guids
 #include <wsl/winadapter.h>                 // instead of windows.h
@@ -27,7 +27,7 @@
 
 using Microsoft::WRL::ComPtr;
 
-// Instead of WIL's THROW_IF_FAILED: says which call failed, and where the reason is to be had.
+// Instead of WIL's THROW_IF_FAILED: prints which call failed and where.
 #define CHECK(call)                                                                                          \
   do {                                                                                                       \
     if (const HRESULT result = (call); FAILED(result)) {                                                     \
@@ -36,7 +36,7 @@ using Microsoft::WRL::ComPtr;
     }                                                                                                        \
   } while (false)
 
-// Instead of DXGI: the first adapter of DXCore that runs D3D12.
+// Instead of DXGI: the first DXCore adapter that supports D3D12.
 static ComPtr<IDXCoreAdapter> first_adapter() {
   ComPtr<IDXCoreAdapterFactory> factory;
   CHECK(DXCoreCreateAdapterFactory(IID_PPV_ARGS(&factory)));
@@ -51,7 +51,7 @@ static ComPtr<IDXCoreAdapter> first_adapter() {
   return adapter;
 }
 
-// Instead of DMLCalcBufferTensorSize, which is DirectMLX's: the bytes of a packed tensor, a multiple of four.
+// Instead of DirectMLX's DMLCalcBufferTensorSize: the bytes of a packed tensor, a multiple of four.
 template <std::size_t kRank>
 static UINT64 packed_bytes(const UINT (&sizes)[kRank], UINT64 element) {
   const UINT64 count = std::accumulate(std::begin(sizes), std::end(sizes), UINT64{1}, std::multiplies<UINT64>());
@@ -60,7 +60,8 @@ static UINT64 packed_bytes(const UINT (&sizes)[kRank], UINT64 element) {
 
 static ComPtr<ID3D12Resource> create_buffer(ID3D12Device* device, D3D12_HEAP_TYPE type, UINT64 bytes,
                                             D3D12_RESOURCE_FLAGS flags, D3D12_RESOURCE_STATES state) {
-  // Named: g++ and clang do not take the address of a temporary, as &CD3DX12_HEAP_PROPERTIES(type) would.
+  // A named variable: g++ and clang do not allow taking the address of a temporary, as in
+  // &CD3DX12_HEAP_PROPERTIES(type).
   const CD3DX12_HEAP_PROPERTIES heap(type);
   const CD3DX12_RESOURCE_DESC desc = CD3DX12_RESOURCE_DESC::Buffer(bytes, flags);
   ComPtr<ID3D12Resource> buffer;
@@ -75,8 +76,8 @@ struct Queue {
   ComPtr<ID3D12Fence> fence;
   UINT64 value = 0;
 
-  // Instead of CreateEvent and WaitForSingleObject: an eventfd in the handle's place. A null handle would wait by
-  // itself.
+  // Instead of CreateEvent and WaitForSingleObject: an eventfd as the handle. With a null handle, the call itself would
+  // wait.
   void run_and_wait() {
     CHECK(list->Close());
     ID3D12CommandList* const lists[] = {list.Get()};
@@ -104,7 +105,7 @@ int main() {
   CHECK(d3d12->CreateCommandAllocator(queue_desc.Type, IID_PPV_ARGS(&work.allocator)));
   CHECK(d3d12->CreateCommandList(0, queue_desc.Type, work.allocator.Get(), nullptr, IID_PPV_ARGS(&work.list)));
   CHECK(d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&work.fence)));
-  CHECK(work.queue->SetName(L"the queue"));  // L"..." has four bytes a letter here, and that is what SetName takes
+  CHECK(work.queue->SetName(L"the queue"));  // L"..." has four bytes per character here, as SetName expects
 
   const UINT sizes[] = {1, 2, 3, 4};
   const UINT64 bytes = packed_bytes(sizes, sizeof(float));
@@ -146,7 +147,7 @@ int main() {
   recorder->RecordDispatch(work.list.Get(), initializer.Get(), table.Get());
   work.run_and_wait();
 
-  // The input goes up, the operator runs, the output comes down.
+  // Upload the input, run the operator, read back the output.
   const ComPtr<ID3D12Resource> up = create_buffer(d3d12.Get(), D3D12_HEAP_TYPE_UPLOAD, bytes, D3D12_RESOURCE_FLAG_NONE,
                                                   D3D12_RESOURCE_STATE_GENERIC_READ);
   const ComPtr<ID3D12Resource> down = create_buffer(d3d12.Get(), D3D12_HEAP_TYPE_READBACK, bytes,
@@ -178,7 +179,7 @@ int main() {
   table->BindOutputs(1, &output_binding);
   work.list->SetDescriptorHeaps(1, heaps);
   recorder->RecordDispatch(work.list.Get(), compiled.Get(), table.Get());
-  CHECK(dml->GetDeviceRemovedReason());  // binding and recording return nothing: this is where mistakes show
+  CHECK(dml->GetDeviceRemovedReason());  // binding and recording return nothing, so errors appear here
   const CD3DX12_RESOURCE_BARRIER to_copy = CD3DX12_RESOURCE_BARRIER::Transition(
       output.Get(), D3D12_RESOURCE_STATE_UNORDERED_ACCESS, D3D12_RESOURCE_STATE_COPY_SOURCE);
   work.list->ResourceBarrier(1, &to_copy);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Both modulus operators over pairs that show what each of them means, in several types. `./run` shows this table.
+// Both modulus operators over pairs that illustrate their definitions, in several types. `./run` shows this table.
 #include <anydml/anydml.h>
 
 #include <cinttypes>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// A number as the shortest text that reads back as the same number; integers as they are.
+// A float as the shortest text that reads back as the same number; integers unchanged.
 template <class T>
 std::string text_of(T value) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -34,7 +34,7 @@ std::string text_of(T value) {
   }
 }
 
-// FLOAT16 for the values of this table, which are all halves exactly: sign, five bits of exponent, ten of fraction.
+// FLOAT16 for the values of this table, all of which are exact in FLOAT16: sign, five exponent bits, ten fraction bits.
 struct Half {
   std::uint16_t bits;
 };
@@ -122,12 +122,12 @@ int main() {
                {5.0F, 0.1F, "0.1f is a little more than 0.1: the quotient is 49.99..., not 50"},
                {-6.0F, 3.0F, "zeros have signs: b's for floor, a's for truncate"},
                {1.0F, 0.0F, "a zero divisor gives NaN"},
-               {-1.0F, INFINITY, "an infinite one leaves a, or b where the signs differ and floor is asked for"},
+               {-1.0F, INFINITY, "an infinite divisor gives a; floor gives b if the signs differ"},
                {3e38F, 7e-45F, "a quotient of 2^274 still has an exact remainder"},
                {-1e-45F, 1.0F, "-1e-45 + 1, rounded once"}});
   show<Half>("FLOAT16", ANYDML_FLOAT16,
              {{to_half(2.5F), to_half(-1.0F), "halves"},
-              {to_half(-65504.0F), to_half(0.0009765625F), "the greatest and a small one"},
+              {to_half(-65504.0F), to_half(0.0009765625F), "the largest number and a small one"},
               {to_half(-2048.0F), to_half(3.0F), ""}});
   show<double>(
       "FLOAT64", ANYDML_FLOAT64,

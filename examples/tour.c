@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tour of the C API: the log, an operator that is compiled once with a constant, a graph with views, the shape of an
-   output, and the list of operators. */
+/* A tour of the C API: the log, an operator compiled once with a constant, a graph with views, the shape of an output,
+   and the list of operators. */
 #include <anydml/anydml.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static void check(int status) {
   }
 }
 
-/* Takes the lines of the log in place of standard error. It may be called by several threads at once. */
+/* Receives the log's lines instead of standard error. Several threads may call it at once. */
 static void log_line(void* context, int level, const char* line) { fprintf(context, "log %d: %s\n", level, line); }
 
 /* The clock after some hours: hours mod 12, where 12 is a constant. */
@@ -21,7 +21,7 @@ static void run_compiled(void) {
   const int32_t hours[] = {7, 19, -1, 24}, twelve = 12;
   const anydml_tensor inputs[] = {anydml_const_tensor(ANYDML_INT32, 1, sizes, NULL, hours),
                                   anydml_const_tensor(ANYDML_INT32, 0, NULL, NULL, &twelve)};
-  const anydml_tensor output = {ANYDML_INT32, 1, sizes, NULL, NULL}; /* the memory comes with each run */
+  const anydml_tensor output = {ANYDML_INT32, 1, sizes, NULL, NULL}; /* each run provides the memory */
   const uint32_t constants[] = {1};
   anydml_options options = ANYDML_OPTIONS_INIT;
   anydml_compiled* compiled;
@@ -35,7 +35,7 @@ static void run_compiled(void) {
   anydml_compiled_release(compiled);
 }
 
-/* x[i + 1] - x[i], and the same from the last to the first: three views of one input, and no copies. */
+/* x[i + 1] - x[i], forwards and backwards: three views of one input, and no copies. */
 static void run_graph(void) {
   const int64_t five[] = {5}, four[] = {4}, back[] = {-1};
   const anydml_tensor whole = {ANYDML_FLOAT32, 1, five, NULL, NULL}, part = {ANYDML_FLOAT32, 1, four, NULL, NULL};
@@ -62,7 +62,7 @@ static void run_graph(void) {
   anydml_compiled_release(compiled);
 }
 
-/* The shape of an output, from the input and the attributes; no memory is needed for that. */
+/* The shape of an output, inferred from the input and the attributes, without any memory. */
 static void infer(void) {
   const int64_t sizes[] = {2, 3, 4}, axes[] = {1};
   const anydml_tensor input = {ANYDML_FLOAT16, 3, sizes, NULL, NULL};

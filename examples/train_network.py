@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Trains a small network by DirectML's operators alone: a hidden layer with batch normalisation, softmax, Adam.
+"""Trains a small network with only DirectML's operators: a hidden layer with batch normalization, softmax, Adam.
 
     python examples/train_network.py --steps 60
 
-A training step (forward, gradients, new parameters) is one graph. The program prints the loss as it falls. Its bits are
-the same on every CPU and GPU.
+A training step (forward, gradients, new parameters) is one graph. The program prints the loss as it falls. The results
+have the same bits on every CPU and GPU.
 """
 import argparse
 
@@ -19,7 +19,7 @@ RELU = anydml.Operator("ACTIVATION_RELU")
 
 
 def spirals(points=300, seed=0):
-    """Points of three arms of a spiral, and the arm of each as a row with a 1."""
+    """Points on the three arms of a spiral, and the arm of each as a one-hot row."""
     random = np.random.default_rng(seed)
     arm = np.arange(points) % CLASSES
     radius = random.uniform(0.1, 1, points)
@@ -29,7 +29,7 @@ def spirals(points=300, seed=0):
 
 
 def first_parameters(seed=1):
-    """The weights of both layers, and between them the scale and the bias of the normalisation."""
+    """The weights of both layers, and between them the scale and the bias of the normalization."""
     random = np.random.default_rng(seed)
     weights = random.normal(0, 1, (FEATURES, HIDDEN)), np.ones((1, HIDDEN)), np.zeros((1, HIDDEN))
     return [one.astype(np.float32) for one in (*weights, random.normal(0, HIDDEN ** -0.5, (HIDDEN, CLASSES)))]
@@ -40,7 +40,7 @@ def product(a, b, trans_a="NONE", trans_b="NONE"):
 
 
 def step(x, wanted, count, *state):
-    """state: the parameters, then their first moments, then their second moments. The loss, and the new state."""
+    """state: the parameters, their first moments and their second moments. Returns the loss and the new state."""
     several = len(state) // 3
     parameters = weights, scale, bias, last = state[:several]
     share = 1 / x.shape[0]
@@ -65,7 +65,7 @@ def step(x, wanted, count, *state):
 
 
 def train(steps, run=None):
-    """The losses, and the parameters at the end."""
+    """Returns the losses and the final parameters."""
     run = anydml.graph(step) if run is None else run
     x, wanted = spirals()
     parameters = first_parameters()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Installs each file of dist/ in a clean place, below build/dist/check, and uses it there.
-# usage: scripts/check_release.sh [PYTHON]...     those that the wheels are for, where they are not on PATH
+# Installs each file of dist/ in a clean environment, below build/dist/check, and uses it there.
+# usage: scripts/check_release.sh [PYTHON]...     interpreters for the wheels, if they are not on PATH
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source=$PWD work=$PWD/build/dist/check
@@ -14,9 +14,9 @@ version=$(sed -nE 's/^project\(anydml VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 stage "SHA256SUMS"
 (cd dist && sha256sum --quiet -c SHA256SUMS)
 diff <(cd dist && find . -type f -not -name SHA256SUMS -printf '%P\n' | sort) <(cut -c67- dist/SHA256SUMS | sort) ||
-  fail "SHA256SUMS does not list what is in dist/"
+  fail "SHA256SUMS does not match the files in dist/"
 
-# python_of TAG [PYTHON]...: the interpreter that takes wheels of the tag
+# python_of TAG [PYTHON]...: the interpreter that accepts wheels with the tag
 python_of() {
   local tag=$1 candidate
   shift
@@ -51,7 +51,7 @@ assert anydml.onnx.run_model(model, [np.array([25, -1])])[0].tolist() == [1, 23]
 print("anydml.onnx with onnx", onnx.__version__, "runs a model")
 PYTHON
 
-# Nothing but the environment is on PATH: no compiler, no CMake. The folder is not the repository.
+# Only the environment is on PATH: no compiler, no CMake. The current folder is not the repository.
 alone() {
   local environment=$1
   shift
@@ -68,12 +68,13 @@ for wheel in dist/*.whl; do
   stage "$name in an empty environment without a compiler"
   tag=$(cut -d- -f3 <<<"$name")
   python=$(python_of "$tag" "$@")
-  [ -n "$python" ] || fail "no Python for $name is on PATH: name it as an argument"
+  [ -n "$python" ] || fail "no Python for $name is on PATH: pass it as an argument"
   grep -qE -- "-manylinux_[0-9]+_[0-9]+_$(uname -m)\.whl$" <<<"$name" || fail "$name has no manylinux tag"
-  # libstdc++ is inside the module. Were its names visible, other modules' C++ would share some of it, and crash.
+  # libstdc++ is inside the module. If its symbols were visible, other modules' C++ code would share some of them and
+  # crash.
   "$python" -m zipfile -e "$wheel" "$work/$tag-unpacked"
   shared=$(nm -D --defined-only "$work/$tag-unpacked"/anydml/_core.*.so | grep -E '_ZNS[ot]|_ZSt' | grep -E 'locale|ostream|ctype' || true)
-  [ -z "$shared" ] || fail "the module of $name shows names of libstdc++: $shared"
+  [ -z "$shared" ] || fail "the module of $name exports libstdc++ symbols: $shared"
   "$python" -m venv "$work/$tag"
   ! alone "$work/$tag" python -c 'import shutil, sys; sys.exit(not any(map(shutil.which, ["cc", "c++", "gcc", "cmake"])))' ||
     fail "a compiler is on PATH"
@@ -89,17 +90,17 @@ done
 
 stage "anydml-$version.tar.gz, compiled by pip"
 strays=$(comm -23 <(tar -tzf "dist/anydml-$version.tar.gz" | cut -d/ -f2- | sort) <({ git ls-files && echo PKG-INFO; } | sort))
-[ -z "$strays" ] || fail "the source archive has files that git does not know: $strays"
+[ -z "$strays" ] || fail "the source archive has files that git does not track: $strays"
 python=$(python_of "$(cut -d- -f3 <<<"${name}")" "$@")
 "$python" -m venv "$work/source"
 "$work/source/bin/python" -m pip install --quiet --disable-pip-version-check "dist/anydml-$version.tar.gz"
 alone "$work/source" python -m anydml
 alone "$work/source" python "$work/use.py" "$version"
 
-stage "anydml and anydml-dev, unpacked into a root of their own"
+stage "anydml and anydml-dev, unpacked into a separate root"
 tests/install/deb.sh "$source" "$source/build/dist/packages" "$work/deb" "$source/dist"
 
-if command -v apt-get >/dev/null; then # that what they depend on can be had; nothing is installed
+if command -v apt-get >/dev/null; then # checks that their dependencies are available; installs nothing
   apt-get --simulate --no-install-recommends install ./dist/anydml{,-dev}_*.deb | grep -E '^Inst anydml'
 fi
 

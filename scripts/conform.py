@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whether a device keeps the contract of src/backend/backend.h, and gives the bits of every operator.
+"""Checks that a device fulfills the contract of src/backend/backend.h and computes the exact bits of every operator.
 
 usage: scripts/conform.py [options] DEVICE
 
-DEVICE is a name, such as cpu or cuda:0, or the path of a plugin, libanydml-NAME.so, whose first device is meant. Each
-part runs programs of the tests on that device. A check is one test of such a program, or one case of an operator. It is
-lacking if the device says that it does not have what the check needs; that is no failure, and the reasons are listed.
+DEVICE is a name, such as cpu or cuda:0, or the path of a plugin, libanydml-NAME.so, whose first device is used. Each
+part runs test programs on that device. A check is one test of a program, or one case of an operator. It counts as
+lacking if the device reports that it does not support what the check needs; that is not a failure, and the reasons are
+listed.
 
-  --plugins FOLDER   where plugins are (as ANYDML_PLUGINS says, or the folder of the path)
-  --build FOLDER     the build whose tests run (the newest in build/ that has them)
-  --only PART,PART   these parts alone
-  --list             the parts and their programs
-  --limit SECONDS    the time of a program, after which it counts as one that hangs (900)
-  --verbose          the programs' own output too
-  --help             this text
+  --plugins FOLDER   the folder of plugins (default: ANYDML_PLUGINS, or the folder of the path)
+  --build FOLDER     the build whose tests run (default: the newest in build/ that has them)
+  --only PART,PART   run only these parts
+  --list             list the parts and their programs
+  --limit SECONDS    the time after which a program counts as hung (default: 900)
+  --verbose          also print the programs' own output
+  --help             print this text
 
 The exit status is 0 if nothing failed, 1 if something did, and 2 if the suite could not run.
-docs/adding-a-device.md says more.
+See docs/adding-a-device.md.
 """
 import argparse
 import os
@@ -29,8 +30,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# The parts, from the backend's table upwards: what they show, and their programs with arguments. {FAILS} is the variable
-# that makes a device fail at its first run (tests/device/lost_test.cpp).
+# The parts, from the backend's table upwards: what they check, and their programs with arguments. {FAILS} is the
+# variable that makes a device fail at its first run (tests/device/lost_test.cpp).
 PARTS = {
     "table": ("the backend's table: memory, queues, marks, copies, fills, timestamps, programs, refusals",
               [["device_conformance", "--gtest_filter=-DeviceLost.*"]]),
@@ -43,14 +44,14 @@ PARTS = {
               [["d3d12_test"], ["asynchronous_test"], ["waiting_test"], ["cancellation_test"]]),
     "directml": ("DirectML: operators, bindings, threads, wrong use",
                  [["directml_test"], ["threads_test"], ["typed_operators_test"], ["directml_bad_input_test"]]),
-    # The second only if the first could make it fail.
+    # The second program runs only if the first one could make the device fail.
     "lost": ("a device that fails: its table, and D3D12 and DirectML above it",
              [["device_conformance", "--gtest_filter=DeviceLost.*"],
               ["{FAILS}=1", "asynchronous_test", "--gtest_filter=AsynchronousFault.*"]]),
 }
 
 LACKING = re.compile(r"has no kernels for this operator| lacks |^lacking: ")
-MOST_LINES = 14  # of a failure
+MOST_LINES = 14  # shown of a failure
 MOST_FAILURES = 12
 
 
@@ -72,7 +73,7 @@ class Outcome:
 
 
 def read_tests(text):
-    """The outcome of a GoogleTest program, by its output: (test, lines) of each failure, (test, reason) of each lack."""
+    """A GoogleTest program's outcome, from its output: (test, lines) of each failure, (test, reason) of each lack."""
     outcome, name, lines = Outcome(), None, []
     for line in text.splitlines():
         if begun := re.match(r"\[ RUN      \] (\S+)", line):
@@ -83,7 +84,7 @@ def read_tests(text):
                 outcome.passed += 1
             elif ended[2] == "SKIPPED":
                 shown = [one for one in reasons if not re.search(r": Skipped$", one)]
-                outcome.lacking.append((name, shown[-1] if shown else "without a reason"))
+                outcome.lacking.append((name, shown[-1] if shown else "no reason given"))
             elif lack := next((one for one in reasons if LACKING.search(one)), None):
                 outcome.lacking.append((name, lack))
                 outcome.forgiven += 1
@@ -92,7 +93,7 @@ def read_tests(text):
             name = None
         else:
             lines.append(line)
-    if name is not None:  # the program ended in its midst
+    if name is not None:  # the program ended during this test
         outcome.failed.append((name, [one for one in lines if one.strip()]))
     return outcome
 
@@ -131,7 +132,7 @@ class Device:
             raise LookupError(done.stdout.strip() or f"device_conformance ended with {done.returncode}")
         self.description = done.stdout.strip().splitlines()
         self.name = self.description[0].split(": ")[0]
-        if self.name != "cpu":  # which programs have by themselves: some look closer then
+        if self.name != "cpu":  # the default of the programs, some of which then check more
             self.variables["ANYDML_ADAPTER"] = self.name
         self.fails = f"ANYDML_{self.name.partition(':')[0].upper()}_FAILS"
 
@@ -139,7 +140,7 @@ class Device:
         others = {name: value for name, value in os.environ.items() if name not in ("ANYDML_ADAPTER", "ANYDML_PLUGINS")}
         environment = {"ANYDML_THREADS": "2", **others, **self.variables, **settings}
         if not any("Fault" in str(one) or "=DeviceLost" in str(one) for one in command):
-            environment.pop("ANYDML_TEST_TRAP", None)  # which breaks the device
+            environment.pop("ANYDML_TEST_TRAP", None)  # it breaks the device
         return subprocess.run([str(one) for one in command], env=environment, cwd=self.tests, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=self.limit)
 
@@ -149,7 +150,7 @@ class Device:
         program, *arguments = [one for one in words if "=" not in one or one[0] == "-"]
         if not (self.tests / program).exists():
             outcome = Outcome()
-            how = f"it is not built: cmake --build {self.tests.parent} --target {program}"
+            how = f"not built: cmake --build {self.tests.parent} --target {program}"
             outcome.failed.append((program, [how], None, None))
             return outcome, ""
         try:
@@ -160,10 +161,10 @@ class Device:
             code = None
         outcome = read_digests(text) if program == "operator_digests" else read_tests(text)
         if code is None or code < 0 or code > 1 or (code == 1 and not outcome.failed and not outcome.forgiven):
-            how = (f"it had not ended after {self.limit} seconds" if code is None else
-                   f"it was ended by signal {-code}" if code < 0 else f"it ended with {code}")
+            how = (f"it did not end within {self.limit} seconds" if code is None else
+                   f"killed by signal {-code}" if code < 0 else f"exited with {code}")
             tail = [one for one in text.splitlines() if one.strip()][-MOST_LINES:]
-            if outcome.failed and code != 1:  # the test in whose midst it ended
+            if outcome.failed and code != 1:  # the test during which it ended
                 outcome.failed[-1][1].append(f"{program}: {how}")
             else:
                 outcome.failed.append((program, [*tail, how]))
@@ -182,13 +183,13 @@ def find_tests(build):
         raise LookupError(f"--build: {build} has no tests/device_conformance; expected a build of this tree with tests")
     found = sorted((ROOT / "build").glob("*/tests/device_conformance"), key=lambda file: file.stat().st_mtime)
     if not found:
-        raise LookupError("no build has the suite; expected one, such as by\n"
+        raise LookupError("no build contains the suite; create one, for example with\n"
                           "  cmake --preset release && cmake --build --preset release")
     return found[-1].parent
 
 
 def say_reasons(lacking):
-    """The reasons, each once, with the checks that it concerns."""
+    """Prints each reason once, with the checks that it affects."""
     reasons = {}
     for name, why in lacking:
         reasons.setdefault(why, []).append(name)
@@ -203,12 +204,12 @@ def say_failures(failed):
         for line in lines[:MOST_LINES]:
             print(f"    {line}")
         if len(lines) > MOST_LINES:
-            print(f"    ... {len(lines) - MOST_LINES} lines more")
+            print(f"    ... {len(lines) - MOST_LINES} more lines")
         if command is not None:
             alone = f" --operator {test}" if command.endswith("operator_digests") else f" '--gtest_filter={test}'"
-            print(f"    alone: {re.sub(' --gtest.*', '', command)}{alone}")
+            print(f"    run alone: {re.sub(' --gtest.*', '', command)}{alone}")
     if len(failed) > MOST_FAILURES:
-        print(f"\n  ... {len(failed) - MOST_FAILURES} failures more")
+        print(f"\n  ... {len(failed) - MOST_FAILURES} more failures")
 
 
 def run_parts(device, names, verbose):
@@ -253,7 +254,7 @@ def main(arguments):
         print(f"conform.py: --only: there is no part '{unknown[0]}'; expected one of {', '.join(PARTS)}", file=sys.stderr)
         return 2
     if given.device is None:
-        print("conform.py: no device is named; expected a name, such as cpu, or the path of a plugin", file=sys.stderr)
+        print("conform.py: no device was given; expected a name, such as cpu, or the path of a plugin", file=sys.stderr)
         return 2
     try:
         device = Device(given.device, given.plugins, find_tests(given.build), given.limit)
@@ -263,7 +264,7 @@ def main(arguments):
     print("\n".join(device.description) + "\n")
     total = run_parts(device, names, given.verbose)
     if total.lacking:
-        print("\nlacking, with the reason and the checks:")
+        print("\nlacking, with reasons and affected checks:")
         say_reasons(total.lacking)
     if total.failed:
         print("\nfailed:")

@@ -7,21 +7,21 @@ usage() {
   cat <<'TEXT'
 usage: scripts/gpu.sh [options] [-DNAME=VALUE ...]
 
-Builds anydml with its CUDA plugin on a machine with an NVIDIA GPU, proves it there, measures it beside PyTorch and CuPy
-where these are installed, and leaves build/gpu/report.md with report.svg. A stage that fails does not stop the others;
-the exit status is then 1, and the report says what failed.
+Builds anydml with its CUDA plugin on a machine with an NVIDIA GPU, tests it there, compares its speed with PyTorch and
+CuPy if they are installed, and writes build/gpu/report.md with report.svg. A stage that fails does not stop the others;
+the exit status is then 1, and the report names the failures.
 
-  --no-proof      no tests
-  --no-bench      no measuring
-  --quick         few elements: to see that everything runs, not for figures
-  --stages A,B    only these: plugin, build, kernels, tests, sanitizer, bench, peers. What earlier calls left in the
-                  folder stays in the report
-  --out DIR       the folder of builds, logs and the report (build/gpu)
-  -DNAME=VALUE    for CMake; CMAKE_PREFIX_PATH is honoured too
-  --help          this text
+  --no-proof      run no tests
+  --no-bench      measure nothing
+  --quick         use few elements, as a smoke test; the figures are not reliable
+  --stages A,B    run only these: plugin, build, kernels, tests, sanitizer, bench, peers. Results of earlier runs in the
+                  folder stay in the report
+  --out DIR       the folder for builds, logs and the report (build/gpu)
+  -DNAME=VALUE    passed to CMake; CMAKE_PREFIX_PATH is honored too
+  --help          print this text
 
-It needs nvcc, g++, CMake, Ninja and what packages.txt names; compute-sanitizer and Python's torch and cupy if they are
-there.
+It needs nvcc, g++, CMake, Ninja and the packages in packages.txt; it uses compute-sanitizer and Python's torch and cupy
+if they are installed.
 TEXT
 }
 
@@ -83,7 +83,7 @@ failed=
 
 wanted() { [ -z "$only" ] || [[ ,$only, == *,$1,* ]]; }
 
-# stage NAME COMMAND...: runs it, its output into a log; says how it went and how long it took.
+# stage NAME COMMAND...: runs the command with its output in a log; reports the result and the time it took.
 stage() {
   local name=$1 log=$out/logs/$1.log begin=$SECONDS result code
   shift
@@ -116,7 +116,7 @@ build_release() {
   cmake --build "$release" --target dmlrun $(present_tests)
 }
 
-# Those that this build has.
+# The tests that this build has.
 present_tests() {
   local targets test
   targets=$(cmake --build "$release" --target help)
@@ -125,7 +125,7 @@ present_tests() {
   done
 }
 
-# The kernels that the plugin was built of, held against the scalar definitions.
+# The kernels that the plugin was built from, compared with the scalar definitions.
 build_kernels_test() {
   local objects
   objects=$(find "$plugin"/CMakeFiles/anydml_cuda*.dir -path '*/ops/*/cuda/*.o' -o -path '*.dir/kernels/*.o' \
@@ -138,7 +138,7 @@ build_kernels_test() {
 
 on_cuda() { env ANYDML_ADAPTER=cuda ANYDML_THREADS=2 "$@"; }
 
-# A kernel of somebody else's that traps takes the context with it.
+# A foreign kernel that traps destroys the context.
 fault() {
   nvcc -shared -Xcompiler -fPIC tests/cuda/trap.cu -o "$out/libtrap.so" &&
     on_cuda env ANYDML_LOG=error ANYDML_TEST_TRAP="$out/libtrap.so" "$release/tests/asynchronous_test" \
@@ -162,7 +162,7 @@ adapters() { ANYDML_LOG=info ANYDML_ADAPTER=cuda "$dmlrun" adapters; }
 
 has_torch() { "$python" -c "import torch, sys; sys.exit(not torch.cuda.is_available())" >/dev/null 2>&1; }
 
-version_of() { "$python" -c "import $1; print($1.__version__)" 2>/dev/null || echo "not there"; }
+version_of() { "$python" -c "import $1; print($1.__version__)" 2>/dev/null || echo "not installed"; }
 
 describe_machine() {
   local smi
@@ -216,7 +216,7 @@ report() {
   echo "report: $file"
 }
 
-# A line of a log that says how much was done.
+# A line of a log that summarizes what was done.
 summary() {
   grep -hE '^\[  PASSED  \]|^all the same|ERROR SUMMARY|RACECHECK SUMMARY|^[0-9,]+ pairs|^skipped' "$1" 2>/dev/null |
     tail -n 1 | tr '|' ' '
@@ -259,7 +259,7 @@ if [ -n "$proof" ]; then
         stage "$tool" sanitize "$tool"
       done
     else
-      echo "== sanitizer: left out, compute-sanitizer was not found"
+      echo "== sanitizer: skipped, compute-sanitizer was not found"
     fi
   fi
 fi
@@ -273,7 +273,7 @@ if [ -n "$bench" ]; then
     if has_torch; then
       stage peers "$python" bench/peers_cuda.py "${peers_options[@]}" --json "$out/peers.json"
     else
-      echo "== peers: left out, $python has no torch that sees a GPU"
+      echo "== peers: skipped, $python has no torch that sees a GPU"
     fi
   fi
 fi

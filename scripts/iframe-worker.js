@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Browsers start no workers for pages from the disk, and the site's search is one. There it runs in a hidden frame. The
-// name of this file keeps mkdocs-material from asking a server for a script that does the same.
+// Browsers start no workers for pages loaded from disk, and the site's search is a worker. This script runs it in a
+// hidden frame instead. The file's name keeps mkdocs-material from requesting a similar script from a server.
 if (location.protocol === "file:") {
   window.IFrameWorker = class extends EventTarget {
     #waiting = [];

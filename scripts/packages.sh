@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Sourced by ./run and ./test: finds out what is missing and installs it where that is possible.
+# Sourced by ./run and ./test: finds missing packages and installs them if possible.
 
-# The first Python that has the module, or nothing. Debian's own comes second: another may stand before it on PATH.
+# The first Python that has the module, or nothing. Debian's own is tried second, because another may precede it on
+# PATH.
 python_with() {
   local candidate test="import $1"
   if [ "$1" = _python_headers_ ]; then
@@ -23,7 +24,7 @@ is_present() {
   esac
 }
 
-# missing_packages run|test: the packages that are not there, one a line
+# missing_packages run|test: the missing packages, one per line
 missing_packages() {
   local purpose package probe
   while read -r purpose package probe; do
@@ -36,7 +37,7 @@ missing_packages() {
   done <packages.txt
 }
 
-# Warns on systems on which anydml was not tested.
+# Warns on systems that anydml was not tested on.
 name_other_system() {
   (
     . /etc/os-release 2>/dev/null || true
@@ -53,13 +54,13 @@ ensure_packages() {
   missing=${missing% }
   [ -n "$missing" ] || return 0
   if [ "$2" = no-install ]; then
-    echo "missing: $missing (not installed, as --no-install asks)" >&2
+    echo "missing: $missing (not installed because of --no-install)" >&2
     exit 1
   fi
   if ! grep -qxE 'ID=debian|ID_LIKE="?([a-z ]* )?debian( [a-z ]*)?"?' /etc/os-release 2>/dev/null ||
     ! command -v apt-get >/dev/null 2>&1; then
     echo "missing: $missing" >&2
-    echo "These are Debian's names of the packages; please install what your system calls them, then try again." >&2
+    echo "These are Debian's package names; please install your system's equivalents, then try again." >&2
     exit 1
   fi
   if [ "$(id -u)" = 0 ]; then
@@ -89,7 +90,8 @@ ensure_packages() {
   fi
 }
 
-# show_progress LOG: how far a build is, while the caller lives. On a terminal in one line; elsewhere a line each minute.
+# show_progress LOG: shows a build's progress while the caller lives, on a terminal in one line, elsewhere one line a
+# minute.
 show_progress() {
   local seconds=0 done line=$'\n'
   [ ! -t 2 ] || line=$'\r'
@@ -101,7 +103,7 @@ show_progress() {
   done
 }
 
-# build PRESET [cmake options]: configures and builds; shows what the compiler says where something is wrong
+# build PRESET [cmake options]: configures and builds; on failure, shows the compiler's output
 build() {
   local preset=$1 log=build/$1.log progress failed=
   shift

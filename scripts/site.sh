@@ -8,12 +8,12 @@ usage() {
   cat <<'TEXT'
 usage: scripts/site.sh [--serve]
 
-Builds the site, the documents and a reference of every operator, in build/site: open build/site/index.html. A link that
-leads nowhere is an error. The first time it installs mkdocs-material from PyPI into build/site-venv; after that it
+Builds the site, with the documents and a reference of every operator, in build/site: open build/site/index.html. A
+broken link is an error. The first time it installs mkdocs-material from PyPI into build/site-venv; after that it
 needs no network.
 
   --serve   then serve it at http://127.0.0.1:8000 until Ctrl-C
-  --help    this text
+  --help    print this text
 TEXT
 }
 
@@ -32,7 +32,7 @@ if [ ! -x build/site-venv/bin/mkdocs ]; then
   build/site-venv/bin/python -m pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5,<10'
 fi
 build/site-venv/bin/python data/generate_site.py build/site-src
-# Not --quiet, which would hide warnings from strict too.
+# Not --quiet, which would also hide warnings from --strict.
 if ! NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build --clean --strict --config-file build/site-src/mkdocs.yml \
   >build/site.log 2>&1; then
   grep -v '^INFO' build/site.log >&2

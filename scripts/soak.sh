@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# What ./test --soak does, for as many minutes as it is given: two fifths without sanitizers, where memory can be
-# watched, two with AddressSanitizer and UndefinedBehaviorSanitizer, one for Python. Another seed each time, which is
-# printed.
+# What ./test --soak does for the given number of minutes: two fifths without sanitizers, where memory use can be
+# watched, two fifths with AddressSanitizer and UndefinedBehaviorSanitizer, and one fifth for Python. Each run uses a
+# different seed, which is printed.
 
-# soak_program BUILD SECONDS: the device and the device of the tests that works later, then descriptions.
+# soak_program BUILD SECONDS: the CPU, then the tests' asynchronous device, then random descriptions.
 soak_program() {
   local tests=build/$1/tests seconds=$2 seed end
   seed=$(date +%s)
@@ -12,18 +12,18 @@ soak_program() {
     ANYDML_PLUGINS=$PWD/$tests/plugins ANYDML_ADAPTER=$adapter ANYDML_SOAK_SEED=$seed \
       ANYDML_SOAK_SECONDS=$((seconds * 2 / 5)) ASAN_OPTIONS=detect_leaks=0 "$tests/soak_test" --gtest_brief=1
   done
-  stage "$1: descriptions at random, from seed $seed on"
+  stage "$1: random descriptions, starting with seed $seed"
   end=$((SECONDS + seconds / 5))
   while [ $SECONDS -lt $end ]; do
     ANYDML_PLUGINS=none ANYDML_FUZZ_SEED=$((seed++)) "$tests/description_fuzz_test" --gtest_brief=1
   done
 }
 
-# soak_python SECONDS: views of arrays at random against NumPy.
+# soak_python SECONDS: random views of arrays compared with NumPy.
 soak_python() {
   local seed end
   seed=$(date +%s)
-  stage "python: views at random, from seed $seed on"
+  stage "python: random views, starting with seed $seed"
   end=$((SECONDS + $1))
   while [ $SECONDS -lt $end ]; do
     (cd build/python && ANYDML_SEED=$((seed++)) venv/bin/python -m pytest -q -p no:cacheprovider ../../tests/python/test_views.py)

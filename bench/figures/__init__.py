@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Pictures and tables of measurements, for bench/plot.py. Needs Python alone."""
+"""Pictures and tables of measurements, for bench/plot.py. Needs only Python."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Libraries beside one another, against one denominator."""
+"""Compares libraries with a common denominator."""
 import math
 
 from .reports import MODULUS, find
@@ -20,7 +20,7 @@ def geometric_mean(values):
 # ---- A GPU ----------------------------------------------------------------------------------------------------------
 
 def gpu_cases(own, peers):
-    """{(library, type, operator, layout, data): case} of the reports of one GPU."""
+    """{(library, type, operator, layout, data): case} from the reports of one GPU."""
     cases = {}
     for report in (*own, *peers):
         for case in report["cases"]:
@@ -30,9 +30,9 @@ def gpu_cases(own, peers):
 
 
 def best_pass(cases, name, layout):
-    """The most GB/s at which a library moved the bytes of a type and layout: the one denominator. Where a report has the
-    fraction in whole per cent, the pass follows from large ones with less than a per cent of error, so a library's cases
-    are averaged."""
+    """The highest GB/s at which any library moved the bytes of a type and layout: the common denominator. If a report
+    gives fractions in whole percent, the pass computed from large ones is off by less than a percent, so a library's
+    cases are averaged."""
     best = 0
     for library in LIBRARIES:
         passes = [case["gb_per_second"] / case["fraction"] for key, case in cases.items()
@@ -43,7 +43,7 @@ def best_pass(cases, name, layout):
 
 
 def gpu_fraction(cases, key):
-    """Of the best pass; None where the case has no GB/s."""
+    """The fraction of the best pass; None if the case has no GB/s."""
     case = cases.get(key)
     best = best_pass(cases, key[1], key[3])
     return case["gb_per_second"] / best if case and best and "gb_per_second" in case else None
@@ -57,7 +57,7 @@ def has_every_operator(report):
 
 
 def operator_cases(report):
-    """{(operator, layout): {type: case}}, of the largest size that was measured."""
+    """{(operator, layout): {type: case}} for the largest size measured."""
     cases = [case for case in report["cases"] if case["data"] == "ordinary"
              and case["layout"] in ("tensor", "inner", "outer", "whole")]
     others = [case for case in cases if case["operator"] not in MODULUS]
@@ -70,7 +70,7 @@ def operator_cases(report):
 
 
 def operator_lines(reports):
-    """[(group, [(operator, layout)])] of all reports together; the layouts of a reduction stand together."""
+    """[(group, [(operator, layout)])] of all reports combined; the layouts of a reduction are adjacent."""
     groups = []
     for title, belongs in GROUPS:
         keys = {}
@@ -85,7 +85,8 @@ def operator_lines(reports):
 
 
 def peers_of(report, all_peers):
-    """{(peer, type, operator, layout): time over anydml's} of the same machine and number of threads."""
+    """{(peer, type, operator, layout): time relative to anydml's} on the same machine with the same number of
+    threads."""
     machine = report["machine"]
     ratios = {}
     for peers in all_peers:
@@ -102,8 +103,9 @@ def peers_of(report, all_peers):
 
 
 def means(cells, ratios, operator, layout):
-    """Fractions of the pass of anydml and the peers: the geometric mean over the types that all of those have that have
-    the operator. A peer's is anydml's over the ratio of times in one run, so that the denominator is one."""
+    """Fractions of the pass of anydml and the peers: the geometric mean over the types that every library with the
+    operator supports. A peer's fraction is anydml's divided by the ratio of times in one run, so that the denominator
+    is the same."""
     by_peer = {peer: {name: ratios[peer, name, operator, layout] for name in cells
                       if (peer, name, operator, layout) in ratios} for peer in PEERS}
     by_peer = {peer: of for peer, of in by_peer.items() if of}
@@ -124,6 +126,6 @@ def has_wrong_answers(all_peers, peer, operator):
 
 
 def differs(all_peers, peer, operator, layout):
-    """Whether the peer's results of some type are not about anydml's: it computes something else there."""
+    """Whether the peer's results for some type clearly differ from anydml's: it computes something else there."""
     return any(entry.split()[0] == peer and entry.split()[2:] == [operator, layout]
                for peers in all_peers for entry in peers.get("differing", []))

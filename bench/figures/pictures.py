@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pictures, each a function of reports that gives SVG text; None where the reports have nothing for it."""
+"""The pictures. Each function returns SVG text for reports, or None if they have no data for it."""
 import textwrap
 
 from . import compare
@@ -53,7 +53,7 @@ def size(report):
                         for case in cases if case["type"] in ("FLOAT32", "INT32") and case["type"] in dict(names))
         series += [("the pass, 4-byte types", GREY, True, passes)] if passes else []
         left = 66 + place * 480
-        below = lines(svg, left, 52, 430, 270, title, series, "elements", "" if place else "ns an element", 4, True,
+        below = lines(svg, left, 52, 430, 270, title, series, "elements", "" if place else "ns per element", 4, True,
                       (min(elements), max(elements)), (min(times), max(times)))
         x, y = left, below + 8
         for label, colour, _, _ in series:  # three in a line
@@ -82,13 +82,13 @@ def gap(report):
                   for operator, colour in zip(MODULUS, (BLUE, ORANGE))]
         series = [line for line in series if line[3]]
         below = lines(svg, 60 + place * width, 52, width - 60, 220, name, series, "exponent of a minus exponent of b",
-                      "" if place else "ns an element")
+                      "" if place else "ns per element")
     svg.legend(below + 8, list(zip(MODULUS, (BLUE, ORANGE))))
     return svg.finish()
 
 
 def peers(report, threads):
-    """Times of other libraries' modulus. Wrong answers of any data are marked."""
+    """Times of other libraries' modulus. Wrong answers for any data are marked."""
     wrong = {(row["peer"], row["type"], row["operator"]) for row in report["wrong"] if row["wrong"]}
     rows = [row for row in find(report["times"], threads=threads, layout="tensor", data="ordinary")
             if row["operator"] in MODULUS]
@@ -98,7 +98,7 @@ def peers(report, threads):
         return None
     svg = Svg(1000)
     svg.title(f"Modulus by {threads} thread{'s' if threads > 1 else ''}, tensor by tensor: less is better",
-              f"{about(report)}, ordinary data, tensors of {short(report['tensor_bytes'])}B, ns an element (logarithmic)")
+              f"{about(report)}, ordinary data, tensors of {short(report['tensor_bytes'])}B, ns per element (logarithmic)")
     top = 52
     for operator in MODULUS:
         values = {(row["type"], row["peer"]): (row["ns_per_element"], (row["peer"], row["type"], operator) in wrong)
@@ -112,7 +112,7 @@ def peers(report, threads):
 
 
 def gpu(own, peers):
-    """Libraries on one GPU, all against the fastest pass that any of them reached."""
+    """Libraries on one GPU, all relative to the fastest pass that any of them reached."""
     cases = compare.gpu_cases(own, peers)
     libraries = [key for key in GPU_COLOURS if any(other[0] == key for other in cases)]
     titles = {"anydml": f"anydml {own[0]['version']}", **{key: title for one in peers for key, title in one["titles"].items()}}
@@ -142,7 +142,7 @@ def gpu(own, peers):
 
 
 def operators(reports, all_peers):
-    """Every operator and type, the machines side by side, and the other libraries beside each."""
+    """Every operator and type, the machines side by side, each with the other libraries."""
     reports = sorted((report for report in reports if compare.has_every_operator(report)),
                      key=lambda report: report["machine"]["threads"])
     if not reports:
@@ -168,7 +168,7 @@ def operators(reports, all_peers):
         sizes = [case["elements"] for of in compare.operator_cases(report).values() for case in of.values()]
         svg.text(middle, 67, f"anydml {report['version']}, {machine.get('target')} kernels, {short(max(sizes))} elements", 10,
                  fill=FAINT)
-        for column, name in enumerate(types):  # the width below the family
+        for column, name in enumerate(types):  # the width below the type family
             x = left + cell * (column + 0.5)
             svg.text(x, 90, name.rstrip("0123456789"), 9)
             svg.text(x, 102, name.lstrip("FLOATUINT"), 9)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measurements: what dmlrun bench, peers.py, peers_cuda.py and all_operators.py write, and the shorter form that is kept in docs/performance.
+"""Reads reports of dmlrun bench, peers.py, peers_cuda.py and all_operators.py, and the shorter form in
+docs/performance.
 
 The shorter form has the same keys. Lists of objects are tables (`columns`, `rows`), numbers have four digits, and
 `source` says where the figures come from.
@@ -12,7 +13,7 @@ from pathlib import Path
 TYPES = ("FLOAT32", "FLOAT16", "FLOAT64", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64")
 MODULUS = ("modulus_floor", "modulus_truncate")
 
-# What is kept of each list, by the program that wrote it.
+# The columns kept of each list, by the program that wrote it.
 KEPT = {
     "anydml-bench": {
         "cases": ("type", "operator", "directml_operator", "layout", "size", "data", "gap", "elements",
@@ -38,7 +39,7 @@ def short_number(value):
 
 
 def flat(program, key, entries):
-    """The points of a scaling are rows of their own."""
+    """Makes each point of a scaling a separate row."""
     if program == "anydml-bench" and key == "scaling":
         return [{**entry, **point} for entry in entries for point in entry.get("points", [{}])]
     return entries
@@ -50,13 +51,13 @@ def without_file(arguments):
 
 
 def last_of_each(entries):
-    """What was measured again counts once, as it was measured last."""
+    """Keeps only the last of repeated measurements."""
     names = ("name", "peer", "how", "type", "operator", "layout", "size", "data", "threads")
     return list({tuple(entry.get(name) for name in names): entry for entry in entries}.values())
 
 
 def shorten(reports, source):
-    """Several reports of one program and one machine as one, in the shorter form."""
+    """Combines several reports of one program and one machine, in the shorter form."""
     first = reports[0]
     program = first["program"]
     for report in reports[1:]:
@@ -64,7 +65,7 @@ def shorten(reports, source):
                 "peers.py": lambda one: one["cpu"], "peers_cuda.py": lambda one: one["device"],
                 "all_operators.py": lambda one: (one["cpu"], one["device"], one["threads"])}[program]
         if report["program"] != program or same(report) != same(first):
-            sys.exit("these reports are of different programs, machines or numbers of threads; keep them apart")
+            sys.exit("these reports come from different programs, machines or numbers of threads; keep them separately")
     kept = {key: first[key] for key in OF_A_REPORT if key in first}
     if "machine" in kept:
         kept["machine"] = {key: first["machine"][key] for key in OF_A_MACHINE if key in first["machine"]}
@@ -97,7 +98,7 @@ def text_of(kept):
 
 
 def read(path):
-    """A report of either form, with lists of objects."""
+    """Reads a report of either form; tables become lists of objects."""
     report = json.loads(Path(path).read_text())
     if report.get("program") not in KEPT:
         sys.exit(f"{path}: not written by dmlrun bench, peers.py, peers_cuda.py or all_operators.py")
@@ -115,7 +116,7 @@ def about(report):
         return f"{report['cpu']}, {report['c_library']}" if "cpu" in report else report["device"]
     machine = report["machine"]
     threads = machine["threads"]
-    if threads == 0:  # no CPU
+    if threads == 0:  # not a CPU
         return f"anydml {report['version']} on {machine['device']}"
     return (f"anydml {report['version']} on {machine['cpu']}, {threads} thread{'s' if threads > 1 else ''}, "
             f"{machine.get('target') or 'unknown'} kernels")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Pictures as SVG text: the same figures give the same file, on every machine."""
+"""Pictures as SVG text: the same data gives the same file on every machine."""
 import math
 from xml.sax.saxutils import escape
 
-# Told apart by people who see colours differently, and in grey by their lightness.
+# Distinguishable with color vision deficiencies, and in gray by their lightness.
 BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, GREY, BLACK = (
     "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#8c6d31", "#999999", "#222222")
 LIGHT = {BLUE: "#8ec3e6", ORANGE: "#f5d58a", GREEN: "#8fd6c1", RED: "#eeb08a"}
@@ -12,7 +12,7 @@ GRID = "#dddddd"
 
 
 def text_width(text, size):
-    """About as wide as a sans-serif font has it, rather more."""
+    """The approximate width in a sans-serif font, rather too large."""
     return 0.6 * size * len(text)
 
 
@@ -43,12 +43,12 @@ class Svg:
         self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{fill}"/>')
 
     def text(self, x, y, text, size=11, anchor="middle", fill=BLACK, bold=False, turned=False, over=False):
-        """over: stands on lines, which end before its letters."""
+        """over: drawn over lines, with a white outline that separates it from them."""
         weight = ' font-weight="bold"' if bold else ""
         turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
         start = f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"'
         end = f"{weight}{turn}>{escape(text)}</text>"
-        if over:  # first wider and white: not every program knows paint-order
+        if over:  # first wider and white: not every program supports paint-order
             self.parts.append(f'{start} stroke="white" stroke-width="3" fill="white"{end}')
         self.parts.append(f'{start} fill="{fill}"{end}')
         self.reach(y + 0.4 * size)
@@ -64,7 +64,7 @@ class Svg:
             self.text(self.width / 2, 43, below, 11, fill=FAINT)
 
     def legend(self, y, entries, size=11):
-        """Entries (label, fill) in as many centred lines as they need; the place below."""
+        """Draws entries (label, fill) in as many centered lines as they need; returns the y position below."""
         lines, line, used = [], [], 0
         for label, fill in entries:
             width = 22 + text_width(label, size) + 14
@@ -96,7 +96,7 @@ class Svg:
 
 
 class Axis:
-    """A scale from values to places, linear or logarithmic."""
+    """Maps values to coordinates on a linear or logarithmic scale."""
 
     def __init__(self, low, high, begin, end, logarithmic=False):
         self.low, self.high, self.begin, self.end, self.logarithmic = low, high, begin, end, logarithmic
@@ -129,8 +129,8 @@ def even_ticks(high, about=6):
 
 
 def bars(svg, top, title, groups, series, values, height=170, logarithmic=False, full=None, unit=""):
-    """Bars in groups: values[group, key] is a number, or (number, True) where answers are wrong. `full`: a line that
-    stands out, as 100 %. Returns the place below."""
+    """Bars in groups: values[group, key] is a number, or (number, True) if answers are wrong. `full`: a value with an
+    emphasized line, such as 100 %. Returns the y position below."""
     left, width = 62, svg.width - 82
     base = top + 30 + height
     svg.text(left, top + 14, title, 13, "start", bold=True)
@@ -157,14 +157,14 @@ def bars(svg, top, title, groups, series, values, height=170, logarithmic=False,
             label = f"{value:.0f}" if not logarithmic else f"{float(f'{value:.2g}'):g}"
             if text_width(label, 8) < 0.85 * bar:
                 svg.text(x + bar * 0.45, axis(value) - 3, label, 8, fill="#444444", over=True)
-            else:  # upright it has room, whatever stands beside
+            else:  # rotated, it fits next to its neighbors
                 svg.text(x + bar * 0.45 + 3, axis(value) - 3, label, 8, "start", "#444444", turned=True, over=True)
     return base + 34
 
 
 def lines(svg, left, top, width, height, title, series, x_label, y_label="", x_log=0, y_log=False, x_range=None,
           y_range=None):
-    """Series (label, colour, dashed, points). A legend below; returns the place below it."""
+    """Draws series (label, colour, dashed, points) with a legend below; returns the y position below it."""
     points = [point for *_, line in series for point in line]
     base = top + 30 + height
     x_low, x_high = x_range or (min(x for x, _ in points), max(x for x, _ in points))
@@ -196,7 +196,7 @@ def lines(svg, left, top, width, height, title, series, x_label, y_label="", x_l
 
 
 def shade(fraction):
-    """Red for slow, yellow, blue for the floor and above; and whether letters on it must be white."""
+    """A color from red (slow) through yellow to blue (the floor and above), and whether text on it must be white."""
     stops = ((0.0, (178, 24, 43)), (0.25, (244, 137, 88)), (0.5, (253, 224, 155)), (0.75, (171, 210, 229)),
              (1.0, (67, 120, 184)))
     fraction = min(max(fraction, 0.0), 1.0)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The tables of the documents, each a function of the kept reports by name that gives Markdown."""
+"""The tables of the documents. Each function returns Markdown for the kept reports."""
 from . import compare
 from .reports import MODULUS, TYPES, about, find, one
 
 SHORT = {"modulus_floor": "floor", "modulus_truncate": "truncate"}
 EMPTY = "–"
-# What each library's modulus is called there.
+# The name of the modulus in each library.
 FUNCTIONS = {"torch": ", remainder and fmod", "onnxruntime": ", Mod (truncate only for floats)", "sleef": ", fmodf",
              "formula": ", as shaders and many kernels compute it"}
 
@@ -49,7 +49,7 @@ def strides(report):
 
 
 def hard(*reports):
-    """Random bits: ns an element on each machine."""
+    """Random bits: ns per element on each machine."""
     rows = []
     for name in TYPES:
         cells = [[one(report["cases"], type=name, operator=operator, layout="tensor", size="memory", data="hard")
@@ -141,7 +141,7 @@ def speed(xeon, h200, others, v1):
 # ---- Every operator -------------------------------------------------------------------------------------------------
 
 def operators(reports, all_peers):
-    """The figures of the picture: % of the pass (ns an element), and other libraries' % for the same type."""
+    """The figures of the picture: % of the pass (ns per element), and other libraries' % for the same type."""
     parts = []
     for report in sorted((one for one in reports if compare.has_every_operator(one)),
                          key=lambda one: one["machine"]["threads"]):
@@ -169,8 +169,8 @@ def operators(reports, all_peers):
     return "\n".join(parts).rstrip()
 
 
-# A machine is measured by one run of all_operators.py, kept as NAME-all. Until there is one, dmlrun bench's figures of some
-# operators stand in.
+# A machine is measured with one run of all_operators.py, kept as NAME-all. Until there is one, dmlrun bench's figures
+# for some operators are used.
 MACHINES = {"neoverse-v1": ("neoverse-v1",), "xeon": ("xeon-operators", "xeon"), "h200": ("h200",)}
 
 
@@ -197,7 +197,7 @@ def speeds(reports, names):
 
 
 def bench_case(cases, name):
-    """FLOAT32 if it has it, the largest tensors, in the order of memory."""
+    """The case with FLOAT32 if available and the largest tensors, in memory order."""
     of_it = [case for case in cases if case.get("directml_operator") == name and case["layout"] in ("tensor", "inner")
              and case["data"] == "ordinary"]
     return max(of_it, key=lambda case: (case["type"] == "FLOAT32", case.get("elements", 0)), default=None)
@@ -207,7 +207,7 @@ def operator_cell(case):
     if not case or "fraction" not in case:
         return "not measured"
     if "seconds" not in case:
-        rates = (("ns_per_element", ".3f", "ns an element"), ("gb_per_second", ".0f", "GB/s"))  # of which one may be kept
+        rates = (("ns_per_element", ".3f", "ns per element"), ("gb_per_second", ".0f", "GB/s"))  # one of which may be kept
         rate = next((f" ({case[key]:{digits}} {unit})" for key, digits, unit in rates if key in case), "")
         return percent(case["fraction"]) + rate
     time = f"{case['seconds'] * 1e3:.2f} ms" if case["seconds"] >= 1e-3 else f"{case['seconds'] * 1e6:.0f} µs"
@@ -215,7 +215,7 @@ def operator_cell(case):
 
 
 def every_operator(reports, names):
-    """Each operator once, all machines side by side; products have their arithmetic instead of a share."""
+    """Each operator once, all machines side by side; products show FLOP/s instead of a fraction."""
     titles, rows = speeds(reports, names)
     measured = [sum(row[1 + i] != "not measured" for row in rows.values()) for i in range(len(titles))]
     text = "Measured: " + ", ".join(f"{count} of {len(rows)} operators on {title}"

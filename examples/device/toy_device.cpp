@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The smallest plugin that is a whole device, to learn from and to begin with: docs/adding-a-device.md explains the
-// parts. "toy:0" has 256 MiB of memory at addresses from 2^40 on, which are not pointers of the process. It works at
-// once: a function of a queue returns when its work is done. It has a few element-wise operators and lacks all others.
+// The smallest complete device plugin, to learn from and to start with: docs/adding-a-device.md explains the parts.
+// "toy:0" has 256 MiB of memory at addresses from 2^40 on, which are not pointers of the process. It is synchronous: a
+// function of a queue returns when its work is done. It has a few element-wise operators and lacks all others.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -32,18 +32,18 @@ namespace anydml {
 constexpr DeviceAddress kFirstAddress = DeviceAddress{1} << 40;
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{256} << 20;
 
-// backend.h only declares the types of devices, memory, programs and queues. A backend that defines them casts nothing.
+// backend.h only declares the types of devices, memory, programs and queues. A backend defines them and needs no casts.
 struct BackendDevice {
-  // The bytes behind the addresses. A GPU would have memory of its own instead.
+  // The bytes behind the addresses. A GPU would have its own memory instead.
   std::unique_ptr<std::byte, decltype(&std::free)> memory{
       static_cast<std::byte*>(std::aligned_alloc(kBufferAlignment, kMemoryBytes)), &std::free};
   std::mutex mutex;                                             // any thread may allocate
-  std::array<bool, kMemoryBytes / kBufferAlignment> used = {};  // each unit of the memory
+  std::array<bool, kMemoryBytes / kBufferAlignment> used = {};  // for each unit of the memory
   std::atomic<std::uint64_t> buffer_bytes{0};
-  std::atomic<const char*> failed{nullptr};  // why; a device that failed stays failed
+  std::atomic<const char*> failed{nullptr};  // the reason; a device that failed stays failed
 };
 
-// A handle is neither an address nor a pointer to the bytes, so that code which confuses them fails at once.
+// A handle is neither an address nor a pointer to the bytes, so code that confuses them fails at once.
 struct BackendMemory {
   std::uint64_t offset;
 };
@@ -63,7 +63,7 @@ struct BackendProgram {
   std::uint64_t temporary_bytes;
 };
 
-// A queue that works at once has nothing to keep, and several threads may use it at the same time.
+// A synchronous queue has no state, so several threads may use it at the same time.
 struct BackendQueue {
   BackendDevice* device;
 };
@@ -71,12 +71,12 @@ struct BackendQueue {
 namespace {
 
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
-constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the toy device has no memory for this"};
+constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the toy device does not have enough memory"};
 constexpr BackendStatus kNoKernel{BackendCode::failed, "the toy device has no kernels for a step of this plan"};
 constexpr BackendStatus kNotJoined{BackendCode::not_joined, "the toy device joins no steps"};
 constexpr BackendStatus kInterrupted{BackendCode::interrupted, "the run was interrupted"};
 
-// The status of queues. The other functions need nothing that can fail, and work on a device that failed too.
+// The status that queues return. The other functions cannot fail with the device, and still work on a failed one.
 BackendStatus status_of(const BackendDevice& device) {
   const char* const why = device.failed;
   return why == nullptr ? kOk : BackendStatus{BackendCode::failed, why};
@@ -84,7 +84,7 @@ BackendStatus status_of(const BackendDevice& device) {
 
 // ---- Devices --------------------------------------------------------------------------------------------------------
 
-// Several devices may be open at a time, even with the same index: each has memory of its own.
+// Several devices may be open at a time, even with the same index: each has its own memory.
 BackendStatus open(std::uint32_t /*index*/, const BackendSettings* /*settings*/, BackendDevice** device) {
   std::unique_ptr<BackendDevice> opened(new (std::nothrow) BackendDevice);
   const bool has_memory = opened != nullptr && opened->memory != nullptr;
@@ -93,7 +93,7 @@ BackendStatus open(std::uint32_t /*index*/, const BackendSettings* /*settings*/,
 }
 
 void describe(const BackendDevice* /*device*/, BackendDeviceInfo* info) {
-  *info = {};  // The default traits too: operators as small parts, nothing joined.
+  *info = {};  // Includes the default traits: operators in small parts, nothing joined.
   std::snprintf(info->name, sizeof(info->name), "toy:0");
   std::snprintf(info->description, sizeof(info->description), "a device to learn from");
   info->memory_bytes = kMemoryBytes;
@@ -101,7 +101,7 @@ void describe(const BackendDevice* /*device*/, BackendDeviceInfo* info) {
 
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 
-// Blocks of every kind take whole units, at least one: all are aligned, and 0 bytes have an address of their own.
+// Blocks of every kind occupy whole units, at least one: all are aligned, and 0 bytes have a unique address.
 std::uint64_t units_of(std::uint64_t bytes) {
   return std::max(whole_units(bytes) / kBufferAlignment, std::uint64_t{1});
 }
@@ -109,7 +109,7 @@ std::uint64_t units_of(std::uint64_t bytes) {
 BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block) {
   *block = {};
   std::unique_ptr<BackendMemory> handle(new (std::nothrow) BackendMemory);
-  if (handle == nullptr || bytes > kMemoryBytes) {  // Larger numbers might overflow where they are rounded up.
+  if (handle == nullptr || bytes > kMemoryBytes) {  // Larger numbers might overflow when rounded up.
     return kOutOfMemory;
   }
   {
@@ -139,7 +139,7 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, Backen
   device->buffer_bytes -= kind == MemoryKind::device_buffer ? whole_units(bytes) : 0;
 }
 
-// The bytes that a copy, a fill or a timestamp means: in a block, or the CPU's own.
+// The bytes that a copy, a fill or a timestamp refers to: in a block, or in the CPU's memory.
 std::byte* bytes_at(const BackendDevice& device, MemoryPlace place) {
   return place.block != nullptr ? device.memory.get() + place.block->offset + place.offset
                                 : reinterpret_cast<std::byte*>(place.offset);
@@ -154,7 +154,7 @@ T element_of(Value value) {
   return element;
 }
 
-// The definition in ops/scalar says what an operator means; the instruction has its attributes, such as Scale and Bias.
+// The definition in ops/scalar defines an operator; the instruction contains its attributes, such as Scale and Bias.
 template <class Definition>
 Value apply(const Instruction& instruction, const Value* values) {
   using Types = Signature<Definition>;
@@ -188,13 +188,13 @@ constexpr Kernel kernel_of(EntryId entry, std::string_view name) {
   return {entry, variant, name, kDataTypeOf<T>, apply<Definition<T>>};
 }
 
-// All that the device can compute: `lacks` and `compile` read this table.
+// Everything the device can compute: `lacks` and `compile` read this table.
 #define TOY_KERNEL(op, Definition, T) kernel_of<Definition, T>(EntryId::op, #op)
 #define TOY_IDENTITY(T, name, value) TOY_KERNEL(ELEMENT_WISE_IDENTITY, Identity, T),
 constexpr Kernel kKernels[] = {
-    // Of every type: the layers above copy tensors by such steps, and do not ask first.
+    // For every type: the layers above copy tensors with such steps, and do not ask first.
     ANYDML_FOR_EACH_TYPE(TOY_IDENTITY)
-    // ScaleBias, an option of IDENTITY, is an instruction of its own, and `lacks` cannot see whether it is there.
+    // ScaleBias, an option of IDENTITY, is a separate instruction, and `lacks` cannot see whether it is present.
     TOY_KERNEL(SCALE_BIAS, ScaleBias, f16),
     TOY_KERNEL(SCALE_BIAS, ScaleBias, f32),
     TOY_KERNEL(SCALE_BIAS, ScaleBias, f64),
@@ -221,9 +221,10 @@ const char* lacks(const BackendDevice* /*device*/, const AskedOperator* op) {
 
 // ---- Programs -------------------------------------------------------------------------------------------------------
 
-// Adds a step to the program. It copies what runs need, because the words of a plan end with the call of compile.
+// Adds a step to the program. It copies what runs need, because the plan's data is valid only during the call of
+// compile.
 BackendStatus add_step(const Step& step, BackendProgram& program) {
-  if (step.role != StepRole::main) {  // Only plans that were made with other traits have such steps.
+  if (step.role != StepRole::main) {  // Only plans compiled for other traits have such steps.
     return kNotJoined;
   }
   if (step.family != static_cast<std::uint32_t>(FamilyId::elementwise)) {
@@ -246,7 +247,7 @@ BackendStatus add_step(const Step& step, BackendProgram& program) {
 
 BackendStatus compile(BackendDevice* /*device*/, const BackendPlan* plan, BackendProgram** program) try {
   auto made = std::make_unique<BackendProgram>();
-  made->temporary_bytes = plan->temporary_bytes;  // The kernels need no workspace after it.
+  made->temporary_bytes = plan->temporary_bytes;  // The kernels need no additional workspace.
   BackendStatus status = kOk;
   for_each_step(std::span(plan->words, plan->word_count), [&](const Step& step) {
     status = add_step(step, *made);
@@ -260,11 +261,11 @@ BackendStatus compile(BackendDevice* /*device*/, const BackendPlan* plan, Backen
   return kOutOfMemory;
 }
 
-// Visits all elements of a step. places: where the first element of each operand lies.
+// Visits all elements of a step. places: the first element of each operand.
 BackendStatus run_step(const BackendProgram::Work& work, std::vector<std::byte*>& places, const Interrupt* interrupt) {
   const ElementStep& step = work.step;
   std::vector<Value> values(step.loads + step.program.size());
-  std::int64_t index[kMaxRank] = {};  // of each loop
+  std::int64_t index[kMaxRank] = {};  // one for each loop
   for (std::int64_t visited = 0; visited < step.nest.count; ++visited) {
     if (visited % 65'536 == 0 && interrupt != nullptr && interrupt->is_wanted(interrupt->context) != 0) {
       return kInterrupted;
@@ -279,7 +280,7 @@ BackendStatus run_step(const BackendProgram::Work& work, std::vector<std::byte*>
     for (std::size_t i = step.loads; i < places.size(); ++i) {
       std::memcpy(places[i], &values[step.stored[i - step.loads]], element_size(step.types[i]));
     }
-    // The next element: a loop that ends returns to its beginning, and the loop around it takes a step.
+    // Moves to the next element: a loop that ends restarts, and the enclosing loop advances.
     for (std::uint32_t i = step.nest.rank; i-- > 0;) {
       const Loop& loop = step.nest.loops[i];
       const bool ends = ++index[i] == loop.size;
@@ -303,7 +304,7 @@ BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
 }
 
 BackendStatus copy(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
-  if (bytes != 0) {  // Otherwise the places may be null.
+  if (bytes != 0) {  // Otherwise the pointers may be null.
     std::memcpy(bytes_at(*queue->device, to), bytes_at(*queue->device, from), bytes);
   }
   return status_of(*queue->device);
@@ -328,7 +329,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
       const std::uint64_t offset = addresses[work->operands[i].slot] - kFirstAddress + work->operands[i].offset +
                                    static_cast<std::uint64_t>(work->step.nest.offsets[i]);
       if (offset >= kMemoryBytes) {
-        device.failed = "a program got an address that is not the toy device's";
+        device.failed = "a program received an address that does not belong to the toy device";
         return status_of(device);
       }
       places.push_back(device.memory.get() + offset);
@@ -353,7 +354,7 @@ BackendStatus mark(BackendQueue* queue, BackendMark** mark) {
   return status_of(*queue->device);
 }
 
-// This table, and the function below, are all that the library knows of the device.
+// This table and the function below are all that the library sees of the device.
 constexpr BackendTable kTable = {
     .build = kBuildHash,
     .name = "toy",

@@ -43,8 +43,8 @@ UINT windows_along(UINT size, const Window& window) {
 
 Sizes channel_sizes(UINT channels) { return {1, channels, 1, 1}; }
 
-// A test card: a disc on stripes, with a little noise, in whole numbers from 0 to 255. Each channel has stripes of its
-// own, and in each image of a batch the disc is elsewhere.
+// A test card: a disc on stripes, with a little noise, in whole numbers from 0 to 255. Each channel has its own
+// stripes, and the disc has a different position in each image of a batch.
 int card(UINT image, UINT channel, UINT side, UINT row, UINT column, Numbers& noise) {
   const int x = static_cast<int>(column * 256 / side);
   const int y = static_cast<int>(row * 256 / side);
@@ -171,7 +171,7 @@ const DML_TENSOR_DESC* Builder::tensor(const Value& value) {
 }
 
 const DML_OPERATOR_DESC* Builder::fused(Activation activation) {
-  // The tensors of a fused activation are those of the operator, so its own are null.
+  // A fused activation uses the operator's tensors, so its own are null.
   static constexpr DML_ACTIVATION_RELU_OPERATOR_DESC kRelu{nullptr, nullptr};
   static constexpr DML_ACTIVATION_TANH_OPERATOR_DESC kTanh{nullptr, nullptr};
   static constexpr DML_OPERATOR_DESC kDescs[] = {{DML_OPERATOR_ACTIVATION_RELU, &kRelu},
@@ -285,7 +285,7 @@ Value Builder::convolution(const Value& x, UINT channels, const Window& window, 
 }
 
 Value Builder::transposed_convolution(const Value& x, UINT channels, const Window& window) {
-  // Each output meets about a stride-th of the filter along each axis.
+  // Each output depends on about 1/stride of the filter along each axis.
   const UINT taps = window.size * window.size / (window.stride * window.stride);
   const Value filter =
       weights({x.sizes[1], channels, window.size, window.size}, range_of(6, x.sizes[1] * std::max(1u, taps)));
@@ -489,7 +489,7 @@ Value Builder::lstm(const Value& x, UINT units, bool is_sequence) {
   const Value given[] = {weights({1, directions, 4 * units, inputs}, range_of(3, inputs)),
                          weights({1, directions, 4 * units, units}, range_of(3, units)),
                          weights({1, 1, directions, 8 * units}, 0.125f)};
-  // LSTM takes no tensor that is OWNED_BY_DML; a node between makes the weights ordinary values.
+  // LSTM accepts no tensor that is OWNED_BY_DML; a node in between turns the weights into ordinary values.
   const Value matrix = packed(given[0]);
   const Value recurrence = packed(given[1]);
   const Value bias = packed(given[2]);

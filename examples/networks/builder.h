@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Builds networks as DirectML graphs: each function adds a layer with its weights and returns the value that it
-// computes. Written against the public headers alone, as a client is.
+// computes. Uses only the public headers, like any client.
 //
-// Weights come from a seed, so that every machine, and a program in another language (bench/networks.py), has the same
-// ones. Input number k of a graph, counted from 0 in the order in which the network adds its inputs and weights, has
-// the numbers of splitmix64 whose state begins as mix((seed << 32) + k); see Numbers.
+// Weights are generated from a seed, so that every machine, and a program in another language (bench/networks.py), gets
+// the same ones. Input k of a graph, counted from 0 in the order in which the network adds its inputs and weights, gets
+// the numbers of splitmix64 with the initial state mix((seed << 32) + k); see Numbers.
 #pragma once
 
 // clang-format off
@@ -28,7 +28,7 @@ using Microsoft::WRL::ComPtr;
 using Sizes = std::vector<UINT>;
 
 // splitmix64. word() adds 0x9e3779b97f4a7c15 to the state and mixes it; uniform() takes the upper 24 bits of a word,
-// less 2^23, as a multiple of 2^-23: it is exact, and lies in [-1, 1).
+// minus 2^23, as a multiple of 2^-23: it is exact and in [-1, 1).
 class Numbers {
  public:
   Numbers(std::uint64_t seed, std::uint64_t stream) : state_((seed << 32) + stream) { state_ = word(); }
@@ -39,13 +39,13 @@ class Numbers {
   std::uint64_t state_;
 };
 
-// The range of weights that gives a layer's outputs the variance of its inputs: sqrt(gain / fan_in), where gain is 6
-// before a RELU and 3 otherwise.
+// The range of weights that gives a layer's outputs the same variance as its inputs: sqrt(gain / fan_in), where gain is
+// 6 before a RELU and 3 otherwise.
 [[nodiscard]] float range_of(float gain, UINT fan_in);
 
 // A tensor of the graph: an input of the graph or an output of a node, and the sizes with which its bytes are read.
 struct Value {
-  int source = 0;  // a node; or an input of the graph, as -1 - number
+  int source = 0;  // a node index, or -1 - index for an input of the graph
   UINT output = 0;
   Sizes sizes;
   Sizes strides;  // empty: packed
@@ -53,14 +53,14 @@ struct Value {
   DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_FLOAT32;
   bool is_owned = false;
 
-  // The same bytes with other sizes and strides. An edge of a graph carries bytes, so a view takes no node.
+  // The same bytes with other sizes and strides. An edge of a graph carries bytes, so a view needs no node.
   [[nodiscard]] Value view(Sizes other_sizes, Sizes other_strides = {}) const;
 };
 
 // An input of the graph with its contents: the network's input, or weights.
 struct GraphInput {
   std::vector<std::byte> contents;
-  bool is_owned = false;  // OWNED_BY_DML: bound when the graph is initialised and not when it runs
+  bool is_owned = false;  // OWNED_BY_DML: bound when the graph is initialized, not when it runs
 };
 
 struct Network {
@@ -86,15 +86,15 @@ class Builder {
  public:
   struct Options {
     std::uint64_t seed = 1;
-    bool owns_parameters = true;  // whether the parameters of normalisations are OWNED_BY_DML as other weights are
+    bool owns_parameters = true;  // whether normalization parameters are OWNED_BY_DML like other weights
     DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE;
   };
   Builder(IDMLDevice1* device, const Options& options) : device_(device), options_(options) {}
 
   // ---- Inputs
-  // Pictures of the test card below, {batch, channels, side, side}: elements 0 to 255, times `scale`.
+  // Pictures of the test card, {batch, channels, side, side}: elements 0 to 255, times `scale`.
   [[nodiscard]] Value picture(UINT batch, UINT channels, UINT side, float scale);
-  // Numbers of [-1, 1); or whole numbers below `limit`, of UINT32.
+  // Numbers in [-1, 1); or whole numbers below `limit`, as UINT32.
   [[nodiscard]] Value signals(Sizes sizes);
   [[nodiscard]] Value symbols(Sizes sizes, UINT limit);
   // centre + range * uniform(), in FLOAT32, rounded after each operation.
@@ -126,7 +126,7 @@ class Builder {
   // The last dimension of x times a matrix of weights, plus a bias.
   [[nodiscard]] Value product(const Value& x, UINT columns, float gain);
   [[nodiscard]] Value gather(const Value& table, const Value& symbols);
-  // Attention of queries, keys and values that lie as {N, S, heads, 3, E / heads}; the result is {N, S, E}.
+  // Attention of queries, keys and values that are stored as {N, S, heads, 3, E / heads}; the result is {N, S, E}.
   [[nodiscard]] Value attention(const Value& stacked, UINT heads);
   // x is {1, S, N, I}. The result is the sequence {S, directions, N, units}, or the last state {1, 1, N, units}.
   [[nodiscard]] Value lstm_sequence(const Value& x, UINT units);  // in both directions
@@ -140,9 +140,9 @@ class Builder {
   template <class T>
   void fill(const Value& input, const std::vector<T>& elements);
   [[nodiscard]] Numbers numbers_of(const Value& input) const;
-  // Parameters of a normalisation.
+  // The parameters of a normalization.
   [[nodiscard]] Value parameters(Sizes sizes, float range, float centre);
-  // The tensors and the activation to which the next operator's description points.
+  // The tensors and the activation that the next operator's description points to.
   [[nodiscard]] const DML_TENSOR_DESC* tensor(const Value& value);
   [[nodiscard]] const DML_OPERATOR_DESC* fused(Activation activation);
   // A node that computes `result` from `inputs`, with a null pointer for each tensor that is absent.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// network NAME: builds one of the networks with weights from a seed, runs it and shows what comes out. ./run network
-// builds and runs it.
+// network NAME: builds one of the networks with weights from a seed, runs it and shows the result. ./run network builds
+// and runs it.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -40,14 +40,14 @@ void print_usage() {
   std::printf(
       "usage: network                    lists the networks\n"
       "       network NAME [options]     builds one, runs it and shows the result\n\n"
-      "  --batch N        inputs that run together (1)\n"
-      "  --size N         pixels of a side, time steps or tokens\n"
-      "  --depth N        residual blocks of style, layers of transformer\n"
+      "  --batch N        inputs per run (1)\n"
+      "  --size N         pixels along a side, time steps or tokens\n"
+      "  --depth N        residual blocks (style) or layers (transformer)\n"
       "  --runs N         timed runs (10)\n"
-      "  --picture FILE   writes the first image as PGM or PPM\n"
-      "  --save FILE      writes the elements of the output as FLOAT32\n"
-      "  --json           prints the times as JSON and shows no result\n\n"
-      "ANYDML_ADAPTER=cuda runs it on a GPU; ANYDML_THREADS is the number of the CPU's threads.\n\n");
+      "  --picture FILE   write the first image as PGM or PPM\n"
+      "  --save FILE      write the output's elements as FLOAT32\n"
+      "  --json           print the times as JSON instead of the result\n\n"
+      "ANYDML_ADAPTER=cuda runs it on a GPU; ANYDML_THREADS sets the number of CPU threads.\n\n");
   for (const Kind& kind : kKinds) {
     std::printf("  %-16s %s\n", kind.name, kind.about);
   }
@@ -113,7 +113,7 @@ class Running {
                               ? DML_BUFFER_BINDING{}
                               : DML_BUFFER_BINDING{buffers_[i].Get(), 0, network.inputs[i].contents.size()});
       if (network.inputs[i].is_owned) {
-        buffers_[i].Reset();  // the graph has what it needs of it
+        buffers_[i].Reset();  // the graph already has what it needs
       }
     }
     std::uint64_t bytes = sizeof(float);
@@ -215,7 +215,7 @@ void run_network(const Call& call) {
     show_classes(output, network.output_sizes);
   }
   std::printf(
-      "\n%s: %zu nodes, %llu weights, batch %u. %.0f ms to build, compile and run it once; then %.2f ms, the "
+      "\n%s: %zu nodes, %llu weights, batch %u. %.0f ms to build, compile and run once; then %.2f ms, the "
       "median of %u runs\n",
       call.kind->name, network.nodes, static_cast<unsigned long long>(network.weights), call.scale.batch, first, median,
       call.runs);

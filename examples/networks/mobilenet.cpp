@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MobileNet v2: blocks that widen, filter each channel by itself, and narrow again; a block whose ends agree adds its
-// input to its output.
+// MobileNet v2: blocks that widen, filter each channel separately, and narrow again; a block with equal input and
+// output sizes adds its input to its output.
 #include "networks.h"
 
 namespace networks {

@@ -12,7 +12,7 @@ namespace networks {
 // Prints the likeliest classes of each input of the batch.
 void show_classes(std::span<const float> probabilities, const Sizes& sizes);
 
-// Prints the first image beside the input.
+// Prints the first image next to the input.
 void show_images(std::span<const float> input, const Sizes& input_sizes, std::span<const float> output,
                  const Sizes& output_sizes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A network for style transfer: the image is mirrored at its borders, made smaller, changed by residual blocks whose
-// convolutions take the borders away again, and made larger by transposed convolutions.
+// A style transfer network: the image is mirrored at its borders, downscaled, changed by residual blocks whose
+// convolutions remove the borders again, and upscaled by transposed convolutions.
 #include "networks.h"
 
 namespace networks {
@@ -17,10 +17,10 @@ Value residual(Builder& to, const Value& x) {
 
 }  // namespace
 
-// The size is a multiple of 4.
+// The size must be a multiple of 4.
 Value build_style(Builder& to, const Scale& scale) {
   Value x = to.scale_image(to.picture(scale.batch, 3, scale.size, 1), 1.0f / 64, -2);
-  x = to.reflect(x, 8 * scale.depth);  // each block takes two pixels of a quarter of the size, twice
+  x = to.reflect(x, 8 * scale.depth);  // each block removes two pixels at a quarter of the size, twice
   const auto convolve = [&](UINT channels, const Window& window) {
     x = to.instance_normalization(to.convolution(x, channels, window, Activation::none, false), Activation::relu);
   };

@@ -17,7 +17,7 @@ namespace anydml {
   return luid;
 }
 
-// No PCI vendor has this number. It must not be Microsoft's, 0x1414, which clients treat as a software adapter.
+// No PCI vendor uses this id. It must not be Microsoft's, 0x1414, which clients treat as a software adapter.
 inline constexpr std::uint32_t kAdapterVendor = 0xadad;
 
 }  // namespace anydml

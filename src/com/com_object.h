@@ -18,15 +18,15 @@ namespace anydml {
 
 [[nodiscard]] inline bool same_guid(const GUID& a, const GUID& b) { return std::memcmp(&a, &b, sizeof(GUID)) == 0; }
 
-// COM interfaces have no virtual destructor, because it would take a slot of the vtable: Release destroys the objects.
+// COM interfaces have no virtual destructor, because it would occupy a vtable slot; Release destroys the objects.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// Interfaces that derive from one another and therefore share one pointer: the most derived one, and those below it
-// that clients ask for.
+// Interfaces that derive from one another and therefore share one pointer: the most derived one, and the bases that
+// clients ask for.
 template <class Leaf, class... Bases>
 struct Interfaces {
-  static_assert((std::is_base_of_v<Bases, Leaf> && ...), "an interface that is none of its bases");
+  static_assert((std::is_base_of_v<Bases, Leaf> && ...), "Leaf must derive from every base");
   using leaf = Leaf;
 
   [[nodiscard]] static bool contains(REFIID riid) {
@@ -65,7 +65,7 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
     return left;
   }
 
-  // For code that knows the object without owning it: false if its last reference is gone.
+  // For code that refers to the object without owning it: false if its last reference is gone.
   [[nodiscard]] bool try_add_reference() noexcept {
     ULONG now = references_.load(std::memory_order_relaxed);
     while (now != 0) {
@@ -101,8 +101,8 @@ using ComObject = ComObjectOf<Interfaces<Leaf, Bases...>>;
 
 #pragma GCC diagnostic pop
 
-// The boundary of a COM method: body returns an HRESULT, and an exception becomes one. A thread that is cancelled
-// finishes the call first.
+// The boundary of a COM method: body returns an HRESULT, and exceptions are converted to one. A thread that is
+// cancelled finishes the call first.
 template <class Body>
 HRESULT com_boundary(const char* method, const Body& body) noexcept {
   const CancellationDeferred deferred;
@@ -115,7 +115,7 @@ HRESULT com_boundary(const char* method, const Body& body) noexcept {
     log_failure(method, ": ", exception.what());
     return E_FAIL;
   } catch (...) {
-    log_failure(method, ": an unexpected failure");
+    log_failure(method, ": unexpected failure");
     return E_FAIL;
   }
 }

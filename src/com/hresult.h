@@ -25,7 +25,7 @@ inline constexpr HRESULT kDeviceHung = static_cast<HRESULT>(0x887A0006);     // 
     case ErrorKind::out_of_memory:
       return E_OUTOFMEMORY;
     case ErrorKind::device:
-    case ErrorKind::interrupted:  // no call of DirectML is
+    case ErrorKind::interrupted:  // DirectML calls are never interrupted
     case ErrorKind::internal:
       break;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a library recognises its own objects: a pointer from the application proves nothing until the object answers.
+// How a library recognizes its own objects. A pointer from the application proves nothing until the object answers.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -13,11 +13,11 @@
 namespace anydml {
 
 struct IOwnObject : IUnknown {
-  // The object itself if it has the class with that key, otherwise null.
+  // The object itself if it has the class that belongs to the key, otherwise null.
   virtual void* own_object(const void* key) noexcept = 0;
 };
 
-// Its address is the key: there is one for each class of each library.
+// The address of this variable is the key; each class of each library has its own.
 template <class T>
 inline char kClassKey = 0;
 
@@ -34,7 +34,8 @@ __CRT_UUID_DECL(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, ANYDML_HASH_BYTE
 
 namespace anydml {
 
-// Null if the pointer is null or the object is not ours. Adds no reference: the application's lasts for the call.
+// Null if the pointer is null or the object is not ours. Adds no reference: the application's reference lasts for the
+// call.
 template <class T>
 [[nodiscard]] T* own_object(IUnknown* pointer) {
   const auto object = query<IOwnObject>(pointer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Data that an application attaches to an object: bytes and interfaces by GUID, and a name, which is stored as such
-// bytes too. Several threads may use it at once. D3D12 and DirectML objects follow the same rules.
+// Data that an application attaches to an object: bytes and interfaces by GUID, and a name, which is stored as bytes
+// under its own GUID. Several threads may use it at once. D3D12 and DirectML objects follow the same rules.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -112,7 +112,7 @@ class PrivateData {
     return set(kObjectNameWide, static_cast<UINT>(std::wcslen(name) * sizeof(wchar_t)), name);
   }
 
-  // For messages, in UTF-8: as much of it as they show, or empty if the object has no name.
+  // The name for messages, in UTF-8, truncated to the length that they show; empty if the object has no name.
   [[nodiscard]] std::string name() const {
     const std::scoped_lock lock(mutex_);
     const Entry* entry = find(kObjectNameWide);
@@ -158,7 +158,7 @@ class PrivateData {
   std::vector<Entry> entries_;
 };
 
-// The name of an object that may belong to another library, through the API that all of them share.
+// The name of an object that may belong to another library, read through the API that all of them share.
 template <class Object>
 [[nodiscard]] std::string object_name(Object& object) {
   UINT bytes = 0;

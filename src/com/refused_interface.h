@@ -21,7 +21,7 @@ template <class Interface>
   return name.substr(name.rfind(':') + 1);
 }
 
-// Logs which object lacks which interface, without allocating memory, and returns the code.
+// Logs which object lacks which interface, without allocating memory, and returns the error code.
 [[nodiscard]] inline HRESULT refused_interface(std::string_view object, const GUID& riid) noexcept {
   const CancellationDeferred deferred;
   if (log_enabled(LogLevel::error)) {

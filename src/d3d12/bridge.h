@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How libdirectml reaches the objects of libd3d12: only through QueryInterface for these interfaces. An object without
-// them is not ours. The ids contain the hash of the build, so an object of another build is not ours either.
+// them is not ours. The ids contain the build hash, so an object of another build is not ours either.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace anydml {
 // A descriptor in a descriptor heap. All zeros: nothing was ever written there.
 enum class DescriptorKind : std::uint32_t {
   none,
-  binding,     // DirectML's
-  raw_view,    // an unordered access view; cleared by a pattern of four words
-  typed_view,  // likewise, of 32-bit elements; cleared by one word
+  binding,     // written by DirectML
+  raw_view,    // an unordered access view; cleared with a pattern of four words
+  typed_view,  // likewise, of 32-bit elements; cleared with one word
   other_view,  // a view that nothing here reads
 };
 
@@ -29,8 +29,8 @@ struct Descriptor {
   std::uint64_t offset;
   std::uint64_t bytes;
   DescriptorKind kind;
-  // Of a view: the bytes of an element. Of a binding, and of no descriptor where a binding table has nothing bound: the
-  // table's number, which is never 0.
+  // For a view: the bytes of an element. For a binding, and for the empty descriptor of a binding table with nothing
+  // bound: the table's number, which is never 0.
   std::uint32_t detail;
 };
 static_assert(sizeof(Descriptor) == 32);
@@ -43,43 +43,43 @@ struct BufferFacts {
   const void* device;  // the device it belongs to
 };
 
-// Bytes of a buffer: for programs, and for copies.
+// A range of a buffer: its address for programs, and its location for copies.
 struct BoundMemory {
   DeviceAddress address;
   MemoryPlace place;
 };
 
-// A descriptor that was read at submission, with the memory it names. The address is 0 if the buffer is gone.
+// A descriptor that was read at submission, with the memory it refers to. The address is 0 if the buffer is gone.
 struct ResolvedDescriptor {
   Descriptor descriptor;
   BufferFacts facts;
-  DeviceAddress address;  // of the descriptor's offset
-  // Another binding table wrote over the descriptor in the heap. This is the recorded one; none if none was recorded.
+  DeviceAddress address;  // already includes the descriptor's offset
+  // Another binding table overwrote the descriptor in the heap. This is the recorded one, or none if none was recorded.
   bool overwritten;
 };
 
-// DirectML work in a command list. It is immutable; one object may be submitted many times at once.
+// DirectML work in a command list. It is immutable, so one object may be submitted many times at once.
 struct IBridgeDispatch : IUnknown {
   // Called on the submitting thread. descriptors is null if their heap is gone. False: the work must not run, and its
-  // owner knows why.
+  // owner has reported why.
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
   // Whether it copies from or to its bindings.
   virtual bool copies() const noexcept = 0;
-  // Gives the work to the queue, in the queue's order. places: of the bindings, if it copies.
+  // Adds the work to the queue, in the queue's order. places: the locations of the bindings, if it copies.
   virtual void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryPlace* places) noexcept = 0;
 };
 
 enum class MessageSeverity { error, warning, info };
 
-// The only interface with a fixed id: its first method tells whether the others are the same on both sides.
+// The only interface with a fixed id: its first method tells whether both sides agree on the others.
 struct IBridgeDevice : IUnknown {
   virtual std::uint64_t build() noexcept = 0;  // kBuildHash
   virtual const void* identity() noexcept = 0;
   virtual std::uint32_t adapter_index() noexcept = 0;
   virtual HRESULT removed_reason() noexcept = 0;
-  // False if there is no message queue to take it. logged: the log has already shown it.
+  // False if there is no message queue to receive it. logged: the log has already shown it.
   virtual bool post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
-  // Whether `count` descriptors lie there, in a live heap of views. A handle of 0 is not checked.
+  // Whether `count` descriptors exist there, in a live heap of views. A handle of 0 is not checked.
   virtual bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                     std::uint32_t count) noexcept = 0;
   virtual bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
@@ -94,8 +94,8 @@ struct IBridgeBuffer : IUnknown {
 
 struct IBridgeCommandList : IUnknown {
   virtual const void* device_identity() noexcept = 0;
-  // table: the number in the descriptors that its binding table writes. recorded: its bindings now, which replace those
-  // that another table writes over before the list is executed; null if they may still come.
+  // table: the number in the descriptors that its binding table writes. recorded: its current bindings, used in place
+  // of descriptors that another table overwrites before the list is executed; null if they may still come.
   // E_INVALIDARG with the reason, as the end of a sentence, or E_OUTOFMEMORY. Does not invalidate the list.
   virtual HRESULT record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count,
                                   std::uint32_t table, const ResolvedDescriptor* recorded,

@@ -29,7 +29,7 @@ HRESULT STDMETHODCALLTYPE CommandAllocator::Reset() noexcept {
       return kDeviceRemoved;
     }
     if (recording_.load(std::memory_order_acquire)) {
-      return core().fail(E_FAIL, format_text("ID3D12CommandAllocator::Reset{}: a list is open that records with it; "
+      return core().fail(E_FAIL, format_text("ID3D12CommandAllocator::Reset{}: an open list is recording with it; "
                                              "expected it closed first",
                                              quoted_name()));
     }
@@ -86,7 +86,7 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Reset(ID3D12CommandAllocator* all
       return E_FAIL;
     }
     if (state != nullptr) {
-      return wrong("pInitialState is given; expected null, since pipeline states are not supported");
+      return wrong("pInitialState is not null; expected null, since pipeline states are not supported");
     }
     const std::string why = open(allocator);
     return why.empty() ? S_OK : wrong(why);
@@ -100,13 +100,13 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Close() noexcept {
     }
     if (state_ != State::open) {
       return core().fail(E_FAIL,
-                         format_text("ID3D12GraphicsCommandList::Close{}: the list is closed already", quoted_name()));
+                         format_text("ID3D12GraphicsCommandList::Close{}: the list is already closed", quoted_name()));
     }
     leave_allocator();
     views_.reset();  // a closed list keeps no heap alive
     if (FAILED(spoilt_by_)) {
       state_ = State::spoilt;
-      return core().answer(  // the call itself was told of when it was made
+      return core().answer(  // the wrong call itself was already reported
           spoilt_by_, format_text("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}", quoted_name(),
                                   spoilt_message_));
     }
@@ -117,7 +117,7 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Close() noexcept {
 
 void GraphicsCommandList::spoil(HRESULT code, const std::string& message) noexcept {
   core().fail(code, message);
-  if (SUCCEEDED(spoilt_by_)) {  // the first counts
+  if (SUCCEEDED(spoilt_by_)) {  // only the first error counts
     spoilt_by_ = code;
     try {
       spoilt_message_ = message;
@@ -147,8 +147,8 @@ void GraphicsCommandList::record(const char* method, const Body& body) noexcept 
 
 void GraphicsCommandList::not_built(const char* method) noexcept {
   const HRESULT result = com_boundary(method, [&]() -> HRESULT {
-    spoil(E_NOTIMPL, format_text("ID3D12GraphicsCommandList::{}{} is not built here: this device has buffers and "
-                                 "DirectML's operators, no textures, shaders or drawing",
+    spoil(E_NOTIMPL, format_text("ID3D12GraphicsCommandList::{}{} is not implemented: this device supports buffers and "
+                                 "DirectML's operators, but not textures, shaders or drawing",
                                  method, quoted_name()));
     return S_OK;
   });
@@ -163,7 +163,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::ClearState(ID3D12PipelineState* stat
   }
 }
 
-// DirectML's clients set these to null at most: there is nothing to set them to.
+// DirectML's clients only ever set these to null: there is nothing else to set them to.
 void STDMETHODCALLTYPE GraphicsCommandList::SetComputeRootSignature(ID3D12RootSignature* signature) noexcept {
   if (signature != nullptr) {
     not_built("SetComputeRootSignature");
@@ -201,11 +201,11 @@ void STDMETHODCALLTYPE GraphicsCommandList::CopyBufferRegion(ID3D12Resource* to,
       return wrong;
     }
     if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
-      return format_text("pDstBuffer{} is in an UPLOAD heap, which is only read; expected another",
+      return format_text("pDstBuffer{} is in an UPLOAD heap, which is read-only; expected another heap",
                          target->quoted_name());
     }
     if (source->heap_type() == D3D12_HEAP_TYPE_READBACK) {
-      return format_text("pSrcBuffer{} is in a READBACK heap, which is only written; expected another",
+      return format_text("pSrcBuffer{} is in a READBACK heap, which is write-only; expected another heap",
                          source->quoted_name());
     }
     if (target == source && to_offset < from_offset + bytes && from_offset < to_offset + bytes && bytes != 0) {
@@ -230,18 +230,19 @@ void STDMETHODCALLTYPE GraphicsCommandList::CopyResource(ID3D12Resource* to, ID3
       return wrong;
     }
     if (target == source) {
-      return format_text("pDstResource and pSrcResource are one buffer{}; expected two", source->quoted_name());
+      return format_text("pDstResource and pSrcResource are the same buffer{}; expected two buffers",
+                         source->quoted_name());
     }
     if (target->bytes() != source->bytes()) {
       return format_text("the sizes of pDstResource{} and pSrcResource{} are {} and {} bytes; expected equal sizes",
                          target->quoted_name(), source->quoted_name(), target->bytes(), source->bytes());
     }
     if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
-      return format_text("pDstResource{} is in an UPLOAD heap, which is only read; expected another",
+      return format_text("pDstResource{} is in an UPLOAD heap, which is read-only; expected another heap",
                          target->quoted_name());
     }
     if (source->heap_type() == D3D12_HEAP_TYPE_READBACK) {
-      return format_text("pSrcResource{} is in a READBACK heap, which is only written; expected another",
+      return format_text("pSrcResource{} is in a READBACK heap, which is write-only; expected another heap",
                          source->quoted_name());
     }
     recording_->commands.emplace_back(CopyCommand{target->number(), 0, source->number(), 0, source->bytes()});
@@ -249,7 +250,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::CopyResource(ID3D12Resource* to, ID3
   });
 }
 
-// Work runs in order here, each after the one before, so a barrier has nothing to do but be right.
+// Commands run in order here, each after the previous one, so a barrier is only checked.
 void STDMETHODCALLTYPE GraphicsCommandList::ResourceBarrier(UINT count,
                                                             const D3D12_RESOURCE_BARRIER* barriers) noexcept {
   record("ResourceBarrier", [&]() -> std::string {
@@ -312,7 +313,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::SetDescriptorHeaps(UINT count,
         return format_text("ppDescriptorHeaps[{}] is null or another device's; expected a heap of this device", i);
       }
       if (!heap->storage()->visible) {
-        return format_text("ppDescriptorHeaps[{}]{} is not shader-visible; expected one that is", i,
+        return format_text("ppDescriptorHeaps[{}]{} is not shader-visible; expected a shader-visible heap", i,
                            heap->quoted_name());
       }
       if (heap->storage()->type == D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV) {
@@ -345,18 +346,18 @@ void STDMETHODCALLTYPE GraphicsCommandList::ClearUnorderedAccessViewUint(D3D12_G
     }
     const DescriptorPlace in_heap = core().find_descriptors(gpu, 1);
     if (!in_heap || in_heap.heap != views_) {
-      return "ViewGPUHandleInCurrentHeap does not lie in the heap that SetDescriptorHeaps set";
+      return "ViewGPUHandleInCurrentHeap is not in the heap that SetDescriptorHeaps set";
     }
     const DescriptorPlace place = core().find_descriptors(cpu, 1);
     if (!place) {
-      return "ViewCPUHandle does not lie in a descriptor heap of this device";
+      return "ViewCPUHandle is not in a descriptor heap of this device";
     }
     const Descriptor view = *place.get();
     if (view.kind != DescriptorKind::raw_view && view.kind != DescriptorKind::typed_view) {
-      return "ViewCPUHandle holds no unordered access view";
+      return "ViewCPUHandle is not an unordered access view";
     }
     if (view.buffer != buffer->number()) {
-      return format_text("ViewCPUHandle holds a view of another buffer{}; expected one of pResource{}",
+      return format_text("ViewCPUHandle is a view of another buffer{}; expected one of pResource{}",
                          with_name("", core().buffer_name(view.buffer)), buffer->quoted_name());
     }
     if (view.kind == DescriptorKind::typed_view && view.detail != sizeof(UINT)) {
@@ -372,7 +373,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::DiscardResource(ID3D12Resource* reso
                                                             const D3D12_DISCARD_REGION*) noexcept {
   record("DiscardResource", [&]() -> std::string {
     Resource* buffer = nullptr;
-    return check_range("pResource", resource, 0, 0, buffer);  // contents that are not needed may stay
+    return check_range("pResource", resource, 0, 0, buffer);  // keeping the contents is allowed
   });
 }
 
@@ -386,7 +387,7 @@ std::string GraphicsCommandList::check_query(ID3D12QueryHeap* heap, D3D12_QUERY_
     return format_text("Type is {}; expected TIMESTAMP (2)", static_cast<int>(type));
   }
   if (end > known->storage()->count()) {
-    return format_text("query {} lies past the {} of the heap{}", end - 1, known->storage()->count(),
+    return format_text("query {} is past the {} of the heap{}", end - 1, known->storage()->count(),
                        known->quoted_name());
   }
   queries = known->storage();
@@ -394,7 +395,8 @@ std::string GraphicsCommandList::check_query(ID3D12QueryHeap* heap, D3D12_QUERY_
 }
 
 void STDMETHODCALLTYPE GraphicsCommandList::BeginQuery(ID3D12QueryHeap*, D3D12_QUERY_TYPE, UINT) noexcept {
-  record("BeginQuery", []() -> std::string { return "a TIMESTAMP query, the only kind here, has an EndQuery alone"; });
+  record("BeginQuery",
+         []() -> std::string { return "a TIMESTAMP query, the only kind supported, uses EndQuery only"; });
 }
 
 void STDMETHODCALLTYPE GraphicsCommandList::EndQuery(ID3D12QueryHeap* heap, D3D12_QUERY_TYPE type,
@@ -427,7 +429,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResolveQueryData(ID3D12QueryHeap* he
       return format_text("AlignedDestinationBufferOffset is {}; expected a multiple of 8", to_offset);
     }
     if (target->heap_type() == D3D12_HEAP_TYPE_UPLOAD) {
-      return format_text("pDestinationBuffer{} is in an UPLOAD heap, which is only read; expected another",
+      return format_text("pDestinationBuffer{} is in an UPLOAD heap, which is read-only; expected another heap",
                          target->quoted_name());
     }
     if (count != 0) {
@@ -456,8 +458,8 @@ HRESULT GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GP
       place = core().find_descriptors(first, count);
       if (!place || place.heap != views_) {
         return wrong(
-            "has not set the descriptor heap that the binding table's GPUDescriptorHandle lies in; expected "
-            "SetDescriptorHeaps with it before");
+            "has not set the descriptor heap of the binding table's GPUDescriptorHandle; expected "
+            "SetDescriptorHeaps with it first");
       }
     }
     std::vector<Descriptor>& kept = recording_->descriptors;
@@ -484,7 +486,7 @@ std::string GraphicsCommandList::why_not_executable(D3D12_COMMAND_LIST_TYPE queu
       break;
   }
   if (FAILED(spoilt_by_)) {
-    return "was called wrongly after it was closed; expected calls on open lists only";
+    return "was used after it was closed; expected calls on open lists only";
   }
   if (queue_type != type_) {
     return format_text("is of type {}; expected {}, the queue's", type_text(type_), type_text(queue_type));

@@ -14,8 +14,7 @@ namespace anydml {
 
 class GraphicsCommandList;
 
-// Lists keep their own commands, so an allocator only enforces the rule that one list at a time records with
-// it.
+// Lists store their own commands, so an allocator only enforces the rule that one list at a time records with it.
 class CommandAllocator final
     : public Child<CommandAllocator,
                    Interfaces<ID3D12CommandAllocator, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
@@ -68,7 +67,7 @@ class GraphicsCommandList final
   void STDMETHODCALLTYPE BeginEvent(UINT, const void*, UINT) noexcept override {}
   void STDMETHODCALLTYPE EndEvent() noexcept override {}
 
-  // Drawing, textures and shaders, which a list of buffers does not support.
+  // Drawing, textures and shaders are not supported.
   void STDMETHODCALLTYPE DrawInstanced(UINT, UINT, UINT, UINT) noexcept override { not_built("DrawInstanced"); }
   void STDMETHODCALLTYPE DrawIndexedInstanced(UINT, UINT, UINT, INT, UINT) noexcept override {
     not_built("DrawIndexedInstanced");

@@ -11,7 +11,7 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 
-// Whether the descriptor is one that a binding table wrote, and not the one with this number.
+// Whether a binding table with another number wrote the descriptor.
 bool is_of_another_table(const Descriptor& descriptor, std::uint32_t table) {
   const bool is_of_a_table = descriptor.kind == DescriptorKind::binding || descriptor.kind == DescriptorKind::none;
   return is_of_a_table && descriptor.detail != 0 && descriptor.detail != table;
@@ -72,8 +72,8 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
       command);
 }
 
-// Outside the lookup's lock: DirectML may remove its device and speak of it.
-// heap: the previous dispatch's, and now this one's; most lists have one.
+// Must be called outside the lookup's lock: DirectML may remove its device and report it.
+// heap: on entry the previous dispatch's, on return this one's; most lists use one heap.
 bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                                   std::shared_ptr<DescriptorStorage>& heap) {
   if (heap.owner_before(command.heap) || command.heap.owner_before(heap)) {
@@ -169,7 +169,7 @@ void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
                                              raw ? sizeof(clear.command->pattern) : sizeof(UINT));
                        },
                        [&](const Timestamp& timestamp) { return backend.timestamp(queue, timestamp.to); },
-                       [&](const Dispatch& dispatch) {  // it removes its own device if it fails
+                       [&](const Dispatch& dispatch) {  // removes its own device if it fails
                          dispatch.dispatch->run(queue, addresses_.data() + dispatch.first_address,
                                                 places_.data() + dispatch.first_place);
                          return kOk;

@@ -26,7 +26,7 @@ class QueryStorage {
   [[nodiscard]] MemoryPlace ticks(std::uint32_t index) const {
     return {memory_.block().handle, index * sizeof(std::uint64_t)};
   }
-  // Once the work that writes it is done.
+  // Only valid once the work that writes it is done.
   [[nodiscard]] std::uint64_t read(std::uint32_t index) const {
     std::uint64_t value = 0;
     std::memcpy(&value, memory_.block().host + index * sizeof(value), sizeof(value));
@@ -81,12 +81,13 @@ using Command = std::variant<CopyCommand, ClearCommand, TimestampCommand, Resolv
 struct Recording {
   std::vector<Command> commands;
   std::vector<Descriptor> descriptors;  // of its dispatches, as they were bound at recording
-  // The number of submissions; at zero, the recording may go. The shared pointer's own count orders nothing.
+  // The number of submissions in flight; at zero, the recording may be reused. The shared pointer's own count orders
+  // nothing.
   mutable std::atomic<std::uint32_t> in_flight{0};
 };
 
-// Commands with their memory, ready to run, and everything that must live until they have run. A reused object keeps
-// its memory and then allocates nothing, however much is submitted.
+// Commands with their memory, ready to run, and everything that must stay alive until they have run. A reused object
+// keeps its memory and then allocates nothing, however much is submitted.
 class Submission {
  public:
   Submission() = default;
@@ -94,18 +95,18 @@ class Submission {
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
 
-  // A buffer that a command names and that no longer exists.
+  // A buffer that a command refers to but that no longer exists.
   struct Missing {
     const char* what = nullptr;  // its role in the command: "the source of a copy"
     std::uint64_t buffer = 0;
   };
-  // Adds the commands of a closed list. False: a buffer is missing.
+  // Adds the commands of a closed list. False if a buffer is missing.
   bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing);
-  // Gives the commands to the device, in their order.
+  // Passes the commands to the device, in order.
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
 
-  // Whether the work takes about as long as waking a thread, estimated from the bytes that it may touch.
+  // Whether the work takes about as long as waking a thread, estimated from the bytes it may touch.
   [[nodiscard]] bool is_small() const { return bytes_ + work_.size() * kBytesOfAStart <= kSmallBytes; }
 
  private:
@@ -127,7 +128,8 @@ class Submission {
     std::size_t first_address;
     std::size_t first_place;
   };
-  // Lists may have hundreds of thousands of dispatches, so that these are small: copies and clears are beside them.
+  // Lists may contain hundreds of thousands of dispatches, so an entry is small: copies and clears are stored
+  // elsewhere.
   template <class Kind>
   struct NumberOf {
     std::size_t index;
@@ -146,7 +148,7 @@ class Submission {
   static constexpr std::uint64_t kSmallBytes = 65'536;
   static constexpr std::uint64_t kBytesOfAStart = 1024;  // bytes a command could touch in the time it takes to start
 
-  std::uint64_t number_ = 0;  // of this use; unique
+  std::uint64_t number_ = 0;  // unique to this use
   std::uint64_t bytes_ = 0;
   std::vector<std::shared_ptr<const Recording>> recordings_;
   std::vector<std::shared_ptr<Memory>> memory_;

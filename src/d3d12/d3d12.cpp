@@ -20,7 +20,7 @@ HRESULT report(HRESULT code, const std::string& message) {
   return code;
 }
 
-// Which of our adapters the application means: null is the first.
+// Which of our adapters the application means; null means the first.
 Result<std::uint32_t> adapter_index(IUnknown* adapter) {
   if (adapter == nullptr) {
     return std::uint32_t{0};
@@ -45,7 +45,7 @@ Result<std::uint32_t> adapter_index(IUnknown* adapter) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// ID3D12Debug and its successors: switches; only the first one matters.
+// ID3D12Debug and its successors: switches, of which only the first one has an effect.
 class Debug final : public ComObjectOf<Interfaces<ID3D12Debug6, ID3D12Debug, ID3D12Debug3, ID3D12Debug4, ID3D12Debug5>,
                                        Interfaces<ID3D12Debug1>, Interfaces<ID3D12Debug2>> {
  public:
@@ -67,7 +67,7 @@ HRESULT no_shaders(const char* function, ID3DBlob** blob, ID3DBlob** error) {
     }
   }
   return com_boundary(function, [&] {
-    return report(E_NOTIMPL, format_text("{}: root signatures are for shaders, which are not built here", function));
+    return report(E_NOTIMPL, format_text("{}: root signatures are for shaders, which are not supported", function));
   });
 }
 
@@ -76,7 +76,7 @@ HRESULT no_interface(const char* function, void** out) {
     *out = nullptr;
   }
   return com_boundary(function, [&] {
-    return report(E_NOTIMPL, format_text("{}: root signatures are for shaders, which are not built here", function));
+    return report(E_NOTIMPL, format_text("{}: root signatures are for shaders, which are not supported", function));
   });
 }
 
@@ -100,9 +100,10 @@ ANYDML_EXPORT HRESULT WINAPI D3D12CreateDevice(IUnknown* adapter, D3D_FEATURE_LE
                                                 "1_0_GENERIC (0x100) to 12_1 (0xc100)",
                                                 static_cast<unsigned>(level)));
       case LevelSupport::unsupported:
-        return report(kUnsupported, format_text("D3D12CreateDevice: MinimumFeatureLevel is {:#x}; the highest here is "
-                                                "12_1 (0xc100)",
-                                                static_cast<unsigned>(level)));
+        return report(kUnsupported,
+                      format_text("D3D12CreateDevice: MinimumFeatureLevel is {:#x}; the highest supported is "
+                                  "12_1 (0xc100)",
+                                  static_cast<unsigned>(level)));
       case LevelSupport::supported:
         break;
     }
@@ -114,7 +115,7 @@ ANYDML_EXPORT HRESULT WINAPI D3D12CreateDevice(IUnknown* adapter, D3D_FEATURE_LE
     if (!device) {
       return report(hresult_of(device.error().kind), device.error().message);
     }
-    if (out == nullptr) {  // the caller only asks whether there would be one
+    if (out == nullptr) {  // the caller only asks whether creation would succeed
       device.value()->Release();
       return S_FALSE;
     }
@@ -140,7 +141,7 @@ ANYDML_EXPORT HRESULT WINAPI D3D12GetDebugInterface(REFIID riid, void** out) {
   });
 }
 
-// Software that knows this function takes its failure for "nothing of the kind here".
+// Callers of this function interpret failure as "not available here".
 ANYDML_EXPORT HRESULT WINAPI D3D12GetInterface(REFCLSID, REFIID riid, void** out) {
   if (anydml::Interfaces<ID3D12Debug6, ID3D12Debug, ID3D12Debug3>::contains(riid)) {
     return D3D12GetDebugInterface(riid, out);

@@ -18,7 +18,7 @@
 namespace anydml {
 namespace {
 
-// The devices that live, by adapter. Owned by their references; a device leaves when its last one goes.
+// The live devices, by adapter. Not owned: a device removes itself when its last reference is released.
 constinit std::mutex g_devices_mutex;
 constinit std::vector<Device*>* g_devices = nullptr;
 
@@ -46,15 +46,15 @@ Result<Device*> Device::of_adapter(std::uint32_t index) {
   if (g_devices == nullptr) {
     const std::uint32_t count = core->device_count();
     if (count == 0) {
-      return Error{ErrorKind::device, "D3D12CreateDevice: no device could be opened; see the message before this one"};
+      return Error{ErrorKind::device, "D3D12CreateDevice: no device could be opened; see the previous message"};
     }
-    g_devices = new std::vector<Device*>(count);  // for the life of the process
+    g_devices = new std::vector<Device*>(count);  // never freed
   }
   if (index >= g_devices->size()) {
     return Error{ErrorKind::invalid_argument, format_text("D3D12CreateDevice: adapter {} does not exist", index)};
   }
   Device*& known = (*g_devices)[index];
-  // A removed device serves only its existing holders.
+  // A removed device serves only its existing owners.
   if (known != nullptr && !known->core().removed() && known->try_add_reference()) {
     return known;
   }
@@ -63,7 +63,7 @@ Result<Device*> Device::of_adapter(std::uint32_t index) {
 }
 
 Device::~Device() {
-  core_->messages().unregister_all();  // what work in flight has still to say goes to the log
+  core_->messages().unregister_all();  // later messages from work in flight go to the log
   const std::scoped_lock lock(g_devices_mutex);
   Device*& known = (*g_devices)[core_->adapter_index()];
   if (known == this) {
@@ -88,9 +88,10 @@ HRESULT Device::not_built(const char* method, void** out) noexcept {
   }
   return com_boundary(method, [&] {
     return core_->fail(
-        E_NOTIMPL, format_text("ID3D12Device::{} is not built here: this device has buffers and DirectML's operators, "
-                               "and nothing of textures, shaders, their caches, or sharing between processes",
-                               method));
+        E_NOTIMPL,
+        format_text("ID3D12Device::{} is not implemented: this device supports buffers and DirectML's operators, "
+                    "but not textures, shaders, shader caches, or sharing between processes",
+                    method));
   });
 }
 
@@ -126,9 +127,9 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommandQueue(const D3D12_COMMAND_QUEUE_D
     try {
       return new CommandQueue(*this, *desc);
     } catch (const std::system_error& failure) {
-      return refuse(E_OUTOFMEMORY, format_text("no thread could be started for the queue: {}", failure.what()));
+      return refuse(E_OUTOFMEMORY, format_text("the queue's thread could not be started: {}", failure.what()));
     } catch (const std::runtime_error& failure) {
-      return refuse(E_FAIL, format_text("the device has no queue to give: {}", failure.what()));
+      return refuse(E_FAIL, format_text("the device could not create a queue: {}", failure.what()));
     }
   });
 }
@@ -159,7 +160,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommandList(UINT node_mask, D3D12_COMMAN
       return refuse(E_INVALIDARG, wrong_list_type(type));
     }
     if (state != nullptr) {
-      return refuse(E_INVALIDARG, "pInitialState is given; expected null, since pipeline states are not supported");
+      return refuse(E_INVALIDARG, "pInitialState is not null; expected null, since pipeline states are not supported");
     }
     auto list = ComPtr<GraphicsCommandList>::adopt(new GraphicsCommandList(*this, type));
     if (std::string why = list->open(allocator); !why.empty()) {
@@ -194,7 +195,7 @@ HRESULT STDMETHODCALLTYPE Device::CheckFeatureSupport(D3D12_FEATURE feature, voi
   });
 }
 
-// Memory is always resident: these check their arguments and do nothing.
+// Memory is always resident, so these check their arguments and do nothing.
 HRESULT Device::check_residents(const char* method, UINT count, ID3D12Pageable* const* objects) noexcept {
   if (core_->removed()) {
     return kDeviceRemoved;
@@ -293,7 +294,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateQueryHeap(const D3D12_QUERY_HEAP_DESC* d
     }
     if (desc->Type != D3D12_QUERY_HEAP_TYPE_TIMESTAMP) {
       return refuse(E_NOTIMPL,
-                    format_text("Type is {}; TIMESTAMP (1) is the only kind here", static_cast<int>(desc->Type)));
+                    format_text("Type is {}; TIMESTAMP (1) is the only kind supported", static_cast<int>(desc->Type)));
     }
     if (desc->Count == 0 || desc->Count > kMost) {
       return refuse(E_INVALIDARG, format_text("Count is {}; expected 1 to {}", desc->Count, kMost));
@@ -343,7 +344,7 @@ void STDMETHODCALLTYPE Device::GetRaytracingAccelerationStructurePrebuildInfo(
 HRESULT STDMETHODCALLTYPE Device::SetBackgroundProcessingMode(D3D12_BACKGROUND_PROCESSING_MODE,
                                                               D3D12_MEASUREMENTS_ACTION, HANDLE event,
                                                               BOOL* further) noexcept {
-  // Nothing is processed in the background, so every mode is kept and nothing is left to wait for.
+  // Nothing is processed in the background, so every mode is accepted and there is nothing to wait for.
   if (further != nullptr) {
     *further = FALSE;
   }

@@ -132,7 +132,7 @@ class Device final
   HRESULT STDMETHODCALLTYPE SetBackgroundProcessingMode(D3D12_BACKGROUND_PROCESSING_MODE, D3D12_MEASUREMENTS_ACTION,
                                                         HANDLE event, BOOL* further) noexcept override;
 
-  // Shaders, textures, sharing between processes: not built.
+  // Shaders, textures and sharing between processes are not implemented.
   HRESULT STDMETHODCALLTYPE CreateGraphicsPipelineState(const D3D12_GRAPHICS_PIPELINE_STATE_DESC*, REFIID,
                                                         void** out) noexcept override {
     return not_built("CreateGraphicsPipelineState", out);
@@ -289,7 +289,7 @@ class Device final
   HRESULT STDMETHODCALLTYPE AddApplicationMessage(D3D12_MESSAGE_SEVERITY severity, LPCSTR text) noexcept override {
     return AddMessage(D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED, severity, D3D12_MESSAGE_ID_UNKNOWN, text);
   }
-  // There is no debugger to break into, so these settings are not kept.
+  // There is no debugger to break into, so these settings are ignored.
   HRESULT STDMETHODCALLTYPE SetBreakOnCategory(D3D12_MESSAGE_CATEGORY, BOOL) noexcept override { return S_OK; }
   HRESULT STDMETHODCALLTYPE SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY, BOOL) noexcept override { return S_OK; }
   HRESULT STDMETHODCALLTYPE SetBreakOnID(D3D12_MESSAGE_ID, BOOL) noexcept override { return S_OK; }
@@ -324,11 +324,12 @@ class Device final
   [[nodiscard]] bool has_interface(REFIID riid) const noexcept override;
 
  private:
-  // The frame of every Create method: clears the out-pointer; body then checks the arguments and creates the object.
+  // The common part of every Create method: clears the out-pointer; body then checks the arguments and creates the
+  // object.
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT wrong(const char* method, const char* what) noexcept;
-  // Null with the reason, in terms of the field that asked for it.
+  // Null with the reason, which names the field that requested the memory.
   std::shared_ptr<Memory> allocate(const D3D12_HEAP_PROPERTIES& properties, const char* field, std::uint64_t bytes,
                                    Refusal& refusal) const;
   [[nodiscard]] bool is_unified() const { return core_->device().info->unified_memory != 0; }

@@ -14,7 +14,8 @@ namespace anydml {
 
 Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
     : device_(device), kind_(kind), bytes_(bytes) {
-  // What was released last may be with the thread that waits for the device: it is let in before that is final.
+  // The thread that waits for the device may not have freed recently released memory yet, so it gets a few
+  // milliseconds.
   constexpr int kTries = 3;
   BackendStatus status{};
   for (int i = 0; i < kTries; ++i) {
@@ -42,7 +43,7 @@ bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) n
   if (!debug()) {
     return false;
   }
-  const CancellationDeferred deferred;  // callbacks are the application's code, and must not be left there
+  const CancellationDeferred deferred;  // application callbacks must not be cancelled midway
   try {
     const D3D12_MESSAGE_SEVERITY severities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
                                                  D3D12_MESSAGE_SEVERITY_INFO};
@@ -50,10 +51,10 @@ bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) n
                                       .severity = severities[static_cast<int>(severity)],
                                       .id = D3D12_MESSAGE_ID_UNKNOWN,
                                       .text = text});
-    if (!heard && !logged) {  // where a debugger's output would go
+    if (!heard && !logged) {  // to where a debugger's output would go
       show_line(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, text);
     }
-  } catch (...) {  // no memory for the message; the log has it
+  } catch (...) {  // no memory for the message, which the log already contains
   }
   return true;
 }
@@ -80,7 +81,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
   if (!removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
     return;
   }
-  // First all waits end; then the removal is reported, to callbacks that may do anything.
+  // End all waits first, then report the removal to callbacks, which may do anything.
   std::vector<std::weak_ptr<FenceCore>> fences;
   {
     const std::scoped_lock lock(mutex_);
@@ -97,7 +98,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
 std::uint64_t DeviceCore::add_buffer(BufferPlace place) {
   const std::scoped_lock lock(mutex_);
   if (free_slots_.empty()) {
-    reserve_total(free_slots_, slots_.size() + 1);  // so that giving a slot back cannot fail
+    reserve_total(free_slots_, slots_.size() + 1);  // so that returning a slot cannot fail
     slots_.emplace_back();
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
   }
@@ -108,13 +109,13 @@ std::uint64_t DeviceCore::add_buffer(BufferPlace place) {
 }
 
 void DeviceCore::remove_buffer(std::uint64_t buffer) noexcept {
-  BufferPlace released;  // its memory goes after the lock
+  BufferPlace released;  // freed after the lock is released
   const std::scoped_lock lock(mutex_);
   const auto index = static_cast<std::uint32_t>(buffer);
   released = std::move(slots_[index].place);
   slots_[index].place = {};
   slots_[index].name_before = std::exchange(slots_[index].name, {});
-  if (++slots_[index].generation != 0) {  // a slot used up is left alone
+  if (++slots_[index].generation != 0) {  // a slot whose generations are used up is retired
     free_slots_.push_back(index);
   }
 }
@@ -165,7 +166,7 @@ void DeviceCore::add_fence(const std::shared_ptr<FenceCore>& fence) {
     }
     fences_.push_back(fence);
   }
-  if (removed()) {  // meanwhile: the removal may not have seen this one
+  if (removed()) {  // the removal may have missed this fence
     fence->reach_end();
   }
 }

@@ -23,7 +23,7 @@ namespace anydml {
 
 class FenceCore;
 
-// Memory throws this if the device does not work at all. The message comes from the backend.
+// Memory throws this if the device has failed. The message comes from the backend.
 struct DeviceFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -40,7 +40,8 @@ class Memory {
   [[nodiscard]] const MemoryBlock& block() const { return block_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  // Whether this is the holder's first use since another's: it then keeps a pointer. Called under a BufferLookup.
+  // Whether this is the holder's first use since another holder's, in which case it keeps a pointer. Called under a
+  // BufferLookup.
   [[nodiscard]] bool is_new_to(std::uint64_t holder) { return std::exchange(last_holder_, holder) != holder; }
 
  private:
@@ -96,21 +97,21 @@ class DeviceCore {
   [[nodiscard]] std::uint32_t adapter_index() const { return adapter_index_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] MessageStore& messages() { return messages_; }
-  // Whether the device takes messages and exposes the debug interfaces: from the moment the debug layer is on, and then
-  // permanently, because an interface that existed must stay.
+  // Whether the device accepts messages and exposes the debug interfaces: from the moment the debug layer is turned on,
+  // and then permanently, because an interface that existed must stay.
   [[nodiscard]] bool debug() noexcept;
 
-  // Tells the user why a call failed, wherever messages go, and returns the code.
+  // Reports to the user, through the usual channels, why a call failed, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
-  // Like fail, for a refusal that programs provoke in order to learn something, or whose reason they were already
-  // given: standard error does not show it unless ANYDML_LOG asks for errors.
+  // Like fail, but for a refusal that programs provoke in order to learn something, or whose reason was already
+  // reported: standard error does not show it unless ANYDML_LOG asks for errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
   // For messages that were already logged or reported. False if the debug layer is off.
   bool post(MessageSeverity severity, const char* text, bool logged) noexcept;
 
-  // For wrong use that no HRESULT can report. Only the first removal counts; it signals every fence.
+  // For misuse that no HRESULT can report. Only the first removal counts; it signals every fence.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
   [[nodiscard]] HRESULT removed_reason() const noexcept { return removed_reason_.load(std::memory_order_acquire); }
@@ -125,11 +126,11 @@ class DeviceCore {
   void remove_heap(const DescriptorStorage& heap) noexcept;
   void add_fence(const std::shared_ptr<FenceCore>& fence);
 
-  // An empty location if no live heap holds `count` descriptors from there on.
+  // Empty if no live heap contains `count` descriptors starting there.
   [[nodiscard]] DescriptorPlace find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
   [[nodiscard]] DescriptorPlace find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
 
-  // Looks up buffers during its lifetime; the number of a buffer that is gone gives null.
+  // Looks up buffers during its lifetime; returns null for the number of a buffer that is gone.
   class BufferLookup {
    public:
     explicit BufferLookup(DeviceCore& core) : core_(core), lock_(core.mutex_) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device's descriptors: heaps of them, views, and copies.
+// The device's methods for descriptors: heaps, views, and copies.
 #include <algorithm>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace anydml {
 namespace {
 
-// Of one element of a typed view: 0 for a format that no buffer view has here.
+// The bytes of one element of a typed view; 0 for a format that buffer views do not support here.
 std::uint32_t format_bytes(DXGI_FORMAT format) {
   switch (format) {
     case DXGI_FORMAT_R32G32B32A32_FLOAT:
@@ -68,7 +68,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateDescriptorHeap(const D3D12_DESCRIPTOR_HE
 void Device::write_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at, const Descriptor& view) noexcept {
   if (!write_descriptors(at, &view, 1)) {
     remove_on_failure(method, [&]() -> HRESULT {
-      core_->remove(E_INVALIDARG, format_text("ID3D12Device::{}: DestDescriptor lies in no descriptor heap of this "
+      core_->remove(E_INVALIDARG, format_text("ID3D12Device::{}: DestDescriptor is not in any descriptor heap of this "
                                               "device; the device is removed",
                                               method));
       return S_OK;
@@ -121,15 +121,15 @@ void STDMETHODCALLTYPE Device::CreateUnorderedAccessView(ID3D12Resource* resourc
     if (buffer == nullptr) {
       return misused("pResource is another device's; expected a buffer of this device");
     }
-    // Of the desc no more is read than its dimension says: newer headers have a larger one.
+    // Nothing beyond the dimension is read unless it is a buffer's: the struct is larger in newer headers.
     if (desc == nullptr || desc->ViewDimension != D3D12_UAV_DIMENSION_BUFFER) {
       return misused("pDesc is null or not of a buffer; expected ViewDimension BUFFER (1)");
     }
     if (counter != nullptr) {
-      return misused("pCounterResource is given; expected null");
+      return misused("pCounterResource is not null; expected null");
     }
     if (!buffer->allows_unordered_access()) {
-      return misused(format_text("pResource{} was made without ALLOW_UNORDERED_ACCESS", buffer->quoted_name()));
+      return misused(format_text("pResource{} was created without ALLOW_UNORDERED_ACCESS", buffer->quoted_name()));
     }
     const bool raw = (desc->Buffer.Flags & D3D12_BUFFER_UAV_FLAG_RAW) != 0;
     if (raw && desc->Format != DXGI_FORMAT_R32_TYPELESS) {
@@ -139,7 +139,7 @@ void STDMETHODCALLTYPE Device::CreateUnorderedAccessView(ID3D12Resource* resourc
     const std::uint32_t element =
         desc->Buffer.StructureByteStride != 0 ? desc->Buffer.StructureByteStride : format_bytes(desc->Format);
     if (element == 0) {
-      return misused(format_text("Format is {}; expected R32_TYPELESS (39) with the RAW flag, or a format of buffers",
+      return misused(format_text("Format is {}; expected R32_TYPELESS (39) with the RAW flag, or a buffer format",
                                  static_cast<int>(desc->Format)));
     }
     const auto offset = checked_multiply(static_cast<std::int64_t>(desc->Buffer.FirstElement & INT64_MAX),
@@ -192,14 +192,14 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
     if ((to == nullptr && to_count != 0) || (from == nullptr && from_count != 0)) {
       return misused("an array of range starts is null");
     }
-    // All sources are read before anything is written: ranges of one heap may overlap only by mistake, and then at
-    // least the result does not depend on the order.
+    // All sources are read before anything is written. Ranges of one heap overlap only by mistake, but then at least
+    // the result does not depend on the order.
     std::vector<Descriptor> read;
     for (UINT i = 0; i < from_count; ++i) {
       const UINT size = from_sizes != nullptr ? from_sizes[i] : 1;
       const DescriptorPlace place = core_->find_descriptors(from[i], size);
       if (!place || place.heap->type != type) {
-        return misused(format_text("source range {} lies in no descriptor heap of this type and device", i));
+        return misused(format_text("source range {} is not in any descriptor heap of this type and device", i));
       }
       read.insert(read.end(), place.get(), place.get() + size);
     }
@@ -208,16 +208,17 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
       const UINT size = to_sizes != nullptr ? to_sizes[i] : 1;
       const DescriptorPlace place = core_->find_descriptors(to[i], size);
       if (!place || place.heap->type != type) {
-        return misused(format_text("destination range {} lies in no descriptor heap of this type and device", i));
+        return misused(format_text("destination range {} is not in any descriptor heap of this type and device", i));
       }
       if (size > read.size() - done) {
-        return misused("the destinations hold more descriptors than the sources; expected as many");
+        return misused("the destinations have more descriptors than the sources; expected equal counts");
       }
       std::copy_n(read.begin() + static_cast<std::ptrdiff_t>(done), size, place.get());
       done += size;
     }
-    return done == read.size() ? S_OK
-                               : misused("the sources hold more descriptors than the destinations; expected as many");
+    return done == read.size()
+               ? S_OK
+               : misused("the sources have more descriptors than the destinations; expected equal counts");
   });
 }
 

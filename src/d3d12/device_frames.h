@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Frames that the device's methods share, for the files that hold those methods.
+// Helpers that the device's methods share, for the files that define those methods.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
     if (made == nullptr) {
       return core_->fail(refusal.code, format_text("ID3D12Device::{}: {}", method, refusal.why));
     }
-    if (out == nullptr) {  // the caller only asks whether the call would succeed
+    if (out == nullptr) {  // the caller only asks whether it would succeed
       made->Release();
       return S_FALSE;
     }
@@ -50,7 +50,7 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
   });
 }
 
-// The frame of a method that returns nothing: if memory runs out, the device cannot continue and is removed.
+// The common part of a method that returns nothing: if memory runs out, the device cannot continue and is removed.
 template <class Body>
 void Device::remove_on_failure(const char* method, const Body& body) noexcept {
   if (const HRESULT result = com_boundary(method, body); FAILED(result)) {

@@ -25,7 +25,7 @@ std::string check_heap_properties(const D3D12_HEAP_PROPERTIES& properties, bool 
     case D3D12_HEAP_TYPE_READBACK:
       if (properties.CPUPageProperty != D3D12_CPU_PAGE_PROPERTY_UNKNOWN ||
           properties.MemoryPoolPreference != D3D12_MEMORY_POOL_UNKNOWN) {
-        return "CPUPageProperty or MemoryPoolPreference is given; expected UNKNOWN unless the heap type is CUSTOM";
+        return "CPUPageProperty or MemoryPoolPreference is set; expected UNKNOWN unless the heap type is CUSTOM";
       }
       return {};
     case D3D12_HEAP_TYPE_CUSTOM:
@@ -38,7 +38,7 @@ std::string check_heap_properties(const D3D12_HEAP_PROPERTIES& properties, bool 
       }
       if (unified && properties.MemoryPoolPreference != D3D12_MEMORY_POOL_L0) {
         return format_text(
-            "MemoryPoolPreference is {}; expected L0 (1), the one pool of an adapter with unified memory",
+            "MemoryPoolPreference is {}; expected L0 (1), the only pool of an adapter with unified memory",
             static_cast<int>(properties.MemoryPoolPreference));
       }
       if (properties.MemoryPoolPreference != D3D12_MEMORY_POOL_L0 &&
@@ -48,7 +48,7 @@ std::string check_heap_properties(const D3D12_HEAP_PROPERTIES& properties, bool 
       }
       if (properties.MemoryPoolPreference == D3D12_MEMORY_POOL_L1 &&
           properties.CPUPageProperty != D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE) {
-        return format_text("CPUPageProperty is {}; expected NOT_AVAILABLE (1) in pool L1, which the CPU does not reach",
+        return format_text("CPUPageProperty is {}; expected NOT_AVAILABLE (1) in pool L1, which the CPU cannot access",
                            static_cast<int>(properties.CPUPageProperty));
       }
       return {};
@@ -60,7 +60,7 @@ std::string check_heap_properties(const D3D12_HEAP_PROPERTIES& properties, bool 
 
 Refusal check_buffer(const D3D12_RESOURCE_DESC& desc) {
   if (desc.Dimension >= D3D12_RESOURCE_DIMENSION_TEXTURE1D && desc.Dimension <= D3D12_RESOURCE_DIMENSION_TEXTURE3D) {
-    return {E_NOTIMPL, "Dimension is a texture's; this device has buffers only"};
+    return {E_NOTIMPL, "Dimension is a texture's; this device supports only buffers"};
   }
   if (desc.Dimension != D3D12_RESOURCE_DIMENSION_BUFFER) {
     return {E_INVALIDARG, format_text("Dimension is {}; expected BUFFER (1)", static_cast<int>(desc.Dimension))};
@@ -99,7 +99,7 @@ Refusal check_buffer(const D3D12_RESOURCE_DESC& desc) {
 Refusal check_placement(const D3D12_HEAP_PROPERTIES& properties, const D3D12_RESOURCE_DESC& desc,
                         D3D12_RESOURCE_STATES state, const D3D12_CLEAR_VALUE* clear) {
   if (clear != nullptr) {
-    return {E_INVALIDARG, "pOptimizedClearValue is given; expected null for a buffer"};
+    return {E_INVALIDARG, "pOptimizedClearValue is not null; expected null for a buffer"};
   }
   const bool upload = properties.Type == D3D12_HEAP_TYPE_UPLOAD;
   const bool readback = properties.Type == D3D12_HEAP_TYPE_READBACK;
@@ -127,7 +127,7 @@ D3D12_RESOURCE_DESC without_feedback(const D3D12_RESOURCE_DESC1& desc) {
 bool is_buffer(const D3D12_RESOURCE_DESC& desc) noexcept {
   try {
     return SUCCEEDED(check_buffer(desc).code);
-  } catch (...) {  // there was something to say, and no memory for it
+  } catch (...) {  // there was an error message but no memory for it
     return false;
   }
 }
@@ -139,7 +139,7 @@ D3D12_RESOURCE_ALLOCATION_INFO allocation_of(const D3D12_RESOURCE_DESC& desc) {
   return {(desc.Width + kPlacement - 1) / kPlacement * kPlacement, kPlacement};
 }
 
-// Adds the sizes up; each is a multiple of the alignment already.
+// Adds up the sizes, each of which is already a multiple of the alignment.
 template <class Desc, class Convert>
 D3D12_RESOURCE_ALLOCATION_INFO allocation_of_all(UINT count, const Desc* descs, D3D12_RESOURCE_ALLOCATION_INFO1* each,
                                                  Convert convert) {
@@ -166,17 +166,17 @@ std::shared_ptr<Memory> Device::allocate(const D3D12_HEAP_PROPERTIES& properties
     return std::make_shared<Memory>(core_->device(), kind, bytes);
   } catch (const std::bad_alloc&) {
     const std::uint64_t all = core_->device().info->memory_bytes;
-    refusal = {E_OUTOFMEMORY,
-               format_text("{} is {}; the memory for it cannot be had: {}", field, bytes,
-                           is_unified() ? format_text("the machine, or the control group of this process, has {} "
-                                                      "bytes in all",
-                                                      all)
-                           : kind == MemoryKind::device_buffer
-                               ? format_text("the adapter has {} bytes in all", all)
-                               : "the machine has not so much that could be pinned for the adapter")};
+    refusal = {
+        E_OUTOFMEMORY,
+        format_text("{} is {}; allocation failed: {}", field, bytes,
+                    is_unified() ? format_text("the machine, or the control group of this process, has {} "
+                                               "bytes in total",
+                                               all)
+                    : kind == MemoryKind::device_buffer ? format_text("the adapter has {} bytes in total", all)
+                                                        : "the machine cannot pin that much memory for the adapter")};
   } catch (const DeviceFailure& failure) {
     core_->remove(kDeviceHung, failure.what());
-    refusal = {kDeviceRemoved, format_text("the device does not work any more: {}", failure.what())};
+    refusal = {kDeviceRemoved, format_text("the device has failed: {}", failure.what())};
   }
   return nullptr;
 }
@@ -196,7 +196,7 @@ D3D12_RESOURCE_ALLOCATION_INFO STDMETHODCALLTYPE Device::GetResourceAllocationIn
   return allocation_of_all(count, descs, each, without_feedback);
 }
 
-// One pool where memory is unified, two where it is not, and pages that the CPU caches where it reaches them.
+// One pool if memory is unified and two if it is not; CPU-cached pages wherever the CPU has access.
 D3D12_HEAP_PROPERTIES STDMETHODCALLTYPE Device::GetCustomHeapProperties(UINT, D3D12_HEAP_TYPE type) noexcept {
   const bool reached = type == D3D12_HEAP_TYPE_UPLOAD || type == D3D12_HEAP_TYPE_READBACK;
   return {D3D12_HEAP_TYPE_CUSTOM, reached ? D3D12_CPU_PAGE_PROPERTY_WRITE_BACK : D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE,
@@ -219,7 +219,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommittedResource(const D3D12_HEAP_PROPE
         return refuse(refusal.code, refusal.why);
       }
     }
-    // Asked only whether it could be, nothing of that size is tried out.
+    // If the caller only asks whether it would succeed, nothing of that size is allocated.
     Refusal refusal;
     auto memory = allocate(*properties, "Width", out == nullptr ? 1 : desc->Width, refusal);
     if (memory == nullptr) {
@@ -254,7 +254,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateHeap(const D3D12_HEAP_DESC* desc, REFIID
       return refuse(E_INVALIDARG, "pDesc is null; expected a D3D12_HEAP_DESC");
     }
     if (desc->SizeInBytes == 0) {
-      return refuse(E_INVALIDARG, "SizeInBytes is 0; expected more");
+      return refuse(E_INVALIDARG, "SizeInBytes is 0; expected a positive size");
     }
     if (desc->Alignment != 0 && desc->Alignment != kPlacement &&
         desc->Alignment != D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT) {
@@ -264,7 +264,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateHeap(const D3D12_HEAP_DESC* desc, REFIID
       return refuse(E_INVALIDARG, why);
     }
     if ((desc->Flags & D3D12_HEAP_FLAG_DENY_BUFFERS) != 0) {
-      return refuse(E_NOTIMPL, "Flags denies buffers; this device has nothing else to place in a heap");
+      return refuse(E_NOTIMPL, "Flags denies buffers, but this device supports nothing else in a heap");
     }
     Refusal refusal;
     auto memory = allocate(desc->Properties, "SizeInBytes", out == nullptr ? 1 : desc->SizeInBytes, refusal);
@@ -318,7 +318,7 @@ HRESULT STDMETHODCALLTYPE Device::CreatePlacedResource1(ID3D12Heap* heap, UINT64
 void STDMETHODCALLTYPE Device::GetCopyableFootprints(const D3D12_RESOURCE_DESC* desc, UINT first, UINT count,
                                                      UINT64 base, D3D12_PLACED_SUBRESOURCE_FOOTPRINT* layouts,
                                                      UINT* rows, UINT64* row_bytes, UINT64* total) noexcept {
-  // A buffer is one subresource of one row. Anything else has no footprint, which D3D12 says by all bits set.
+  // A buffer is one subresource of one row. Anything else has no footprint, which D3D12 expresses by setting all bits.
   const bool good = desc != nullptr && is_buffer(*desc) && first == 0 && count == 1 && desc->Width <= UINT32_MAX;
   if (layouts != nullptr && count != 0) {
     layouts[0] = good ? D3D12_PLACED_SUBRESOURCE_FOOTPRINT{base,

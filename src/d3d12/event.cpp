@@ -21,13 +21,13 @@
 namespace anydml {
 namespace {
 
-// The events that are registered, by the application's number of each. The number may be another event's meanwhile.
+// The registered events, by the application's descriptor. The descriptor may by now belong to another event.
 constinit std::mutex g_events_mutex;
 using Events = std::unordered_map<int, std::weak_ptr<const EventDescriptor>>;
-constinit Events* g_events = nullptr;     // for the life of the process
-constinit std::size_t g_most_events = 0;  // the number at which released ones are removed
+constinit Events* g_events = nullptr;     // never freed
+constinit std::size_t g_most_events = 0;  // the size at which released entries are removed
 
-// The number by which the kernel tells eventfds apart; -1 when it does not say.
+// The kernel's id for an eventfd; -1 if the kernel does not report one.
 long eventfd_id(int descriptor) noexcept {
   char path[48];
   std::snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", descriptor);
@@ -46,18 +46,18 @@ long eventfd_id(int descriptor) noexcept {
   return id;
 }
 
-// Whether both numbers are of one event. Where the kernel does not say, they count as two.
+// Whether both descriptors refer to one event. If the kernel does not say, they count as different.
 bool is_same_event(int a, int b) noexcept {
   const CancellationDeferred deferred;
   const pid_t self = getpid();
   if (const long order = syscall(SYS_kcmp, self, self, KCMP_FILE, a, b); order >= 0) {
     return order == 0;
   }
-  const long id = eventfd_id(a);  // containers often refuse the call
+  const long id = eventfd_id(a);  // containers often block kcmp
   return id >= 0 && id == eventfd_id(b);
 }
 
-// Writing to anything but an eventfd could block or raise SIGPIPE on a thread that is not its owner's.
+// Writing to anything but an eventfd could block or raise SIGPIPE on a thread that does not belong to its owner.
 bool is_eventfd(int descriptor) noexcept {
   char path[48];
   char target[32] = "";
@@ -99,7 +99,7 @@ EventDescriptor::~EventDescriptor() {
 
 void EventDescriptor::set() const noexcept {
   const CancellationDeferred deferred;
-  // An event that is full already is set as far as its reader can tell; waiting for room could take for ever.
+  // An event whose counter is full already counts as set for its reader; waiting for room could take forever.
   pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
   if (poll(&ready, 1, 0) == 1) {
     const std::uint64_t one = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An application's events: on Linux a HANDLE is the number of an eventfd.
+// An application's events: on Linux a HANDLE is the descriptor of an eventfd.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace anydml {
 
-// An eventfd under our own descriptor, because the application may close its own. All registrations of one event share
-// it, so that they do not use up the process's descriptors.
+// An eventfd under our own descriptor, because the application may close its descriptor. All registrations of one event
+// share it, so that they do not use up the process's descriptors.
 class EventDescriptor {
  public:
   explicit EventDescriptor(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -43,11 +43,11 @@ class EventTarget {
   EventTarget& operator=(const EventTarget&) = delete;
 
   void arrive() noexcept;
-  // The event is set; later arrivals have no effect.
+  // True once the event is set; later arrivals have no effect.
   [[nodiscard]] bool is_done() const noexcept { return awaited_.load(std::memory_order_relaxed) <= 0; }
 
  private:
-  std::shared_ptr<const EventDescriptor> event_;  // released once it is set
+  std::shared_ptr<const EventDescriptor> event_;  // released after it is set
   std::atomic<std::int64_t> awaited_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The results of CheckFeatureSupport. Features that a device of buffers and operators lacks are reported as absent, in
-// the requested struct; a struct of another size is refused, as clients rely on.
+// the requested struct. A struct of the wrong size is refused, because clients rely on that.
 
 #include <cstring>
 
@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::uint32_t kAddressBits = 47;
 
-// OPTIONS19 is newer than Debian's header; its size and place are those of the newest.
+// OPTIONS19 is newer than Debian's header. This is its size in the newest header.
 constexpr int kOptions19 = 48;
 struct Options19 {
   std::uint32_t words[10];
 };
 
-// The structs whose every field may be zero: not supported, none, tier 0.
+// The structs in which every field may be zero: not supported, none, tier 0.
 constexpr struct {
   int feature;
   UINT size;
@@ -103,7 +103,7 @@ std::string fill(D3D12_FEATURE_DATA_GPU_VIRTUAL_ADDRESS_SUPPORT& value, const Ba
 }
 
 std::string fill(D3D12_FEATURE_DATA_SHADER_MODEL& value, const BackendDeviceInfo&) {
-  value.HighestShaderModel = D3D_SHADER_MODEL_5_1;  // the least there is a number for; none can be made
+  value.HighestShaderModel = D3D_SHADER_MODEL_5_1;  // the lowest that the enum has; no shader can be created
   return {};
 }
 
@@ -129,7 +129,7 @@ std::string fill(Options19& value, const BackendDeviceInfo&) {
   return {};
 }
 
-// Fills the struct, copied from the caller's and back, when the size is right.
+// If the size is right, fills a copy of the caller's struct and copies it back.
 template <class Data>
 HRESULT answer(const BackendDeviceInfo& device, void* data, UINT size, std::string& wrong) {
   if (size != sizeof(Data)) {
@@ -188,7 +188,7 @@ HRESULT check_feature(const BackendDeviceInfo& device, D3D12_FEATURE feature, vo
     case kOptions19:
       return answer<Options19>(device, data, size, wrong);
     default:
-      wrong = format_text("Feature is {}, which this version does not know", static_cast<int>(feature));
+      wrong = format_text("Feature is {}, which this version does not recognize", static_cast<int>(feature));
       return E_INVALIDARG;
   }
 }

@@ -11,7 +11,7 @@
 namespace anydml {
 namespace {
 
-// Processes the waiters whose value is reached and erases them. Nothing here may fail for lack of memory.
+// Processes and erases the waiters whose value is reached. Nothing here may fail for lack of memory.
 template <class Entry, class Use>
 void take_reached(std::vector<Entry>& entries, std::uint64_t value, const Use& use) noexcept {
   const auto reached = std::partition(entries.begin(), entries.end(), [&](const Entry& e) { return e.value > value; });
@@ -30,7 +30,7 @@ bool FenceCore::signal(std::uint64_t value) noexcept {
   take_reached(events_, value, [](const Event& event) { event.target->arrive(); });
   take_reached(signalers_, value, [](const QueueAt&) {});
   take_reached(marks_, value, [](const MarkAt&) {});
-  // The fence's lock may be held while a queue's is taken, and never the other way round.
+  // A queue's lock may be taken while the fence's is held, but never the other way round.
   take_reached(sleepers_, value, [](const QueueAt& sleeper) {
     if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
       queue->wake();
@@ -65,7 +65,7 @@ void FenceCore::expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark
   }
   try {
     marks_.push_back({.value = value, .mark = mark});
-  } catch (...) {  // no memory: waiters wait until the queue's thread has seen the mark
+  } catch (...) {  // no memory: waiters wait until the queue's thread sees the mark
     return;
   }
   if (value > expected_.load(std::memory_order_relaxed)) {
@@ -90,19 +90,19 @@ void FenceCore::wake_signalers() noexcept {
 }
 
 std::uint64_t FenceCore::poll() noexcept {
-  const CancellationDeferred deferred;  // a device is asked, whose driver may have cancellation points
-  // Not at the first look, which many take before they wait.
+  const CancellationDeferred deferred;  // the driver may have cancellation points
+  // Not on the first poll, which many callers make before they wait.
   if (looks_left_.load(std::memory_order_relaxed) > 0 && looks_left_.fetch_sub(1, std::memory_order_relaxed) == 1) {
     const std::scoped_lock lock(mutex_);
     wake_signalers();
   }
   if (expected_.load(std::memory_order_acquire) > completed()) {
-    // The device may be further than the queue's thread has seen, and the caller may know it.
+    // The device may be ahead of what the queue's thread has seen, and the caller may know that.
     std::uint64_t passed = 0;
     {
       const std::scoped_lock lock(mutex_);
       for (const MarkAt& known : marks_) {
-        // Passed may also mean that the device failed.
+        // A mark also counts as passed if the device failed.
         const bool is_passed = known.mark->is_passed() && known.mark->wait().code == BackendCode::ok;
         passed = is_passed ? std::max(passed, known.value) : passed;
       }
@@ -122,14 +122,15 @@ void FenceCore::wait(std::uint64_t value) {
       queue = last_signaler_.lock();
     }
     if (queue != nullptr) {
-      queue->help_until([] { return true; });  // too late this time, but the queue learns that it came
+      queue->help_until([] { return true; });  // too late this time, but tells the queue that a waiter came
     }
     return;
   }
   std::unique_lock lock(mutex_);
-  // Meanwhile others may come and go: one that is missed is not helped, no more.
+  // Other signalers may be added or removed meanwhile; one that is missed is merely not helped.
   for (std::size_t i = 0; i < signalers_.size() && completed() < value; ++i) {
-    // Only the queues that bring this value: the work of others may take long, and the value may come from elsewhere.
+    // Only the queues that will signal this value: the work of others may take long, and the value may come from
+    // elsewhere.
     if (signalers_[i].value < value) {
       continue;
     }
@@ -138,19 +139,19 @@ void FenceCore::wait(std::uint64_t value) {
     if (queue != nullptr) {
       queue->help_until([this, value] { return completed() >= value; });
     }
-    queue.reset();  // without the lock, should it be the last
+    queue.reset();  // outside the lock, in case it is the last reference
     lock.lock();
   }
   ++waiting_threads_;
   const auto reached = [this, value] { return completed_.load(std::memory_order_relaxed) >= value; };
-  // Of this value, not a higher one: the value itself may come from elsewhere before that.
+  // A mark for exactly this value, not a higher one: the value itself may come from elsewhere before that.
   const auto has_mark = [&] {
     const MarkAt* known = find_mark(value);
     return known != nullptr && known->value == value;
   };
   risen_.wait(lock, [&] { return reached() || has_mark(); });
   if (!reached()) {
-    // This thread asks the device itself, instead of waiting for the one that does.
+    // This thread waits for the device itself, instead of waiting for the queue's thread to do so.
     const MarkAt known = *find_mark(value);
     lock.unlock();
     const bool passed = known.mark->wait().code == BackendCode::ok;
@@ -158,7 +159,7 @@ void FenceCore::wait(std::uint64_t value) {
       signal(known.value);
     }
     lock.lock();
-    risen_.wait(lock, reached);  // or the queue's thread removes the device, and every value is reached
+    risen_.wait(lock, reached);  // if the device is removed, every value is reached
   }
   --waiting_threads_;
 }
@@ -167,7 +168,7 @@ void FenceCore::notify(std::uint64_t value, std::shared_ptr<EventTarget> event) 
   {
     const std::scoped_lock lock(mutex_);
     if (completed_.load(std::memory_order_relaxed) < value) {
-      if (events_.size() == events_.capacity()) {  // events that another fence has set, for waits on any of several
+      if (events_.size() == events_.capacity()) {  // drop events already set by another fence (wait-any)
         std::erase_if(events_, [](const Event& known) { return known.target->is_done(); });
       }
       events_.push_back({.value = value, .target = std::move(event)});
@@ -189,7 +190,7 @@ void FenceCore::wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& q
 void FenceCore::abandon() noexcept {
   const std::scoped_lock lock(mutex_);
   abandoned_.store(true, std::memory_order_release);
-  for (const QueueAt& sleeper : sleepers_) {  // each looks whether anybody is left who can signal
+  for (const QueueAt& sleeper : sleepers_) {  // each checks whether anything can still signal
     if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
       queue->wake();
     }
@@ -199,7 +200,7 @@ void FenceCore::abandon() noexcept {
 bool FenceCore::is_watched(std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   if (completed_.load(std::memory_order_relaxed) >= value) {
-    return false;  // to signal it changes nothing
+    return false;  // signaling it would change nothing
   }
   return !is_abandoned() || waiting_threads_ != 0 ||
          std::ranges::any_of(events_, [](const Event& event) { return !event.target->is_done(); });

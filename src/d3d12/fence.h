@@ -42,18 +42,18 @@ class FenceCore {
   [[nodiscard]] bool is_ahead(std::uint64_t value) const noexcept {
     return completed() >= value || expected_.load(std::memory_order_acquire) >= value;
   }
-  // The device has received work, and the value is reached when the mark is passed.
+  // The device has received the work, and the value is reached when the mark is passed.
   void expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark) noexcept;
   // The mark after which the value is reached; null if it is already reached or if no mark is known.
   [[nodiscard]] std::shared_ptr<Mark> mark_at(std::uint64_t value) noexcept;
 
-  // The queue will signal this value. Returns whether another party depends on it that does not run the queue's work.
+  // The queue will signal this value. Returns whether a party that does not run the queue's work depends on it.
   [[nodiscard]] bool expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
   // The application has released the fence: from now on only queues that already plan to signal it can do so.
   void abandon() noexcept;
   [[nodiscard]] bool is_abandoned() const noexcept { return abandoned_.load(std::memory_order_acquire); }
-  // Whether it would be noticed that the value is never reached: the fence is still held or waited for.
+  // Whether anyone would notice that the value is never reached: the fence is still owned or waited for.
   [[nodiscard]] bool is_watched(std::uint64_t value);
   // The queue will not signal this value after all.
   void forget_signal(std::uint64_t value, const QueueCore& queue) noexcept;
@@ -95,7 +95,7 @@ class FenceCore {
   std::weak_ptr<QueueCore> last_signaler_;  // which may already have done so
 };
 
-// The result of a method when find_event or make_event failed, by errno. null: the purpose of a null event.
+// The result of a method when find_event or make_event failed, according to errno. null: what a null event is for.
 HRESULT no_event(const char* method, DeviceCore& core, HANDLE event, const char* parameter = "hEvent",
                  const char* null = "to block");
 

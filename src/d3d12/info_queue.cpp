@@ -84,8 +84,7 @@ HRESULT MessageStore::Filter::copy_to(D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* b
   return S_OK;
 }
 
-// A call of a callback, for its length; it ends even when the callback throws. Linked to the calls around it on this
-// thread.
+// A callback's call in progress, which ends even if the callback throws. Linked to the enclosing calls on this thread.
 struct MessageStore::RunningCall {
   RunningCall(MessageStore& of_store, Callback& of_callback)
       : store(of_store), callback(of_callback), outer(innermost) {
@@ -130,7 +129,7 @@ bool MessageStore::add(Message message) {
     ++(passes ? allowed_ : denied_);
     if (passes && limit_ != 0) {
       if (limit_ != UINT64_MAX && messages_.size() >= limit_) {
-        messages_.pop_front();  // the oldest goes
+        messages_.pop_front();  // drop the oldest
         ++discarded_;
       }
       messages_.push_back(message);
@@ -285,7 +284,7 @@ HRESULT MessageStore::unregister_callback(DWORD cookie) {
   const std::shared_ptr<Callback> callback = *found;
   callbacks_.erase(found);
   callback->registered = false;
-  // Within a callback there is no wait: it might be for itself, or for a thread that waits in turn.
+  // No waiting within a callback: it might wait for itself, or for a thread that in turn waits for it.
   if (RunningCall::innermost == nullptr) {
     call_ended_.wait(lock, [&] { return callback->running == 0; });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The messages of one device, as ID3D12InfoQueue1 keeps them: stored up to a limit, filtered, passed to callbacks.
+// The messages of one device, as ID3D12InfoQueue1 exposes them: stored up to a limit, filtered, passed to callbacks.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,7 @@
 
 namespace anydml {
 
-// Whether the debug layer is enabled, for devices that are not debugged already.
+// Whether the debug layer is enabled for devices that are not already being debugged.
 [[nodiscard]] bool debug_layer_enabled() noexcept;
 void set_debug_layer_enabled(bool enabled) noexcept;
 
@@ -26,7 +26,7 @@ class MessageStore {
     std::string text;
   };
 
-  // Lists of allowed and denied messages; an empty list of a kind does not restrict that kind.
+  // Lists of allowed and denied messages; an empty list does not restrict anything.
   struct Filter {
     struct Side {
       std::vector<D3D12_MESSAGE_CATEGORY> categories;
@@ -69,7 +69,7 @@ class MessageStore {
 
   HRESULT register_callback(D3D12MessageFunc function, D3D12_MESSAGE_CALLBACK_FLAGS flags, void* context,
                             DWORD* cookie);
-  // Returns when no thread runs the callback any more; from within a callback, at once.
+  // Returns when no thread is running the callback; within a callback, returns at once.
   HRESULT unregister_callback(DWORD cookie);
   // The same for all callbacks: the application has released the device, and everything that its callbacks use.
   void unregister_all() noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by all D3D12 objects: private data and a name, the device they belong to, and how we recognise our own.
+// Shared by all D3D12 objects: private data and a name, the device they belong to, and how we recognize our own.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,7 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return key == &kClassKey<Derived> ? static_cast<Derived*>(this) : nullptr;
   }
 
-  // For messages: " 'name'", or nothing.
+  // For messages: " 'name'", or an empty string.
   [[nodiscard]] std::string quoted_name() const { return with_name("", private_data_.name()); }
 
  protected:

@@ -34,7 +34,7 @@ QueueCore::~QueueCore() {
 }
 
 void QueueCore::start() {
-  // The thread begins with every signal blocked: they are the application's.
+  // Signals belong to the application, so the thread starts with all of them blocked.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -80,7 +80,7 @@ void QueueCore::push(Task task, bool is_small) {
       return;
     }
   }
-  arrived_.notify_all();  // without the lock, which the woken thread takes first
+  arrived_.notify_all();  // outside the lock, which the woken thread takes first
 }
 
 std::unique_ptr<Submission> QueueCore::new_submission() {
@@ -104,7 +104,7 @@ void QueueCore::signal(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
   const bool awaited = fence->expect_signal(value, shared_from_this());
   try {
     push(FenceTask{.is_wait = false, .fence = fence, .value = value}, true);
-  } catch (...) {  // no memory for it: it will not come
+  } catch (...) {  // no memory, so the signal will not come
     fence->forget_signal(value, *this);
     throw;
   }
@@ -140,7 +140,7 @@ std::shared_ptr<Mark> QueueCore::make_mark() noexcept {
   }
   try {
     last_mark_ = std::make_shared<Mark>(backend_, made);
-  } catch (...) {                            // no memory to remember it by: it is waited for here
+  } catch (...) {                            // no memory to store it, so wait for it here
     static_cast<void>(backend_.wait(made));  // a failure shows at the next call too
     backend_.destroy_mark(made);
   }
@@ -179,9 +179,9 @@ void QueueCore::finish(Given& given) noexcept {
   if (given.submission != nullptr) {
     given.submission->clear();
   }
-  // Of an asynchronous device another thread may have seen a later mark before.
+  // On an asynchronous device, another thread may already have seen a later mark.
   if (given.fence != nullptr && !given.fence->signal(given.value) && !asynchronous_ && !device_->removed()) {
-    device_->warn("ID3D12CommandQueue::Signal: Value is below what the fence has reached, which was left as it is");
+    device_->warn("ID3D12CommandQueue::Signal: Value is below the fence's current value, which was left unchanged");
   }
 }
 
@@ -197,7 +197,7 @@ bool QueueCore::keep_in_flight(Given& given) noexcept {
     return true;
   } catch (...) {
     mutex_.unlock();
-    finish(given);  // perhaps before others; of the fence's values only the highest counts
+    finish(given);  // may be out of order; only the highest fence value counts
     mutex_.lock();
     return false;
   }
@@ -227,7 +227,7 @@ void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
   dozing_ = true;
   arrived_.wait_for(lock, kInterval);
   dozing_ = false;
-  if (pushes_ == seen) {  // a rest: what comes next wakes
+  if (pushes_ == seen) {  // idle: the next submission wakes the thread
     helper_expected_ = false;
   }
 }
@@ -258,15 +258,15 @@ bool can_be_reached(const QueueCore::Awaited& awaited, std::vector<const QueueCo
       return true;
     }
   }
-  // A queue that signalled while it was looked for is not among them any more.
+  // A queue that has signaled meanwhile is no longer among the signalers.
   return awaited.fence->is_ahead(awaited.value);
 }
 
 }  // namespace
 
 // The queue waits for a fence that the application has released. If nothing can signal it any more, the work behind it
-// will never run. If this has no visible effect, the work is dropped, once the queue itself is released. If the work
-// would signal a fence that is still held or waited for, and this lasts, the device is removed as hung.
+// will never run. If this has no visible effect, the work is dropped once the queue itself is released. If the work
+// would signal a fence that is still owned or waited for, and this persists, the device is removed as hung.
 void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
   using Clock = std::chrono::steady_clock;
   constexpr Clock::time_point kNotYet = Clock::time_point::max();
@@ -277,7 +277,7 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
     try {
       const FenceTask& first = std::get<FenceTask>(tasks_.front());
       const Awaited before{.fence = first.fence, .value = first.value};
-      std::vector<Awaited> signals;  // that are behind it
+      std::vector<Awaited> signals;  // queued behind the wait
       for (const Task& task : tasks_) {
         if (const auto* fence = std::get_if<FenceTask>(&task); fence != nullptr && !fence->is_wait) {
           signals.push_back({.fence = fence->fence, .value = fence->value});
@@ -287,7 +287,7 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
       std::vector<const QueueCore*> seen{this};
       hopeless = !can_be_reached(before, seen);
       is_watched = std::ranges::any_of(signals, [](const Awaited& one) { return one.fence->is_watched(one.value); });
-    } catch (...) {  // no memory to look with: another time
+    } catch (...) {  // no memory to check: try again later
     }
     if (!lock.owns_lock()) {
       lock.lock();
@@ -299,7 +299,7 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
     }
     if (hopeless && waits_for_abandoned()) {
       if (!is_watched && closed_) {
-        while (!tasks_.empty()) {  // nothing is added to a queue that is closed
+        while (!tasks_.empty()) {  // nothing is added to a closed queue
           {
             const Task dropped = tasks_.pop();
             lock.unlock();
@@ -308,15 +308,15 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
         }
         lock.unlock();
         device_->warn(
-            "ID3D12CommandQueue::Wait: nobody is left who could signal the fence; the work behind it was dropped");
+            "ID3D12CommandQueue::Wait: nothing can signal the fence any more; the work behind it was dropped");
         lock.lock();
         return;
       }
       if (is_watched && Clock::now() - watched_since >= kPatience) {
         lock.unlock();
         device_->remove(kDeviceHung,
-                        "ID3D12CommandQueue::Wait: the fence was released, and nobody is left who could signal it, "
-                        "while work behind it is to signal another; the D3D12 device is removed");
+                        "ID3D12CommandQueue::Wait: the fence was released and nothing can signal it any more, "
+                        "but work behind it would signal another fence; the D3D12 device is removed");
         lock.lock();
         return;
       }
@@ -367,7 +367,7 @@ void STDMETHODCALLTYPE CommandQueue::CopyTileMappings(ID3D12Resource*, const D3D
 }
 
 void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept {
-  const auto wrong = [&](HRESULT reason, const std::string& what) {  // inside the boundary: it makes strings
+  const auto wrong = [&](HRESULT reason, const std::string& what) {  // called inside the boundary, since it allocates
     core().remove(reason, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}; the D3D12 device is removed",
                                       quoted_name(), what));
   };
@@ -379,7 +379,7 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
       wrong(E_INVALIDARG, format_text("ppCommandLists is null; expected {} lists", count));
       return S_OK;
     }
-    // All are checked before anything of them is resolved: a wrong call runs nothing.
+    // All lists are checked before any is resolved, so a wrong call runs nothing.
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
       if (list == nullptr) {
@@ -459,7 +459,7 @@ HRESULT STDMETHODCALLTYPE CommandQueue::GetClockCalibration(UINT64* gpu, UINT64*
     if (core().removed()) {
       return kDeviceRemoved;
     }
-    // On a queue beside this one, whose work would hold it up.
+    // Uses a separate queue, since this queue's work would delay it.
     const auto aside = std::make_shared<QueueCore>(shared_core());
     const QueryStorage query(core().device(), 1);
     const std::uint64_t before = monotonic_nanoseconds();

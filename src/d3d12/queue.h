@@ -51,10 +51,10 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   };
   [[nodiscard]] Awaited awaited();
 
-  // Makes the queue's own thread check: the event it waits for may have happened, or no one else will do the work.
+  // Makes the queue's own thread check: the event it waits for may have happened, or no other thread will do the work.
   void wake() noexcept;
 
-  // Writes the device's time now, for a queue that was not started. False: the device failed.
+  // Writes the device's current time, for a queue that was not started. False if the device failed.
   [[nodiscard]] bool read_clock(MemoryPlace to) noexcept;
 
   // Runs work on this thread until enough() is true, unless another thread is running it or the queue must wait.
@@ -105,7 +105,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   [[nodiscard]] Given give(Task& task) noexcept;
   void finish(Given& given) noexcept;
   void keep_spare(Given& given) noexcept;  // with the lock
-  // With the lock. False: there was no memory to remember it, so the work was waited for instead.
+  // With the lock. False if there was no memory to store it, so the work was waited for instead.
   bool keep_in_flight(Given& given) noexcept;
   void finish_first(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] std::shared_ptr<Mark> make_mark() noexcept;

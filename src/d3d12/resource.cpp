@@ -60,7 +60,7 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
       return wrong(format_text("Subresource is {}; expected 0, the only one of a buffer", subresource));
     }
     if (!is_mappable(properties_) || host_ == nullptr) {
-      return wrong("the heap is not one the CPU reaches; expected UPLOAD, READBACK, or CUSTOM with CPU pages");
+      return wrong("the CPU cannot access this heap; expected UPLOAD, READBACK, or CUSTOM with CPU pages");
     }
     if (read != nullptr && read->Begin < read->End && read->End > desc_.Width) {
       return wrong(format_text("pReadRange ends at {}; expected at most {}", read->End, desc_.Width));
@@ -74,7 +74,7 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
 }
 
 void STDMETHODCALLTYPE Resource::Unmap(UINT, const D3D12_RANGE*) noexcept {
-  // Without a Map before it there is nothing to undo; the count must not pass below zero.
+  // Without an earlier Map there is nothing to undo; the count must not go below zero.
   std::uint32_t maps = maps_.load(std::memory_order_relaxed);
   while (maps != 0 && !maps_.compare_exchange_weak(maps, maps - 1, std::memory_order_relaxed)) {
   }
@@ -89,11 +89,11 @@ void STDMETHODCALLTYPE Resource::Unmap(UINT, const D3D12_RANGE*) noexcept {
 D3D12_GPU_VIRTUAL_ADDRESS STDMETHODCALLTYPE Resource::GetGPUVirtualAddress() noexcept { return address_; }
 
 HRESULT STDMETHODCALLTYPE Resource::WriteToSubresource(UINT, const D3D12_BOX*, const void*, UINT, UINT) noexcept {
-  return core().fail(E_NOTIMPL, "ID3D12Resource::WriteToSubresource is for textures, which are not built here");
+  return core().fail(E_NOTIMPL, "ID3D12Resource::WriteToSubresource is for textures, which are not supported");
 }
 
 HRESULT STDMETHODCALLTYPE Resource::ReadFromSubresource(void*, UINT, UINT, UINT, const D3D12_BOX*) noexcept {
-  return core().fail(E_NOTIMPL, "ID3D12Resource::ReadFromSubresource is for textures, which are not built here");
+  return core().fail(E_NOTIMPL, "ID3D12Resource::ReadFromSubresource is for textures, which are not supported");
 }
 
 HRESULT STDMETHODCALLTYPE Resource::GetHeapProperties(D3D12_HEAP_PROPERTIES* properties,

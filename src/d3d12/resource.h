@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-// The CPU's access to memory with these properties.
+// Whether the CPU can access memory with these properties.
 [[nodiscard]] bool is_mappable(const D3D12_HEAP_PROPERTIES& properties);
 [[nodiscard]] MemoryKind memory_kind(const D3D12_HEAP_PROPERTIES& properties, bool unified);
 
@@ -60,7 +60,7 @@ class Resource final
   const D3D12_RESOURCE_DESC desc_;
   const D3D12_HEAP_PROPERTIES properties_;
   const D3D12_HEAP_FLAGS heap_flags_;
-  // Of memory that the registered location keeps alive.
+  // The memory is kept alive by the registered location.
   const DeviceAddress address_;
   std::byte* const host_;  // null: the CPU cannot reach it
   std::atomic<std::uint32_t> maps_{0};

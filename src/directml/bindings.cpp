@@ -8,13 +8,13 @@
 namespace anydml {
 namespace {
 
-constexpr DeviceAddress kThere = 1;  // any address but 0, until the submission knows it
+constexpr DeviceAddress kThere = 1;  // any address but 0; the real one is known at submission
 
 const char* heap_name(D3D12_HEAP_TYPE heap) {
   return heap == D3D12_HEAP_TYPE_UPLOAD ? "an UPLOAD" : heap == D3D12_HEAP_TYPE_READBACK ? "a READBACK" : "another";
 }
 
-// The rules for one range; at submission they hold still unless the application wrote the descriptor itself.
+// The rules for one range. At submission they still hold unless the application wrote the descriptor itself.
 std::string check_range(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding) {
   const auto buffer = [&] { return core.buffer_text(binding.descriptor.buffer); };
   const Descriptor& range = binding.descriptor;
@@ -38,7 +38,7 @@ std::string check_range(const DmlCore& core, const Requirement& requirement, con
   }
   if ((binding.facts.flags & D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS) == 0 && !requirement.may_be_upload) {
     return wrong(requirement,
-                 format_text("the {} was made without ALLOW_UNORDERED_ACCESS; expected that flag", buffer()));
+                 format_text("the {} was created without ALLOW_UNORDERED_ACCESS; expected that flag", buffer()));
   }
   return {};
 }
@@ -71,7 +71,7 @@ std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML
                       .kind = DescriptorKind::binding,
                       .detail = 0};
   taken.address = kThere;
-  // A binding that needs no bytes may well have none: programs bind a temporary resource of the size they were told.
+  // A binding that needs no bytes may have none: programs bind a temporary resource of whatever size they were told.
   const bool takes_rest = given.SizeInBytes == 0 && requirement.bytes != 0 && given.Offset <= taken.facts.bytes;
   if (takes_rest) {
     taken.descriptor.bytes = taken.facts.bytes - given.Offset;
@@ -89,7 +89,7 @@ std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML
   if (takes_rest) {
     core.warn(("IDMLBindingTable: " +
                wrong(requirement, format_text("SizeInBytes is 0; the rest of the {} is bound, {} bytes from Offset {}, "
-                                              "but elsewhere that may fail; expected the size, {} or more",
+                                              "but other implementations may fail; expected the size, {} or more",
                                               core.buffer_text(taken.descriptor.buffer), taken.descriptor.bytes,
                                               given.Offset, requirement.bytes)))
                   .c_str());
@@ -117,8 +117,8 @@ std::string take_binding(DmlCore& core, const Requirement& requirement, const DM
 std::string check_present(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding) {
   if (binding.descriptor.kind == DescriptorKind::none) {
     return wrong(requirement, binding.overwritten
-                                  ? "another binding table wrote over its descriptor after the dispatch was recorded; "
-                                    "expected descriptors of its own until the list is executed"
+                                  ? "another binding table overwrote its descriptor after the dispatch was recorded; "
+                                    "expected separate descriptors until the list is executed"
                                   : "nothing is bound; expected a buffer");
   }
   if (binding.descriptor.kind != DescriptorKind::binding) {

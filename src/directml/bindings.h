@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules for a single binding, whatever it is for. Every check returns an error message, or an empty string.
+// The rules for a single binding, whatever its purpose. Every check returns an error message, or an empty string.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Requirement {
   bool may_be_upload;
 };
 
-// The whole message: who, which binding, and the reason.
+// The whole message: the object, the binding, and the reason.
 [[nodiscard]] std::string wrong(const Requirement& requirement, const std::string& what);
 
 // Reads one BUFFER binding. A null buffer means no binding; the caller decides whether that is allowed. A size of 0,
@@ -33,7 +33,7 @@ std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML
 std::string take_binding(DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
                          ResolvedDescriptor& binding);
 
-// At recording and submission: bound, alive and unchanged.
+// For recording and submission: the binding must be bound, alive and unchanged.
 std::string check_present(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding);
 
 [[nodiscard]] Requirement persistent_requirement(const Execution& target);

@@ -30,15 +30,15 @@ CompileOptions compile_options(DML_EXECUTION_FLAGS flags) {
 
 bool has_late_bindings(DML_EXECUTION_FLAGS flags) { return (flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
 
-// Which types tensors may have: the 64-bit ones came with level 3_0, and the 4-bit ones with 6_3.
+// Which types tensors may have: level 3_0 added the 64-bit types, and level 6_3 the 4-bit ones.
 bool is_type_supported(std::uint32_t number, facts::FeatureLevel level) {
   const auto type = static_cast<DataType>(number);
   return is_four_bits(type) ? level >= facts::FeatureLevel::v6_3
                             : is_element_type(type) && (element_size(type) < 8 || level >= facts::FeatureLevel::v3_0);
 }
 
-// Whether the device computes with the type: addition stands for all that computes, and dequantisation for the types of
-// four bits, which nothing else takes.
+// Whether the device computes with the type. Addition stands for all computation, and dequantization for the 4-bit
+// types, which no other operator accepts.
 bool has_type(const CoreDevice& device, DataType type) {
   if (device.backend->lacks == nullptr) {
     return true;
@@ -68,7 +68,7 @@ HRESULT DmlDevice::create(const char* method, REFIID riid, void** out, const Bod
   }
   return unless_removed(method, [&]() -> HRESULT {
     if (out == nullptr) {
-      return core().fail(method, wrong("ppv is null; expected where to put the object"));
+      return core().fail(method, wrong("ppv is null; expected a pointer that receives the object"));
     }
     auto made = body();
     if (!made) {
@@ -118,7 +118,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
         if (asked.RequestedFeatureLevelCount == 0 || asked.RequestedFeatureLevels == nullptr) {
           return refuse("the list of feature levels is empty; expected levels to choose from");
         }
-        // Levels that this version never heard of are passed over: newer programs ask for them.
+        // Unknown levels are skipped, because newer programs ask for them.
         unsigned highest = 0;
         for (UINT i = 0; i < asked.RequestedFeatureLevelCount; ++i) {
           const auto level = static_cast<unsigned>(asked.RequestedFeatureLevels[i]);
@@ -127,7 +127,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CheckFeatureSupport(DML_FEATURE feature, UI
           }
         }
         if (highest == 0) {
-          return refuse(format_text("none of the feature levels asked for is supported; this device offers {}",
+          return refuse(format_text("none of the requested feature levels is supported; this device offers {}",
                                     facts::level_name(core().level())));
         }
         answer.MaxSupportedFeatureLevel = static_cast<DML_FEATURE_LEVEL>(highest);
@@ -211,7 +211,7 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CreateBindingTable(const DML_BINDING_TABLE_
   });
 }
 
-// Everything is always resident: these check their arguments and do nothing.
+// Everything is always resident, so these check their arguments and do nothing.
 HRESULT DmlDevice::check_residents(const char* method, UINT count, IDMLPageable* const* objects) noexcept {
   return unless_removed(method, [&]() -> HRESULT {
     if (objects == nullptr && count != 0) {

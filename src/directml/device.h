@@ -38,7 +38,7 @@ class DmlDevice final
   [[nodiscard]] bool has_interface(REFIID riid) const noexcept override;
 
  private:
-  // The frame of every Create method: body returns the object, with one reference, or the reason for the failure.
+  // The common part of every Create method: body returns the object, with one reference, or the reason for the failure.
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT check_residents(const char* method, UINT count, IDMLPageable* const* objects) noexcept;

@@ -30,17 +30,17 @@ class DmlCore {
   [[nodiscard]] facts::FeatureLevel level() const { return level_; }
   [[nodiscard]] bool debug() const { return debug_; }
 
-  // Tells the user why a call failed, wherever messages go, and returns the code.
+  // Reports to the user, through the usual channels, why a call failed, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
-  // Like fail, for a refusal that programs provoke in order to learn something: standard error does not show it unless
-  // ANYDML_LOG asks for errors.
+  // Like fail, but for a refusal that programs provoke in order to learn something: standard error does not show it
+  // unless ANYDML_LOG asks for errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   // The error of a method: its message begins with the method's name.
   HRESULT fail(const char* method, const Error& error);
   void warn(const char* message) noexcept;
 
-  // For wrong use that no HRESULT can report. Only the first removal counts; the D3D12 device lives on.
+  // For misuse that no HRESULT can report. Only the first removal counts; the D3D12 device stays alive.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
   // S_OK while both this device and the D3D12 device are alive.

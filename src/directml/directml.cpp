@@ -46,20 +46,21 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
       return code;
     };
     if (out == nullptr) {
-      return fail(E_INVALIDARG, "ppv is null; expected where to put the device");
+      return fail(E_INVALIDARG, "ppv is null; expected a pointer that receives the device");
     }
     auto bridge = query<IBridgeDevice>(parent);
     if (!bridge) {
       return fail(E_INVALIDARG,
                   parent == nullptr
-                      ? "d3d12Device is null; expected a device of D3D12CreateDevice"
-                      : "d3d12Device comes from another D3D12; expected a device of the libd3d12.so beside this "
-                        "library");
+                      ? "d3d12Device is null; expected a device from D3D12CreateDevice"
+                      : "d3d12Device comes from another D3D12; expected a device of the libd3d12.so installed with "
+                        "this library");
     }
     if (bridge->build() != kBuildHash) {
-      return fail(E_FAIL,
-                  "d3d12Device is of a libd3d12.so of another build; expected the one that was installed with this "
-                  "library");
+      return fail(
+          E_FAIL,
+          "d3d12Device comes from a libd3d12.so of another build; expected the one that was installed with this "
+          "library");
     }
     if ((flags & ~DML_CREATE_DEVICE_FLAG_DEBUG) != 0) {
       return fail(E_INVALIDARG,
@@ -68,7 +69,7 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     const auto level = offered_level();
     if (!level) {
       const HRESULT code = fail(E_INVALIDARG, level.error().message);
-      if (!logged) {  // who misspelt a setting cannot be told to make another
+      if (!logged) {  // always show a misspelled setting
         show_line(LogLevel::error, level.error().message);
       }
       return code;
@@ -84,10 +85,10 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
                   format_text("minimumFeatureLevel is {}; this device offers {}{}",
                               asked ? std::string(facts::level_name(*asked)) : format_text("{:#x}", minimum),
                               facts::level_name(level.value()),
-                              level.value() == facts::kNewestLevel ? "" : ", to which ANYDML_FEATURE_LEVEL holds it"));
+                              level.value() == facts::kNewestLevel ? "" : ", as set by ANYDML_FEATURE_LEVEL"));
     }
     if (FAILED(bridge->removed_reason())) {
-      return fail(kDeviceRemoved, "d3d12Device was removed; expected one that lives");
+      return fail(kDeviceRemoved, "d3d12Device was removed; expected a live one");
     }
     const CoreDevice* device = core->device(bridge->adapter_index());
     log_line(LogLevel::info, format_text("DirectML device on {}: feature level {}", device->info->name,

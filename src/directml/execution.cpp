@@ -69,7 +69,7 @@ Status Execution::keep_constants(std::span<const std::span<const std::byte>> con
     status = device.backend->copy(queue, {constants_.handle, plans_.constants[i]}, place_at(constants[i].data()),
                                   constants[i].size());
   }
-  // The data is the application's again when the call returns.
+  // The application may reuse the data as soon as the call returns.
   BackendMark* mark = nullptr;
   const BackendStatus marked = device.backend->mark(queue, &mark);
   if (mark != nullptr) {
@@ -95,7 +95,7 @@ Status Execution::compile_plans(const GraphDef& def, const CompileOptions& optio
   const auto temporary = checked_align_bytes(program_.temporary_bytes(), kResourceAlignment);
   if (!temporary || !checked_align_bytes(initialise_.temporary_bytes(), kResourceAlignment)) {
     return Error{ErrorKind::out_of_memory,
-                 format_text("{}: what it keeps has more bytes in all than 64 bits count", label())};
+                 format_text("{}: the size of its temporary memory overflows 64 bits", label())};
   }
   properties_.PersistentResourceSize = plans_.persistent_bytes;
   properties_.TemporaryResourceSize = *temporary;
@@ -115,7 +115,7 @@ template <class Use>
 BackendStatus Execution::with_addresses(const DeviceAddress* inputs, DeviceAddress persistent,
                                         const DeviceAddress* outputs, DeviceAddress temporary,
                                         const Use& use) const noexcept {
-  // As many tensors as networks have take no memory.
+  // Enough on the stack for the tensor counts of real networks, so that they allocate nothing.
   constexpr std::size_t kFew = 512;
   DeviceAddress few[kFew];
   std::unique_ptr<DeviceAddress[]> many;
@@ -165,7 +165,7 @@ std::string Execution::bind_tensors(std::size_t first, std::uint32_t tensors, UI
         return what;
       }
       const bool bound = taken.descriptor.kind != DescriptorKind::none;
-      if (bound && !tensor.present && surface_.def != nullptr) {  // what no node of a graph reads may be anything
+      if (bound && !tensor.present && surface_.def != nullptr) {  // unread inputs of a graph may be bound
         return wrong(requirement,
                      format_text("a {} is bound to a tensor that is absent; expected DML_BINDING_TYPE_NONE, since the "
                                  "operator was created without it",
@@ -215,7 +215,7 @@ std::string Execution::bind_persistent(const DML_BINDING_DESC* given, Bindings& 
       return what;
     }
   }
-  if (has_persistent()) {  // otherwise whatever was bound is not needed
+  if (has_persistent()) {  // otherwise the binding is not needed
     bindings[persistent_slot()] = taken;
   }
   return {};
@@ -231,9 +231,8 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
   const Requirement requirement = tensor_requirement(*this, surface_.tensors[input]);
   const auto place = [&] { return core().in_buffer(to_area.buffer); };
   if (surface_.def == nullptr || !may_alias(surface_.def->desc.op->in_place, input)) {
-    return wrong(requirement,
-                 format_text("overlaps {}{}; expected ranges of their own, since {} does not work in place", to.name,
-                             place(), surface_.def == nullptr ? "a graph" : "the operator"));
+    return wrong(requirement, format_text("overlaps {}{}; expected separate ranges, since {} does not work in place",
+                                          to.name, place(), surface_.def == nullptr ? "a graph" : "the operator"));
   }
   if (!identical(from_area, to_area)) {
     return wrong(requirement,
@@ -246,7 +245,7 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
   if (!same_layout(tensor, result)) {
     return wrong(
         requirement,
-        format_text("lies over {}{} with strides {} instead of {}; expected the same layout to work in place", to.name,
+        format_text("overlaps {}{} with strides {} instead of {}; expected the same layout to work in place", to.name,
                     place(), shape_text(tensor.strides, tensor.rank), shape_text(result.strides, tensor.rank)));
   }
   return {};
@@ -304,7 +303,7 @@ std::string Execution::check_outputs(const ResolvedDescriptor* bindings, const I
 }
 
 std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
-  // Networks have hundreds of inputs and one output: few pairs, for which no memory is taken.
+  // Networks have hundreds of inputs and one output: few pairs, which fit on the stack.
   constexpr std::size_t kFewPairs = 1024;
   return std::size_t{surface_.output_count()} * surface_.tensor_count() > kFewPairs
              ? check_many_hazards(bindings)
@@ -340,7 +339,7 @@ std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
 }
 
 std::string Execution::check_temporary(const ResolvedDescriptor* bindings, const ResolvedDescriptor& temporary) const {
-  // A binding that is not needed must not overlap in any byte.
+  // A binding that is not needed must still not overlap any byte.
   const Area area =
       area_of(temporary, has_temporary() ? properties_.TemporaryResourceSize : temporary.descriptor.bytes);
   for (std::size_t i = 0; i < temporary_slot(); ++i) {
@@ -386,13 +385,13 @@ bool Execution::run_uninitialised() noexcept {
                                       "DirectML device is removed");
     } else if (!warned_.exchange(true)) {
       core().warn(("ExecuteCommandLists: " + label() +
-                   ": it was never initialized; it needs nothing of it and runs, but "
-                   "elsewhere it may not")
+                   ": it was never initialized; it does not need to be and runs, but "
+                   "other implementations may refuse")
                       .c_str());
     }
     return S_OK;
   });
-  if (has_persistent()) {  // if there was no memory to report it
+  if (has_persistent()) {  // reached if memory ran out while reporting above
     core().remove(E_INVALIDARG, "ExecuteCommandLists: an operator was executed before it was initialized");
   }
   return !has_persistent();

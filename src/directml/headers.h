@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// DirectML's header after the headers that it needs, and its ids last.
+// DirectML's header after the headers it depends on, and its ids last.
 #pragma once
 
 // clang-format off

@@ -36,7 +36,7 @@ std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
   }
   array = static_cast<const DML_BUFFER_ARRAY_BINDING*>(given.Desc);
   const std::uint32_t inputs = target.surface().input_count;
-  // A vector without elements has no address: where no binding is expected, none is needed.
+  // An empty vector may have a null address, so null is accepted if no bindings are expected.
   const bool is_null = array->Bindings == nullptr && inputs != 0;
   if (array->BindingCount != inputs || is_null) {
     return format_text("{}: {}; expected {}, one for each input tensor", target.label(),
@@ -81,7 +81,8 @@ Initialisation::Initialisation(std::shared_ptr<DmlCore> core, std::vector<ComPtr
     }
     temporary = std::max(temporary, targets_[t]->initialise_temporary_bytes());
   }
-  // One after another they have the same temporary resource. A compiled operator's bytes can be counted so far.
+  // They run one after another and share the temporary resource. Rounding up cannot overflow, since compilation checked
+  // it.
   properties_.TemporaryResourceSize = (temporary + kResourceAlignment - 1) / kResourceAlignment * kResourceAlignment;
   properties_.RequiredDescriptorCount = static_cast<UINT>(slots_.size()) + (has_temporary() ? 1U : 0U);
 }
@@ -114,7 +115,7 @@ std::string Initialisation::bind_inputs(UINT count, const DML_BINDING_DESC* give
 std::string Initialisation::bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
   std::string what = check_count(count, given, targets_.size());
   for (std::size_t t = 0; t < count && what.empty(); ++t) {
-    if (!targets_[t]->has_persistent()) {  // nothing is needed here, and something wrong is wrong nevertheless
+    if (!targets_[t]->has_persistent()) {  // no binding is needed, but a wrong one is still an error
       ResolvedDescriptor ignored{};
       what = take_binding(core(), persistent_requirement(*targets_[t].get()), given[t], ignored);
     }
@@ -144,8 +145,9 @@ std::string Initialisation::bind_persistent(const DML_BINDING_DESC* given, Bindi
   }
   return taken.descriptor.kind == DescriptorKind::none
              ? std::string()
-             : wrong(any, format_text("a {} is bound; expected none, since those of its operators are its outputs",
-                                      core().buffer_text(taken.descriptor.buffer)));
+             : wrong(any, format_text(
+                              "a {} is bound; expected none, since its operators' persistent resources are its outputs",
+                              core().buffer_text(taken.descriptor.buffer)));
 }
 
 std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const {
@@ -162,7 +164,8 @@ std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const 
   if (std::string what = check_temporary(bindings); !what.empty()) {
     return label() + ": " + what;
   }
-  // In the order of buffers and offsets neighbours tell: thousands of operators are initialised at once.
+  // Sorted by buffer and offset, so that comparing neighbors suffices: thousands of operators may be initialized at
+  // once.
   std::vector<std::size_t> order(slots_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) {
@@ -170,7 +173,7 @@ std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const 
   });
   constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
   std::size_t input = kNothing;       // the first in this buffer
-  std::size_t persistent = kNothing;  // the one in this buffer that reaches furthest so far
+  std::size_t persistent = kNothing;  // the one in this buffer with the furthest end so far
   for (std::size_t at = 0; at < order.size(); ++at) {
     const std::size_t i = order[at];
     if (at == 0 || bindings[i].descriptor.buffer != bindings[order[at - 1]].descriptor.buffer) {
@@ -185,7 +188,7 @@ std::string Initialisation::check_all(const ResolvedDescriptor* bindings) const 
     } else {
       persistent = i;
     }
-    if (input != kNothing && persistent != kNothing) {  // not even beside it
+    if (input != kNothing && persistent != kNothing) {  // not even without overlapping
       return label() + ": " +
              wrong(requirement(slots_[persistent]),
                    format_text("is in the resource bound to {}; expected a resource that no input is "
@@ -267,7 +270,7 @@ void Initialisation::run(BackendQueue* queue, const DeviceAddress* addresses, co
     }
   }
   for (const auto& target : targets_) {
-    if (!target->set_initialised()) {  // some clients do it before every execution, each time with the same data
+    if (!target->set_initialised()) {  // some clients initialize before every execution, with the same data
       com_boundary("ExecuteCommandLists", [&]() -> HRESULT {
         core().warn(("ExecuteCommandLists: " + target->label() + ": it was initialized again; once is enough").c_str());
         return S_OK;

@@ -59,12 +59,12 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
   // For code that needs the name where the object itself is not available.
   virtual void named(const std::string&) {}
 
-  // The frame of a method that returns an HRESULT.
+  // The common part of a method that returns an HRESULT.
   template <class Body>
   HRESULT unless_removed(const char* method, const Body& body) const noexcept {
     return core_->removed() ? kDeviceRemoved : com_boundary(method, body);
   }
-  // The frame of a method that does not: if body returns an error message, the device is removed.
+  // The common part of a method that returns nothing: if body returns an error message, the device is removed.
   template <class Body>
   void remove_if_wrong(const char* method, const Body& body) const noexcept {
     if (core_->removed()) {

@@ -33,7 +33,7 @@ std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator
                          operators[i] == nullptr ? "null" : "another device's");
     }
     if (!known.insert(compiled->execution().get()).second) {
-      return format_text("operators[{}] is given twice; expected each once", i);
+      return format_text("operators[{}] appears twice; expected each operator once", i);
     }
     targets.push_back(compiled->execution());
   }
@@ -73,17 +73,19 @@ std::string DmlBindingTable::set_desc(const DML_BINDING_TABLE_DESC* desc) {
                            size);
       };
       if (cpu.ptr == 0 || !parent.contains_descriptors(cpu, {0}, 1)) {
-        return "CPUDescriptorHandle lies in no CBV_SRV_UAV heap of the D3D12 device; expected one of "
+        return "CPUDescriptorHandle is not in any CBV_SRV_UAV heap of the D3D12 device; expected one from "
                "GetCPUDescriptorHandleForHeapStart, moved by the increment";
       }
       if (!parent.contains_descriptors(cpu, {0}, size)) {
         return past_the_end("CPUDescriptorHandle");
       }
       if (gpu.ptr == 0) {
-        return "GPUDescriptorHandle is 0; expected one of a heap made with D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE";
+        return "GPUDescriptorHandle is 0; expected one of a heap created with "
+               "D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE";
       }
       if (!parent.contains_descriptors({0}, gpu, 1)) {
-        return "GPUDescriptorHandle lies in no shader-visible CBV_SRV_UAV heap of the D3D12 device; expected one of "
+        return "GPUDescriptorHandle is not in any shader-visible CBV_SRV_UAV heap of the D3D12 device; expected one "
+               "from "
                "GetGPUDescriptorHandleForHeapStart, moved by the increment";
       }
       if (!parent.contains_descriptors({0}, gpu, size)) {
@@ -112,7 +114,7 @@ template <class Body>
 void DmlBindingTable::bind(const char* method, const Body& body) noexcept {
   remove_if_wrong(method, [&]() -> std::string {
     if (!work_) {
-      return with_name("the table", name()) + " is empty; expected one made for a dispatchable";
+      return with_name("the table", name()) + " is empty; expected one created for a dispatchable";
     }
     if (std::string what = body(); !what.empty()) {
       return what;
@@ -125,7 +127,7 @@ void DmlBindingTable::bind(const char* method, const Body& body) noexcept {
     }
     if (!descriptors.empty() &&
         !core().parent().write_descriptors(cpu_, descriptors.data(), static_cast<UINT>(descriptors.size()))) {
-      return "the descriptor heap of the table's CPUDescriptorHandle is gone; expected it alive";
+      return "the descriptor heap of the table's CPUDescriptorHandle was released; expected it alive";
     }
     return {};
   });
@@ -168,7 +170,8 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
     }
     if (table->work().get() != work.get()) {
       return with_name("bindings", table->name()) +
-             " is a table made for another dispatchable, or before an initializer's Reset; expected one made for " +
+             " is a table created for another dispatchable, or before an initializer's Reset; expected one created "
+             "for " +
              work->label();
     }
     if (std::string what = work->check_recording(table->bindings(), table->temporary()); !what.empty()) {
@@ -179,7 +182,7 @@ void STDMETHODCALLTYPE DmlCommandRecorder::RecordDispatch(ID3D12CommandList* lis
         known_list->record_dispatch(work.get(), table->gpu_handle(), work->properties().RequiredDescriptorCount,
                                     table->number(), work->binds_late() ? nullptr : table->bindings().data(), &why);
     if (recorded == E_OUTOFMEMORY) {
-      throw std::bad_alloc();  // becomes the reason of the removal
+      throw std::bad_alloc();  // becomes the reason for the removal
     }
     return SUCCEEDED(recorded) ? std::string()
                                : format_text("{} {}", with_name("commandList", object_name(*list)), why);

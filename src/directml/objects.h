@@ -94,7 +94,7 @@ class DmlBindingTable final
   ComPtr<Work> work_;  // null: an empty table
   D3D12_CPU_DESCRIPTOR_HANDLE cpu_{};
   D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
-  std::uint32_t number_ = 0;  // in the descriptors that it writes
+  std::uint32_t number_ = 0;  // marks the descriptors that it writes
   Bindings bindings_;
   ResolvedDescriptor temporary_{};  // kept even if the work does not need it and has no descriptor for it
 };

@@ -25,7 +25,7 @@ struct TensorBinding {
 
 struct OperatorDef {
   OpDesc desc;
-  std::vector<TensorBinding> tensors;  // as desc.tensors
+  std::vector<TensorBinding> tensors;  // in the order of desc.tensors
 
   [[nodiscard]] std::uint32_t input_count() const { return desc.input_count; }
   [[nodiscard]] std::uint32_t output_count() const { return desc.output_count; }

@@ -10,14 +10,14 @@
 namespace anydml {
 namespace {
 
-// No rule lets an array of numbers be longer than a tensor has dimensions, nor one of operators: three for each of two
-// directions.
+// Limits that no valid desc exceeds: an array of numbers has at most one per dimension, and an array of operators three
+// for each of two directions.
 constexpr UINT kMostNumbers = kMaxRank;
 constexpr UINT kMostOperators = 8;
 constexpr UINT kMostTensors = 1 << 16;
 constexpr int kDeepest = 2;
 
-// A member of the desc struct, which the caller promises to be of the operator's type.
+// A member of the desc struct; the caller guarantees that it has the operator's type.
 template <class T>
 T read_field(const void* desc, const facts::Field& field) {
   T value;
@@ -98,7 +98,7 @@ class Reader {
       case facts::FieldType::scalar_union:
         return read_union(field, argument);
     }
-    return Error{ErrorKind::internal, format_text("{}: {} is of no type that is read", op_.name, field.name)};
+    return Error{ErrorKind::internal, format_text("{}: {} has an unknown type", op_.name, field.name)};
   }
 
   static Status take(schema::Argument& argument, std::vector<Scalar> numbers) {
@@ -114,7 +114,7 @@ class Reader {
     return number ? take(argument, {*number}) : Status();
   }
 
-  // How many items the array at the field has: one where it is none.
+  // How many items the field's array has; one if the field is not an array.
   [[nodiscard]] Result<UINT> count_of(const facts::Field& field, UINT most) const {
     if (field.count_field < 0) {
       return UINT{1};
@@ -169,8 +169,7 @@ class Reader {
                                                       static_cast<std::uint32_t>(items[i].Type)));
       }
       if (depth_ == kDeepest) {
-        return invalid({op_.name, where},
-                       format_text("{} is within an operator that is within another; expected null", inner->name));
+        return invalid({op_.name, where}, format_text("{} is nested too deeply; expected null", inner->name));
       }
       if (items[i].Desc == nullptr) {
         return invalid({op_.name, where}, format_text("Desc is null; expected a {}", inner->desc_struct));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From any of the 177 desc structs to the form that the schema checks, according to the facts about its members.
+// Converts any of the 177 desc structs to the form that the schema checks, according to the facts about its members.
 #pragma once
 
 #include "base/result.h"
@@ -8,9 +8,9 @@
 
 namespace anydml {
 
-// Reads as far as the struct's own contents allow, and no further; the schema reports any mistake. An error only where
-// reading on would be unsafe or meaningless: a null Desc, an array that is impossibly long, a nested operator that is
-// not an operator.
+// Reads as far as the struct's own contents allow, and no further; the schema reports any mistake. Fails only where
+// reading on would be unsafe or meaningless: a null Desc, an array that is impossibly long, or a nested operator that
+// is not an operator.
 [[nodiscard]] Result<schema::Described> read_described(const DML_OPERATOR_DESC& desc, const facts::Operator& op);
 
 // By its number; null if DirectML has no such operator.

@@ -12,7 +12,7 @@
 namespace anydml {
 namespace {
 
-// More than any program has, and few enough that a wrong number does no harm.
+// More than any program uses, and few enough that a wrong count does no harm.
 constexpr UINT kMostInputs = 1 << 20;
 constexpr UINT kMostNodes = 1 << 24;
 
@@ -26,7 +26,7 @@ Status check_count(const char* count_name, UINT count, UINT most, const char* ar
   return {};
 }
 
-// An edge in messages: "InputEdges[3] 'weights'".
+// How messages refer to an edge: "InputEdges[3] 'weights'".
 struct EdgeWords {
   const char* array;
   UINT index;
@@ -169,8 +169,8 @@ class GraphReader {
                          : wrong(format_text("{}: {} is {}; expected less than {}", edge.text(), field, index, count));
   }
 
-  // A graph input or output as messages have it, by its place among both. Edges have names and inputs have none: the
-  // first name that an edge to it has is the one.
+  // How messages refer to a graph input or output, given its index among both. Edges have names but inputs do not, so
+  // the name of the first named edge is used.
   [[nodiscard]] std::string port_text(UINT port) const {
     const bool is_input = port < desc_.InputCount;
     std::string text =
@@ -184,7 +184,7 @@ class GraphReader {
     }
   }
 
-  // The node as messages have it, by its number in the description.
+  // How messages refer to the node, by its index in the description.
   [[nodiscard]] std::string node_text(UINT node) const {
     const NodePlace& place = places_[node];
     if (place.kind == SourceKind::constant) {
@@ -194,7 +194,7 @@ class GraphReader {
                        with_name(place.def->desc.op->name, made_.graph.nodes[place.index].name));
   }
 
-  // The tensor that an edge leads to, after all that is asked of it by itself.
+  // The tensor that an edge leads to, after all the checks on the tensor alone.
   Result<const TensorBinding*> take_target(const EdgeWords& edge, UINT node, UINT input, const GraphSource& source) {
     ANYDML_TRY(check_index(edge, "ToNodeIndex", node, desc_.NodeCount));
     const NodePlace& place = places_[node];
@@ -210,8 +210,8 @@ class GraphReader {
     }
     GraphSource& feeds = made_.graph.nodes[place.index].sources[input];
     if (feeds.kind != SourceKind::none) {
-      return wrong(format_text("{}: {} of {} is fed already; expected one edge to each input", edge.text(), tensor.name,
-                               node_text(node)));
+      return wrong(format_text("{}: {} of {} already has an edge; expected one edge to each input", edge.text(),
+                               tensor.name, node_text(node)));
     }
     feeds = source;
     return &tensor;
@@ -243,7 +243,7 @@ class GraphReader {
     TensorBinding& bound = made_.surface.tensors[edge.GraphInputIndex];
     if (bound.present && bound.owned != tensor.owned) {
       return wrong(
-          format_text("{}: {} of {} is {}OWNED_BY_DML, and another tensor that {} feeds is {}; expected all or none",
+          format_text("{}: {} of {} is {}OWNED_BY_DML, but another tensor that {} feeds is {}; expected all or none",
                       words.text(), tensor.name, node_text(edge.ToNodeIndex), tensor.owned ? "" : "not ",
                       port_text(edge.GraphInputIndex), tensor.owned ? "not" : "so"));
     }
@@ -274,8 +274,8 @@ class GraphReader {
     Extent& extent = made_.graph.nodes[source.value().index].outputs[source.value().output];
     if (extent.bytes != tensor.bytes) {
       return wrong(
-          format_text("{}: TotalTensorSizeInBytes is {} of what {} makes and {} of {} of {}; expected the "
-                      "same bytes",
+          format_text("{}: TotalTensorSizeInBytes is {} for the output of {} and {} for {} of {}; expected the "
+                      "same size",
                       words.text(), extent.bytes, node_text(edge.FromNodeIndex), tensor.bytes, tensor.name,
                       node_text(edge.ToNodeIndex)));
     }
@@ -283,7 +283,7 @@ class GraphReader {
     return {};
   }
 
-  // Data need not have the bytes that only round a tensor's size up.
+  // Data need not include the bytes that only round up a tensor's size.
   Status take_constant(const EdgeWords& words, std::uint32_t constant, const DML_INTERMEDIATE_GRAPH_EDGE_DESC& edge,
                        const TensorBinding& tensor) {
     const OpTensor& reads = places_[edge.ToNodeIndex].def->desc.tensors[edge.ToNodeInputIndex];
@@ -310,7 +310,7 @@ class GraphReader {
     }
     GraphSource& output = made_.graph.outputs[edge.GraphOutputIndex];
     if (output.kind != SourceKind::none) {
-      return wrong(format_text("{}: {} is fed already; expected one edge to each", words.text(),
+      return wrong(format_text("{}: {} already has an edge; expected one edge to each output", words.text(),
                                port_text(desc_.InputCount + edge.GraphOutputIndex)));
     }
     output = source.value();
@@ -325,7 +325,7 @@ class GraphReader {
     return {};
   }
 
-  // Nothing that is needed is left open.
+  // Every required tensor must have an edge.
   Status check_fed() const {
     for (std::size_t i = 0; i < made_.graph.nodes.size(); ++i) {
       const OperatorDef& def = *places_[number_of_[i]].def;
@@ -347,10 +347,10 @@ class GraphReader {
   const DML_GRAPH_DESC& desc_;
   const DmlCore& core_;
   GraphDef made_;
-  std::vector<NodePlace> places_;  // of each node of the description
-  std::vector<UINT> number_of_;    // of each node of the graph: its number in the description
+  std::vector<NodePlace> places_;  // for each node of the description
+  std::vector<UINT> number_of_;    // for each node of the graph, its index in the description
   std::vector<std::string> constant_names_;
-  std::vector<std::string> port_names_;  // of the graph's inputs and then of its outputs
+  std::vector<std::string> port_names_;  // for the graph's inputs, then its outputs
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From DML_GRAPH_DESC to a graph of the core. An error message names the array, the edge and the field.
+// Converts DML_GRAPH_DESC to a graph of the core. An error message names the array, the edge and the field.
 #pragma once
 
 #include <cstddef>

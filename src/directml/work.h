@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The work that is bound, recorded and run: the execution of a compiled operator, and the initialisation of several.
+// The work that is bound, recorded and run: executing a compiled operator, or initializing several.
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,11 @@
 
 namespace anydml {
 
-// The descriptors of a binding table as they were bound; an address that is not 0 means that the binding is present.
+// The descriptors of a binding table as they were bound; a nonzero address means that the binding is present.
 using Bindings = std::vector<ResolvedDescriptor>;
 
-// Bindings are checked one by one when they are made, together when the work is recorded, and again when it is
-// submitted, because the descriptors lie in the application's memory in between. Every check returns an error message,
+// Bindings are checked one by one when they are set, together when the work is recorded, and again when it is
+// submitted, because in between the descriptors are in the application's memory. Every check returns an error message,
 // or an empty string.
 class Work : public ComObject<IBridgeDispatch> {
  public:
@@ -37,12 +37,14 @@ class Work : public ComObject<IBridgeDispatch> {
   virtual std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
-  // Stored separately, and among the bindings if the work needs it. A binding that is not needed must still be valid.
+  // Kept separately, and also among the bindings if the work needs it. A binding that is not needed must still be
+  // valid.
   std::string bind_temporary(const DML_BINDING_DESC* given, Bindings& bindings, ResolvedDescriptor& temporary) const;
-  // Whether bindings may still come after the recording, up to the submission.
+  // Whether bindings may still be set after recording, up to the submission.
   [[nodiscard]] virtual bool binds_late() const { return false; }
-  // A number for the descriptors of a table that is made for this work, or reset for it. Every table has another one,
-  // unless bindings may come late: then all tables of the work have the same, and each may write what another began.
+  // The number that identifies the descriptors of a table created or reset for this work. Each table has its own
+  // number, unless bindings may come late: then all tables of the work share one, and each may complete what another
+  // began.
   [[nodiscard]] std::uint32_t table_number() const { return binds_late() ? number_ : next_number(); }
   // At recording. Bindings that may come later are checked at submission.
   virtual std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const = 0;
@@ -60,9 +62,9 @@ class Work : public ComObject<IBridgeDispatch> {
   DML_BINDING_PROPERTIES properties_{};
 
  private:
-  // Not 0, and another one than the last 4 billion times.
+  // Never 0; repeats only after 4 billion calls.
   static std::uint32_t next_number() noexcept;
-  // Warns, once, if other tables wrote over descriptors, whose recorded bindings are used.
+  // Warns, once, if other tables overwrote descriptors; the recorded bindings are then used.
   void warn_of_overwriting(const ResolvedDescriptor* descriptors, std::uint32_t count);
 
   const std::shared_ptr<DmlCore> core_;
@@ -73,7 +75,7 @@ class Work : public ComObject<IBridgeDispatch> {
   std::string name_;
 };
 
-// A compiled operator or graph. Its descriptors: the inputs, the outputs, the persistent resource if it has one, and
+// A compiled operator or graph. Its descriptors are the inputs, the outputs, the persistent resource if it has one, and
 // last the temporary resource if it has one.
 class Execution final : public Work {
  public:
@@ -91,14 +93,15 @@ class Execution final : public Work {
 
   [[nodiscard]] const Surface& surface() const { return surface_; }
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
-  // Fills the persistent resource from the owned inputs, whose addresses and places stand at their positions among the
-  // inputs, and with the values that depend only on them.
+  // Fills the persistent resource from the owned inputs, and with the values that depend only on them. The arrays have
+  // an entry for every input.
   [[nodiscard]] BackendStatus initialise(BackendQueue* queue, const DeviceAddress* inputs, const MemoryPlace* places,
                                          const BoundMemory& persistent, DeviceAddress temporary) const noexcept;
-  // Needed by initialise.
+  // The temporary memory that initialise needs.
   [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return initialise_.temporary_bytes(); }
 
-  // Called by its initialisation: records where its persistent resource is, and that it is filled. False if it was.
+  // Called by its initialization: records where its persistent resource is, and that it is filled. False if it already
+  // was.
   void set_persistent_place(DeviceAddress address) noexcept {
     persistent_place_.store(address, std::memory_order_release);
   }
@@ -115,7 +118,7 @@ class Execution final : public Work {
                                              const DeviceAddress* outputs, DeviceAddress temporary,
                                              const Use& use) const noexcept;
   std::string check_submission(const ResolvedDescriptor* bindings) override;
-  // Whether it may run although it was never initialised; it warns, or removes the device.
+  // Whether it may run although it was never initialized: warns and returns true, or removes the device.
   bool run_uninitialised() noexcept;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   // Finds outputs that share bytes with another binding.
@@ -147,8 +150,8 @@ class Execution final : public Work {
   std::atomic<DeviceAddress> persistent_place_{0};
 };
 
-// The initialisation of compiled operators. Its descriptors: for each of them the owned inputs, then the persistent
-// resource, if it has any; and last the temporary resource, if one of them needs it.
+// The initialization of compiled operators. Its descriptors are, for each operator, the owned inputs and then the
+// persistent resource, if any; and last the temporary resource, if one of them needs it.
 class Initialisation final : public Work {
  public:
   Initialisation(std::shared_ptr<DmlCore> core, std::vector<ComPtr<Execution>> targets);

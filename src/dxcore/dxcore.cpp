@@ -107,7 +107,7 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
       if (wanted.nodeIndex != 0 || wanted.segmentGroup > DXCoreSegmentGroup::NonLocal) {
         return E_INVALIDARG;
       }
-      // One memory counts, which is local; what lies farther away is the CPU's, and counted there.
+      // Only the adapter's own memory is reported, as local. Non-local memory is the CPU's and is reported there.
       DXCoreAdapterMemoryBudget budget{};
       if (wanted.segmentGroup == DXCoreSegmentGroup::Local) {
         budget.budget = is_cpu_ ? std::min(read_memory_state().available, memory_bytes_) : memory_bytes_;
@@ -131,7 +131,8 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
   [[nodiscard]] const LUID& luid() const { return luid_; }
 
  private:
-  // Calls use(address, size) with the value; kInvalidCall for an unknown property, kUnsupported for one not kept.
+  // Calls use(address, size) with the value; kInvalidCall for an unknown property, kUnsupported for a known one without
+  // a value.
   template <class Use>
   HRESULT with_property(DXCoreAdapterProperty property, Use use) const {
     const auto value = [&use](const auto& known) { return use(&known, sizeof(known)); };
@@ -155,7 +156,7 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
         return value(is_cpu_ ? memory_bytes_ : std::uint64_t{0});
       case DXCoreAdapterProperty::AcgCompatible:
         return value(true);
-      // Clients stop at the first adapter that reports that it is software; this one is the machine's own.
+      // Clients stop at the first adapter that claims to be software; this one is the machine's real processor.
       case DXCoreAdapterProperty::IsHardware:
         return value(true);
       case DXCoreAdapterProperty::IsIntegrated:
@@ -182,7 +183,7 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
 
 class AdapterList final : public ComObject<IDXCoreAdapterList> {
  public:
-  // The adapters are the process's and outlive every list.
+  // The adapters belong to the process and outlive every list.
   explicit AdapterList(std::vector<Adapter*> adapters) : adapters_(std::move(adapters)) {}
 
   HRESULT STDMETHODCALLTYPE GetAdapter(uint32_t index, REFIID riid, void** adapter) noexcept override {
@@ -197,7 +198,8 @@ class AdapterList final : public ComObject<IDXCoreAdapterList> {
   bool STDMETHODCALLTYPE IsStale() noexcept override { return false; }
   HRESULT STDMETHODCALLTYPE GetFactory(REFIID riid, void** factory) noexcept override;
 
-  // The order is the user's (ANYDML_ADAPTER) and stands: every adapter is hardware, and none is known to be faster.
+  // The user chooses the order (ANYDML_ADAPTER), so it is kept: every adapter is hardware, and none is known to be
+  // faster.
   HRESULT STDMETHODCALLTYPE Sort(uint32_t count, const DXCoreAdapterPreference* preferences) noexcept override {
     if (count == 0 || preferences == nullptr) {
       return E_INVALIDARG;
@@ -217,8 +219,8 @@ class AdapterList final : public ComObject<IDXCoreAdapterList> {
   std::vector<Adapter*> adapters_;
 };
 
-// One for the process, as are its adapters: a client may compare their pointers. Never destroyed; the reference that
-// keeps it is ours.
+// One per process, like its adapters, because a client may compare their pointers. Never destroyed: it keeps a
+// reference to itself.
 class Factory final : public ComObject<IDXCoreAdapterFactory> {
  public:
   explicit Factory(std::vector<Adapter*> adapters) : adapters_(std::move(adapters)) {}
@@ -260,7 +262,8 @@ class Factory final : public ComObject<IDXCoreAdapterFactory> {
     return E_INVALIDARG;
   }
 
-  // Adapters never disappear and lists never become stale here, so clients may register for that but are never called.
+  // Adapters never disappear and lists never become stale here, so clients may register for such events but are never
+  // called.
   bool STDMETHODCALLTYPE IsNotificationTypeSupported(DXCoreNotificationType type) noexcept override {
     return type == DXCoreNotificationType::AdapterListStale || type == DXCoreNotificationType::AdapterNoLongerValid;
   }
@@ -307,7 +310,7 @@ HRESULT Factory::get(Factory*& factory) {
     log_line(LogLevel::error, settings.error().message);
     return E_INVALIDARG;
   }
-  // Before the lock is taken, which a fork takes too: to look for devices runs the code of others, who may fork.
+  // Outside the lock, because fork handlers take it too, and looking for devices runs third-party code that may fork.
   const size_t count = core->device_count();
   if (count == 0) {
     return E_FAIL;  // the core has logged why

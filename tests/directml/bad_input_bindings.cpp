@@ -94,7 +94,7 @@ std::vector<Case> binding_cases() {
          const auto readback = create_buffer(p.dml.d3d12.Get(), 96, D3D12_HEAP_TYPE_READBACK);
          bind_output(p.table.Get(), {readback.Get(), 0, 96});
        })},
-      {"a buffer without ALLOW_UNORDERED_ACCESS", kRemoval, "OutputTensor: the buffer was made without",
+      {"a buffer without ALLOW_UNORDERED_ACCESS", kRemoval, "OutputTensor: the buffer was created without",
        binding([](Program& p) {
          const auto properties = heap_properties(D3D12_HEAP_TYPE_DEFAULT);
          const auto desc = buffer_desc(96);
@@ -108,7 +108,7 @@ std::vector<Case> binding_cases() {
          p.table->BindInputs(0, nullptr);
        })},
       {"Bind after the table's heap is gone", kRemoval,
-       "the descriptor heap of the table's CPUDescriptorHandle is gone", binding([](Program& p) {
+       "the descriptor heap of the table's CPUDescriptorHandle was released", binding([](Program& p) {
          p.heap.Reset();
          bind_output(p.table.Get(), p.whole(2));
        })},
@@ -146,7 +146,7 @@ std::vector<Case> binding_cases() {
          p.bind_good();
          p.dml.recorder->RecordDispatch(p.dml.queue.list.Get(), p.compiled.Get(), nullptr);
        })},
-      {"RecordDispatch: a table of another operator", kRemoval, "a table made for another dispatchable",
+      {"RecordDispatch: a table of another operator", kRemoval, "a table created for another dispatchable",
        binding([](Program& p) {
          p.bind_good();
          const auto other = p.dml.compile(p.op.Get());
@@ -220,7 +220,7 @@ std::vector<Case> binding_cases() {
          return S_OK;
        }},
       {"ExecuteCommandLists: volatile descriptors that another operator's table wrote over", kRemoval,
-       "ATensor: another binding table wrote over its descriptor after the dispatch was recorded",
+       "ATensor: another binding table overwrote its descriptor after the dispatch was recorded",
        [](Program& p) -> HRESULT {
          p.prepare(DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
          p.bind_good();

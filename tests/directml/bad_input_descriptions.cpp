@@ -237,7 +237,7 @@ std::vector<Case> rule_cases() {
          static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ACTIVATION_RELU, nullptr};
          desc.FusedActivation = &kFused;
        })},
-      {"operators fused into one another without end", E_INVALIDARG, "is within an operator that is within another",
+      {"operators fused into one another without end", E_INVALIDARG, "is nested too deeply",
        creating_fused([](DML_ELEMENT_WISE_ADD1_OPERATOR_DESC& desc) {
          static DML_ELEMENT_WISE_ADD1_OPERATOR_DESC inner;
          static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ELEMENT_WISE_ADD1, &inner};

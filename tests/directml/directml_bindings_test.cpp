@@ -178,7 +178,7 @@ TEST_F(WrittenOver, AnInitializerKeepsTheBindingsOfItsRecording) {
   ASSERT_EQ(removed(), S_OK) << anydml_last_error();
   EXPECT_EQ(modulus.result(), kFloorResult);
   ASSERT_EQ(heard.size(), 1U);
-  expect_heard(0, {"ExecuteCommandLists: initializer: another binding table wrote over 2 of its 2 descriptors",
+  expect_heard(0, {"ExecuteCommandLists: initializer: another binding table overwrote 2 of its 2 descriptors",
                    "the recorded bindings are used"});
 }
 
@@ -205,7 +205,7 @@ TEST_F(WrittenOver, EachDispatchHasTheBindingsOfItsOwnTable) {
   EXPECT_EQ(modulus.result(), kFloorResult);
   EXPECT_EQ(download_as<int>(dml->queue, other.Get()), (std::vector<int>{3, -4, 4, -3}));
   ASSERT_EQ(heard.size(), 1U);  // once for an operator
-  expect_heard(0, {"ELEMENT_WISE_MODULUS_FLOOR 'remainders': another binding table wrote over 2 of its 3 descriptors"});
+  expect_heard(0, {"ELEMENT_WISE_MODULUS_FLOOR 'remainders': another binding table overwrote 2 of its 3 descriptors"});
 }
 
 // A table that is reset counts as another one, even where it has nothing bound yet.

@@ -160,7 +160,7 @@ TEST_F(GraphNames, ThatAreNotNamesDoNotSpoilTheLine) {
     const std::string text = said();
     EXPECT_EQ(text.find_first_of("\n\x1b\xff"), std::string::npos) << text;
     EXPECT_LT(text.size(), 400U);
-    EXPECT_NE(text.find("is fed already; expected one edge to each input"), std::string::npos) << text;
+    EXPECT_NE(text.find("already has an edge; expected one edge to each input"), std::string::npos) << text;
   }
 }
 
@@ -182,7 +182,7 @@ TEST(Names, AreWideAndBecomeUtf8) {
     ASSERT_EQ(buffer->SetName(given.c_str()), S_OK);
     void* mapped = nullptr;
     EXPECT_EQ(buffer->Map(0, nullptr, &mapped), E_INVALIDARG);
-    EXPECT_SAID("ID3D12Resource::Map " + shown + ": the heap is not one the CPU reaches");
+    EXPECT_SAID("ID3D12Resource::Map " + shown + ": the CPU cannot access this heap");
   }
   // By the other way to set it, and without it again.
   const GUID name_id = {0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};

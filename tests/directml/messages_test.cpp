@@ -105,7 +105,7 @@ TEST_F(Messages, ALineThatComesAgainIsShownLessOften) {
     EXPECT_EQ(device->CreateHeap(&desc, IID_PPV_ARGS(&heap)), E_INVALIDARG);
   }
   const std::string text = captured.end();
-  const std::string line = "anydml: ID3D12Device::CreateHeap: SizeInBytes is 0; expected more";
+  const std::string line = "anydml: ID3D12Device::CreateHeap: SizeInBytes is 0; expected a positive size";
   if (log_is_default()) {
     std::string expected = line + "\n";
     for (const char* times : {"2", "4", "8", "16", "32", "64"}) {

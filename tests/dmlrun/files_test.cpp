@@ -119,8 +119,8 @@ TEST_F(Files, InputsLieUnderTheirFolder) {
 
 TEST_F(Files, InputsOutsideAreRefused) {
   const std::string advice =
-      ", outside 'ROOT/in'; expected a file in that folder: --input_path names another, --allow-outside takes files "
-      "from anywhere";
+      ", outside 'ROOT/in'; expected a file in that folder: --input_path selects another folder, --allow-outside "
+      "allows files anywhere";
   EXPECT_EQ(relative(input_error("../outside.npy")), "'../outside.npy' leads to 'ROOT/outside.npy'" + advice);
   EXPECT_EQ(relative(input_error((root_ / "outside.npy").string())),
             "'ROOT/outside.npy' leads to 'ROOT/outside.npy'" + advice);
@@ -140,19 +140,20 @@ TEST_F(Files, InputsOutsideAreRefused) {
 
 TEST_F(Files, InputsAreRegularFilesThatAreThere) {
   EXPECT_EQ(input_error(""), "the file's name is empty; expected a path");
-  EXPECT_EQ(input_error(std::string_view("a.npy\0b", 7)), "'a.npy\\x00b' holds a NUL byte; expected a path without");
+  EXPECT_EQ(input_error(std::string_view("a.npy\0b", 7)),
+            "'a.npy\\x00b' contains a NUL byte; expected a path without one");
   EXPECT_EQ(relative(input_error("x.npy")),
-            "'x.npy' is not there (looked in 'ROOT/in'); --input_path names another folder");
+            "'x.npy' does not exist (looked in 'ROOT/in'); --input_path selects another folder");
   EXPECT_EQ(relative(input_error("a.npy/x")),
-            "'a.npy/x' is not there (looked in 'ROOT/in'); --input_path names another folder");
-  EXPECT_EQ(relative(input_error((root_ / "in/x.npy").string())), "'ROOT/in/x.npy' is not there");
+            "'a.npy/x' does not exist (looked in 'ROOT/in'); --input_path selects another folder");
+  EXPECT_EQ(relative(input_error((root_ / "in/x.npy").string())), "'ROOT/in/x.npy' does not exist");
   EXPECT_EQ(input_error("sub"), "'sub' is a folder; expected a file");
   EXPECT_EQ(input_error("."), "'.' is a folder; expected a file");
   ASSERT_EQ(mkfifo((root_ / "in/pipe").c_str(), 0600), 0);
   EXPECT_EQ(input_error("pipe"), "'pipe' is a pipe, socket or device; expected a regular file");
   fs::create_symlink("nowhere", root_ / "in/dangling");
   EXPECT_EQ(relative(input_error("dangling")),
-            "'dangling' is not there (looked in 'ROOT/in'); --input_path names another folder");
+            "'dangling' does not exist (looked in 'ROOT/in'); --input_path selects another folder");
   fs::create_symlink("loop", root_ / "in/loop");
   EXPECT_EQ(input_error("loop"), "'loop' cannot be found: Too many levels of symbolic links");
   EXPECT_EQ(input_error(std::string(5000, 'n')),
@@ -177,7 +178,7 @@ TEST_F(Files, AllowOutsideTakesInputsFromAnywhere) {
   EXPECT_EQ(input((root_ / "outside.npy").string()), root_ / "outside.npy");
   EXPECT_EQ(input("c.npy"), root_ / "here/c.npy");
   EXPECT_EQ(relative(input_error("x.npy")),
-            "'x.npy' is not there (looked in 'ROOT/in' and 'ROOT/here'); --input_path names another folder");
+            "'x.npy' does not exist (looked in 'ROOT/in' and 'ROOT/here'); --input_path selects another folder");
   EXPECT_EQ(input_error("/dev/zero"), "'/dev/zero' is a pipe, socket or device; expected a regular file");
 }
 
@@ -197,8 +198,8 @@ TEST_F(Files, OutputsLieUnderTheirFolder) {
 
 TEST_F(Files, OutputsOutsideAreRefused) {
   const std::string advice =
-      ", outside 'ROOT/out'; expected a file in that folder: --output_path names another, --allow-outside takes files "
-      "from anywhere";
+      ", outside 'ROOT/out'; expected a file in that folder: --output_path selects another folder, --allow-outside "
+      "allows files anywhere";
   EXPECT_EQ(relative(output_error("../x")), "'../x' leads to 'ROOT/x'" + advice);
   EXPECT_EQ(relative(output_error((root_ / "x").string())), "'ROOT/x' leads to 'ROOT/x'" + advice);
   EXPECT_EQ(relative(output_error("new/../../x")), "'new/../../x' leads to 'ROOT/x'" + advice);
@@ -215,7 +216,7 @@ TEST_F(Files, OutputsOutsideAreRefused) {
 
 TEST_F(Files, OutputsAreFilesOrNotThereYet) {
   EXPECT_EQ(output_error(""), "the file's name is empty; expected a path");
-  EXPECT_EQ(output_error(std::string_view("\0", 1)), "'\\x00' holds a NUL byte; expected a path without");
+  EXPECT_EQ(output_error(std::string_view("\0", 1)), "'\\x00' contains a NUL byte; expected a path without one");
   EXPECT_EQ(output_error("new/"), "'new/' names a folder; expected a file");
   EXPECT_EQ(output_error("."), "'.' is a folder; expected a file");
   fs::create_directory(root_ / "out/sub");
@@ -228,7 +229,7 @@ TEST_F(Files, OutputsAreFilesOrNotThereYet) {
   fs::create_symlink("../nowhere", root_ / "out/dangling");
   for (const char* name : {"dangling", "dangling/x"}) {
     EXPECT_EQ(relative(output_error(name)),
-              "'" + std::string(name) + "': 'ROOT/out/dangling' is a link to what is not there; expected none");
+              "'" + std::string(name) + "': 'ROOT/out/dangling' is a dangling link; expected none");
   }
 }
 
@@ -393,7 +394,7 @@ TEST_F(Files, AreNotWrittenOverFoldersAndDevices) {
   EXPECT_EQ(relative(write(root_ / "pipe", {"x"}).error().message),
             "'ROOT/pipe' is a pipe, socket or device; expected a regular file or a new one");
   EXPECT_EQ(relative(write(root_ / "outside.npy/x", {"x"}).error().message),
-            "'ROOT/outside.npy' cannot be made: Not a directory");
+            "'ROOT/outside.npy' cannot be created: Not a directory");
   if (geteuid() != 0) {
     fs::permissions(root_ / "out", fs::perms::owner_read | fs::perms::owner_exec);
     EXPECT_EQ(relative(write(root_ / "out/x", {"x"}).error().message),

@@ -104,7 +104,7 @@ class Memory(unittest.TestCase):
                         self.assertEqual(status, 0 if right else 2, error)
                         if not right:
                             said = error or out.read_text()
-                            self.assertRegex(said, r"needs .* for .*; that makes .*, and --max-memory allows|"
+                            self.assertRegex(said, r"needs .* for .*; the total is .*, but --max-memory allows|"
                                                    r"--max-memory of .* allows a model of")
                             self.assertFalse(list(folder.glob("out.*")))
                         for path in folder.glob("out.*"):
@@ -113,12 +113,13 @@ class Memory(unittest.TestCase):
     def test_what_was_needed_for_what_is_said(self):
         folder = empty_folder("memory")
         for wanted, *case in (
-                ("model.json: resources.B: needs 8.0 MiB for its buffer; that makes 16.0 MiB (16.0 MiB of buffers, 1024 "
-                 "bytes of objects), and --max-memory allows 12.0 MiB", 12, []),
-                ("dispatchables.d.desc: needs 8.0 MiB for the tensors that DirectML keeps; that makes 32.0 MiB (24.0 MiB "
-                 "of buffers, 8.0 MiB of tensors that DirectML keeps, ", 28, []),
-                ("commands[0]: needs 31.0 MiB for recording and timing dispatches; that makes ", 40, ["-i", "1000000"]),
-                ("model.json: needs 8.0 MiB for copying a buffer to or from the device; that makes ", 36,
+                ("model.json: resources.B: needs 8.0 MiB for its buffer; the total is 16.0 MiB (16.0 MiB of buffers, "
+                 "1024 bytes of objects), but --max-memory allows 12.0 MiB", 12, []),
+                ("dispatchables.d.desc: needs 8.0 MiB for the tensors that DirectML keeps; the total is 32.0 MiB "
+                 "(24.0 MiB of buffers, 8.0 MiB of tensors that DirectML keeps, ", 28, []),
+                ("commands[0]: needs 31.0 MiB for recording and timing dispatches; the total is ", 40,
+                 ["-i", "1000000"]),
+                ("model.json: needs 8.0 MiB for copying a buffer to or from the device; the total is ", 36,
                  ["--disable_custom_heaps"])):
             (folder / "model.json").write_text(json.dumps(model(
                 {name: constant(2 * MIB) for name in ("A", "B", "Out")}, {"d": floor(2 * MIB, True)},

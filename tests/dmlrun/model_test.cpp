@@ -241,18 +241,18 @@ TEST(ModelReader, FindsEveryFaultInOneLook) {
     "B": {"initialValues": {"valueCount": 1, "value": 2}, "sizeInByte": 4}},
     "dispatchables": {"x": {"type": "ELEMENT_WISE_ADD", "desc": {"ATensor": 5}}, "y": {"type": "onnx"}},
     "commands": [{"type": "print", "resource": "C"}, {"type": "halt"}], "extra": 1})");
-  EXPECT_EQ(
-      all_text(read.problems),
-      "resources.A.initialValues[0]: 256 is not a UINT8 (0 to 255)\n"
-      "resources.A.initialValues[1]: -1 is not a UINT8 (0 to 255)\n"
-      "resources.A.initialValues[2]: is a string; expected a whole number\n"
-      "resources.B.initialValues: initialValuesDataType is missing; expected the type of the values\n"
-      "resources.B.sizeInByte: unknown field; did you mean 'sizeInBytes'?\n"
-      "dispatchables.x.desc.ATensor: is a number; expected an object with DataType and Sizes\n"
-      "dispatchables.y.type: is onnx, which needs ONNX Runtime; that is not run here, expected an operator or a graph\n"
-      "commands[0].resource: 'C' is not a resource of this model\n"
-      "commands[1].type: 'halt' is not a command\n"
-      "extra: unknown field\n");
+  EXPECT_EQ(all_text(read.problems),
+            "resources.A.initialValues[0]: 256 is not a UINT8 (0 to 255)\n"
+            "resources.A.initialValues[1]: -1 is not a UINT8 (0 to 255)\n"
+            "resources.A.initialValues[2]: is a string; expected a whole number\n"
+            "resources.B.initialValues: initialValuesDataType is missing; expected the type of the values\n"
+            "resources.B.sizeInByte: unknown field; did you mean 'sizeInBytes'?\n"
+            "dispatchables.x.desc.ATensor: is a number; expected an object with DataType and Sizes\n"
+            "dispatchables.y.type: is onnx, which needs ONNX Runtime; that is not supported, expected an operator or a "
+            "graph\n"
+            "commands[0].resource: 'C' is not a resource of this model\n"
+            "commands[1].type: 'halt' is not a command\n"
+            "extra: unknown field\n");
 }
 
 TEST(ModelReader, ListsNoMoreFaultsThanPeopleRead) {
@@ -281,11 +281,11 @@ TEST(ModelReader, AddsUpWhatItTakesBeforeAnyIsMade) {
   EXPECT_FALSE(ReadModel(model(most / page * page / 8 + 1), kLimit).problems.none());
   EXPECT_EQ(
       all_text(ReadModel(model(kLimit / 8), kLimit).problems),
-      format_text("resources.A: needs 1024 bytes for its objects; that makes 1.0 MiB (1.0 MiB of buffers, 1024 bytes "
-                  "of objects), and --max-memory allows 1.0 MiB\n"));
+      format_text("resources.A: needs 1024 bytes for its objects; the total is 1.0 MiB (1.0 MiB of buffers, 1024 bytes "
+                  "of objects), but --max-memory allows 1.0 MiB\n"));
   EXPECT_EQ(
       all_text(ReadModel(model(kLimit / 4), kLimit).problems),
-      "resources.A: needs 2.0 MiB for its buffer; that makes 2.0 MiB (2.0 MiB of buffers), and --max-memory allows "
+      "resources.A: needs 2.0 MiB for its buffer; the total is 2.0 MiB (2.0 MiB of buffers), but --max-memory allows "
       "1.0 MiB\n");
   EXPECT_FALSE(ReadModel(model(18446744073709551615ULL), ~std::uint64_t{0}).problems.none());
   EXPECT_FALSE(ReadModel(model(2305843009213693951ULL), kLimit).problems.none());
@@ -305,9 +305,9 @@ TEST(MemoryBudget, SaysOnceWhatWasNeededForWhat) {
   EXPECT_TRUE(memory.over());
   EXPECT_FALSE(memory.take(For::model, 1, say));  // for there is no telling what was left out
   EXPECT_EQ(said,
-            std::vector<std::string>{"needs 40.0 MiB for copying a buffer to or from the device; that makes 130.0 "
+            std::vector<std::string>{"needs 40.0 MiB for copying a buffer to or from the device; the total is 130.0 "
                                      "MiB (60.0 MiB of buffers, 30.0 MiB of tensors that DirectML keeps, 40.0 MiB "
-                                     "of copies on the way), and --max-memory allows 100.0 MiB"});
+                                     "of copies in transit), but --max-memory allows 100.0 MiB"});
   MemoryBudget endless;
   EXPECT_TRUE(endless.take(For::buffers, ~std::uint64_t{0}, say));
   MemoryBudget small(1);

@@ -115,25 +115,25 @@ TEST(NpyHeader, KnowsEveryType) {
 
 TEST(NpyHeader, RefusesOtherElementsWithAdvice) {
   const auto refused = [](const char* descr) { return error(file(described(descr, "(1,)"), 4)); };
-  EXPECT_EQ(refused("'>f4'"), "is big endian ('>f4'); expected little endian, as a.astype('<f4') makes it");
-  EXPECT_EQ(refused("'|b1'"), "holds bool elements ('|b1'); expected a number type, as a.astype('|u1') makes it");
+  EXPECT_EQ(refused("'>f4'"), "is big endian ('>f4'); expected little endian, for example a.astype('<f4')");
+  EXPECT_EQ(refused("'|b1'"), "holds bool elements ('|b1'); expected a number type, for example a.astype('|u1')");
   EXPECT_EQ(refused("'<c8'"),
-            "holds complex elements ('<c8'); expected a real type: save a.real and a.imag by themselves");
-  EXPECT_EQ(refused("'<U3'"), "holds strings ('<U3'); expected a number type, as a.astype('<f4') makes it");
-  EXPECT_EQ(refused("'|S3'"), "holds strings ('|S3'); expected a number type, as a.astype('<f4') makes it");
+            "holds complex elements ('<c8'); expected a real type: save a.real and a.imag separately");
+  EXPECT_EQ(refused("'<U3'"), "holds strings ('<U3'); expected a number type, for example a.astype('<f4')");
+  EXPECT_EQ(refused("'|S3'"), "holds strings ('|S3'); expected a number type, for example a.astype('<f4')");
   EXPECT_EQ(refused("'|O'"),
-            "holds Python objects ('|O'), a pickle; expected a number type, as a.astype('<f4') makes it where each is "
+            "holds Python objects ('|O'), a pickle; expected a number type, for example a.astype('<f4') if each is "
             "a number");
-  EXPECT_EQ(refused("'<M8[D]'"), "holds dates or times ('<M8[D]'); expected a number type, as a.view('<i8') makes it");
-  EXPECT_EQ(refused("'|V2'"), "holds elements of bytes without meaning ('|V2'); expected a number type");
+  EXPECT_EQ(refused("'<M8[D]'"), "holds dates or times ('<M8[D]'); expected a number type, for example a.view('<i8')");
+  EXPECT_EQ(refused("'|V2'"), "holds untyped bytes ('|V2'); expected a number type");
   EXPECT_EQ(refused("'<f16'"), "holds elements of type '<f16'; expected f2, f4, f8, i1 to i8 or u1 to u8");
   EXPECT_EQ(refused("'<f1'"), "holds elements of type '<f1'; expected f2, f4, f8, i1 to i8 or u1 to u8");
   for (const char* descr : {"''", "'f4'", "'f'", "'<F4'", "'<x4'", "'float32'", "'<\x1b'"}) {
-    EXPECT_NE(refused(descr).find("', which is not known; expected such as '<f4'"), std::string::npos) << descr;
+    EXPECT_NE(refused(descr).find("', which is unknown; expected a type such as '<f4'"), std::string::npos) << descr;
   }
   for (const char* descr : {"[('a', '<f4')]", "('<f4', (2,))"}) {
     EXPECT_EQ(refused(descr),
-              "holds structured elements; expected elements of one number type: save each field by itself, "
+              "holds structured elements; expected elements of one number type: save each field separately, "
               "np.save(file, a['field'])");
   }
 }
@@ -144,7 +144,7 @@ TEST(NpyHeader, TakesFortranOrderThatMakesNoDifference) {
   }
   EXPECT_TRUE(read(file(described("'|u1'", "(2, 0, 3)", "True"))).ok());
   EXPECT_EQ(error(file(described("'|u1'", "(2, 1, 3)", "True"), 6)),
-            "is in Fortran order; expected C order, as np.ascontiguousarray(a) makes it");
+            "is in Fortran order; expected C order, for example np.ascontiguousarray(a)");
 }
 
 TEST(NpyHeader, MustMatchTheFilesSize) {
@@ -161,11 +161,12 @@ TEST(NpyHeader, MustMatchTheFilesSize) {
 
 TEST(NpyHeader, RefusesShapesBeyondCounting) {
   EXPECT_EQ(error(file(described("'<f4'", "(4294967296, 4294967296)"))),
-            "has a shape of more bytes than 64 bits count, (4294967296, 4294967296) of FLOAT32; expected what a file "
-            "can hold");
-  EXPECT_EQ(error(file(described("'<f4'", "(4611686018427387904,)"))),
-            "has a shape of more bytes than 64 bits count, (4611686018427387904,) of FLOAT32; expected what a file can "
-            "hold");
+            "has a shape whose byte count overflows 64 bits, (4294967296, 4294967296) of FLOAT32; expected one that "
+            "fits in a file");
+  EXPECT_EQ(
+      error(file(described("'<f4'", "(4611686018427387904,)"))),
+      "has a shape whose byte count overflows 64 bits, (4611686018427387904,) of FLOAT32; expected one that fits in "
+      "a file");
   EXPECT_EQ(error(file(described("'|u1'", "(18446744073709551616,)"))),
             "has 18446744073709551616 in its shape; expected sizes of at most 18446744073709551615");
   EXPECT_TRUE(read(file(described("'<f4'", "(18446744073709551615, 18446744073709551615, 0)"))).ok());
@@ -181,8 +182,8 @@ TEST(NpyHeader, RefusesWhatIsNoHeader) {
   EXPECT_EQ(error(""), "is not a .npy file; expected \\x93NUMPY at its start");
   EXPECT_EQ(error("\x93NUMP"), "is not a .npy file; expected \\x93NUMPY at its start");
   EXPECT_EQ(error("PK\x03\x04 an .npz"), "is not a .npy file; expected \\x93NUMPY at its start");
-  EXPECT_EQ(error(std::string("\x93NUMPY\x01\x01v\0", 10)), "is of .npy version 1.1; expected 1.0, 2.0 or 3.0");
-  EXPECT_EQ(error(std::string("\x93NUMPY\x04\x00v\0", 10)), "is of .npy version 4.0; expected 1.0, 2.0 or 3.0");
+  EXPECT_EQ(error(std::string("\x93NUMPY\x01\x01v\0", 10)), "has .npy version 1.1; expected 1.0, 2.0 or 3.0");
+  EXPECT_EQ(error(std::string("\x93NUMPY\x04\x00v\0", 10)), "has .npy version 4.0; expected 1.0, 2.0 or 3.0");
   EXPECT_EQ(error(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12)),
             "has a header of 4294967307 bytes; expected at most 65536");
   const std::string whole = make_npy_header(DataType::INT32, Shape{});

@@ -84,7 +84,7 @@ TEST(OperatorModel, FaultsAreNamed) {
   EXPECT_EQ(fault("ADD", {"f4:2"}),
             "ELEMENT_WISE_ADD needs BTensor; expected --input BTensor=FILE.npy, or a type and sizes such as --input "
             "BTensor=float32:2x3");
-  EXPECT_EQ(fault("ADD", {"f4:2", "f4:2", "f4:2"}), "--input 'f4:2' is one more than ELEMENT_WISE_ADD takes");
+  EXPECT_EQ(fault("ADD", {"f4:2", "f4:2", "f4:2"}), "--input 'f4:2' is one too many for ELEMENT_WISE_ADD");
   EXPECT_EQ(fault("ADD", {"A=f4:2", "A=f4:2"}), "--input ATensor is given more than once");
   EXPECT_EQ(fault("ADD", {"ATensr=f4:2"}),
             "--input 'ATensr' is not an input of ELEMENT_WISE_ADD; did you mean 'ATensor'?");
@@ -93,10 +93,10 @@ TEST(OperatorModel, FaultsAreNamed) {
   EXPECT_EQ(fault("REDUCE", {"f4:2"}, {"Axis=1"}),
             "--attribute 'Axis' is not an attribute of REDUCE; did you mean 'Axes'?");
   EXPECT_EQ(fault("REDUCE", {"f4:2"}, {"Axes=1,,2"}),
-            "--attribute Axes is '1,,2'; expected a value as models have it, or numbers such as 1,2");
+            "--attribute Axes is '1,,2'; expected a value as in models, or numbers such as 1,2");
   EXPECT_EQ(fault("REDUCE", {"f4:2"}, {"Axes=0", "Function=SUMM"}),
             "REDUCE: Function: 'SUMM' is not a DML_REDUCE_FUNCTION; did you mean 'SUM'?");
-  EXPECT_NE(fault("CAST", {"f4:2"}).find("--result OutputTensor=TYPE:SIZES says it"), std::string::npos);
+  EXPECT_NE(fault("CAST", {"f4:2"}).find("specify it with --result OutputTensor=TYPE:SIZES"), std::string::npos);
   EXPECT_EQ(fault("CAST", {"f4:2"}, {}, {"Outptu=i4:2"}),
             "--result 'Outptu' is not an output of CAST; expected one of OutputTensor");
   for (const char* wrong : {"f4", "f4:", "f4:0", "f4:2x", "f4:2y3", "f4:-1", "f4:99999999999", "f5:2", ":2", "",

@@ -58,11 +58,11 @@ class Values(unittest.TestCase):
                 (["--input", "Ouut=1"], "--input: 'Ouut' is not a resource of this model; did you mean 'Out'?"),
                 (["--input", "A"], "--input: is 'A'; expected the name of a resource, = and values"),
                 (["--input", "A=1,2"], "--input A: '1,2' has 2 elements; expected 3, which 'A' has"),
-                (["--input", "A=random:2:1"], "--input A: high is 1; expected 2, which low is, or more"),
+                (["--input", "A=random:2:1"], "--input A: high is 1; expected at least 2, the value of low"),
                 (["--input", "A=1e99"], "--input A: 1e99 is too large for FLOAT32"),
                 (["--input", "A=short.npy"], "--input A: 'short.npy': "),
                 (["--input", "A=huge.npy"], "--input A: 'huge.npy': "),
-                (["--input", "A=./absent.npy"], "--input A: './absent.npy' is not there"),
+                (["--input", "A=./absent.npy"], "--input A: './absent.npy' does not exist"),
                 (["--output", "Out=x.png"], "--output Out: 'x.png' is an image"),
                 (["--atol", "-1"], "--atol"),
                 (["--expct", "Out=1"], "--expct is not an option of run; did you mean '--expect'?")):
@@ -105,7 +105,7 @@ class Operators(unittest.TestCase):
         for arguments, sentence in (
                 (["SOFTMAXX"], "'SOFTMAXX' is not an operator of DirectML; did you mean 'SOFTMAX'?"),
                 (["RELU", "--input", "f4:65536x65536"], "--max-memory"),
-                (["RELU", "--input", "f4:4294967295x4294967295"], "what a memory can hold"),
+                (["RELU", "--input", "f4:4294967295x4294967295"], "fits in memory"),
                 (["RELU", "--input", "absent.npy"], "'absent.npy' cannot be read: No such file or directory"),
                 (["RELU", "--input", "uint8:2"], "InputTensor: DataType is UINT8; expected"),
                 (["RELU", "--expect", "Outt=1"], "--expect: 'Outt' is not an output of ACTIVATION_RELU"),

@@ -23,7 +23,7 @@ TEST(UnbuiltInModels, IsFoundByItsName) {
   EXPECT_EQ(found[0].path, "dispatchables.two.desc");
   EXPECT_EQ(found[0].reason,
             "ACTIVATION_RELU is an operator of DirectML that is not built here yet; dmlrun operators --built lists "
-            "those that are");
+            "the available ones");
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST(ParseElement, SaysWhatIsWrongWithAnInteger) {
   EXPECT_EQ(error("300", DataType::UINT8), "300 is not a UINT8 (0 to 255)");
   for (const char* text : {"3.0", "1e3", "nan", "-inf"}) {
     EXPECT_EQ(error(text, DataType::INT32), std::string(text) +
-                                                " is not a whole number; INT32 takes -2147483648 to 2147483647, "
+                                                " is not a whole number; INT32 accepts -2147483648 to 2147483647, "
                                                 "written without point or exponent");
   }
   for (const char* text : {"", "abc", " 1", "1 ", "0x10", "--", "1,5"}) {
@@ -112,7 +112,7 @@ TEST(ParseElement, SaysWhatIsWrongWithAnInteger) {
   }
   for (const char* text : {"+1", "007", "-00", "1-1", ".5"}) {
     EXPECT_EQ(error(text, DataType::UINT64),
-              "'" + std::string(text) + "' is not a number as JSON writes it; expected the like of -12, 0.5 or 1e-3");
+              "'" + std::string(text) + "' is not a JSON number; expected a number such as -12, 0.5 or 1e-3");
   }
   EXPECT_EQ(error(std::string(5000, '1'), DataType::INT64),
             std::string(40, '1') + "... is not an INT64 (-9223372036854775808 to 9223372036854775807)");
@@ -146,7 +146,7 @@ TEST(ParseElement, RefusesWhatIsNoDecimalFloat) {
   }
   for (const char* text : {"+1", ".5", "5.", "1e", "1e+", "01", "1.e3", "1.5.5", "1-"}) {
     EXPECT_EQ(error(text, DataType::FLOAT16),
-              "'" + std::string(text) + "' is not a number as JSON writes it; expected the like of -12, 0.5 or 1e-3");
+              "'" + std::string(text) + "' is not a JSON number; expected a number such as -12, 0.5 or 1e-3");
   }
 }
 

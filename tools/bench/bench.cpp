@@ -50,11 +50,11 @@ struct Failure {
   std::string message;
 };
 
-// A device whose memory is not the CPU's: what is asked of it by default.
+// The defaults for a device whose memory is not the CPU's.
 constexpr std::int64_t kDeviceElements = std::int64_t{1} << 28;
 constexpr std::int64_t kDeviceSamples = std::int64_t{1} << 20;
 constexpr int kDeviceRounds = 11;
-constexpr double kDeviceMemory = 0.7;  // that the tensors may take
+constexpr double kDeviceMemory = 0.7;  // the fraction of the device's memory that tensors may use
 
 template <class T>
 std::vector<T> parse_all(const std::vector<std::string>& texts, const char* option,
@@ -62,19 +62,19 @@ std::vector<T> parse_all(const std::vector<std::string>& texts, const char* opti
   std::vector<T> parsed;
   for (const std::string& text : texts) {
     if (!parse(text, parsed)) {
-      throw Failure{2, fmt::format("{}: '{}' is not one of its values (--help)", option, text)};
+      throw Failure{2, fmt::format("{}: '{}' is not a valid value (see --help)", option, text)};
     }
   }
   return parsed;
 }
 
-// Where the time per element is held against that of `tensor`, and so that must be measured too.
+// The case whose time per element a strided case is compared with; it must be measured too.
 std::string reference_name(Case of) {
   of.layout = Layout::tensor;
   return of.name();
 }
 
-// memory_elements: how many the size "memory" has; 0: as many as parse_size says.
+// memory_elements: the element count of the size "memory"; 0 means the one from parse_size.
 std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   const auto types = parse_all(options.types, "--types", parse_type);
   const auto operators = parse_all(options.operators, "--operators", parse_operator);
@@ -100,7 +100,8 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
       cases.push_back(of);
     }
   };
-  // Data outside, so that memory is filled seldom; layouts inside, so that what is compared is measured close in time.
+  // Data in the outer loop, so that memory is rarely refilled; layouts in the inner loop, so that results to compare
+  // are measured close together in time.
   const auto add_all = [&](anydml_type type, const Data& kind) {
     for (const Size& size : sizes) {
       for (const Row* row : operators) {
@@ -134,7 +135,7 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   return cases;
 }
 
-// What a device takes, by who measures it there.
+// The cases that a device supports, grouped by the class that measures them.
 struct DeviceCases {
   std::vector<Case> modulus;
   std::vector<Case> others;
@@ -166,7 +167,7 @@ class BothDeviceMeasurers {
   std::optional<DeviceRowMeasurer> others_;
 };
 
-// As many elements as the device has memory for.
+// Halves the size until the cases fit in the device's memory.
 std::vector<Case> select_for_device(const Options& options, std::uint64_t memory_bytes) {
   std::int64_t elements = kDeviceElements;
   const auto most = static_cast<std::uint64_t>(kDeviceMemory * static_cast<double>(memory_bytes));
@@ -181,7 +182,7 @@ std::vector<Case> select_for_device(const Options& options, std::uint64_t memory
   }
   if (const std::uint64_t bytes = DeviceCases(cases).bytes(); bytes > most) {
     throw Failure{
-        2, fmt::format("--sizes: the tensors take {} MiB, and the adapter has {}", bytes >> 20, memory_bytes >> 20)};
+        2, fmt::format("--sizes: the tensors need {} MiB, but the adapter has {}", bytes >> 20, memory_bytes >> 20)};
   }
   return cases;
 }
@@ -191,7 +192,7 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
-// One line on a terminal, which the next replaces.
+// One line on a terminal, replaced by the next one.
 class Progress {
  public:
   explicit Progress(std::size_t total) : total_(total), shown_(isatty(STDERR_FILENO) != 0) {}
@@ -216,7 +217,7 @@ class Progress {
 template <class Measures>
 void measure_cases(const std::vector<Case>& cases, Measures& measurer, Report& report) {
   const Progress progress(cases.size());
-  std::map<std::string, double> times;  // per element, by name
+  std::map<std::string, double> times;  // per element, by case name
   std::size_t width = 0;
   for (const Case& of : cases) {
     width = std::max(width, of.row->name.size());
@@ -241,7 +242,7 @@ void measure_cases(const std::vector<Case>& cases, Measures& measurer, Report& r
   }
 }
 
-// How the help names what an option takes; completion lists the values of these.
+// The value names in the help; completion lists the values of these.
 constexpr const char* kTypesName = "TYPES";
 constexpr const char* kOperatorsName = "OPERATORS";
 constexpr const char* kLayoutsName = "LAYOUTS";
@@ -250,32 +251,36 @@ constexpr const char* kDataName = "DATA";
 constexpr const char* kPassName = "PASS";
 
 void set_up(CLI::App& app, Options& options) {
-  app.add_option("-a,--adapter", options.adapter,
-                 "the adapter's name or a part of its description (sets ANYDML_ADAPTER). One with memory of its own is "
-                 "measured by itself: the modulus through DirectML and by the device's clock, other operators through "
-                 "the C API by the wall clock, reductions not")
+  app.add_option(
+         "-a,--adapter", options.adapter,
+         "the adapter's name or part of its description (sets ANYDML_ADAPTER). An adapter with its own memory is "
+         "measured separately: the modulus through DirectML with the device's clock, other operators through "
+         "the C API with the wall clock; reductions are not measured")
       ->type_name("NAME");
-  app.add_option("--types", options.types,
-                 "FLOAT32, ... UINT64; floats, integers or all. Of operators with several types: that of the first "
-                 "input; of IF that of the choice")
+  app.add_option(
+         "--types", options.types,
+         "FLOAT32, ... UINT64; floats, integers or all. For operators with several types: the type of the first "
+         "input; for IF, the type of the values chosen from")
       ->delimiter(',')
       ->type_name(kTypesName)
       ->capture_default_str();
   app.add_option("--operators", options.operators,
-                 "by DirectML's names, with or without ELEMENT_WISE_ and ACTIVATION_, in any case: add, relu, "
+                 "DirectML's names, with or without ELEMENT_WISE_ and ACTIVATION_, in any case: add, relu, "
                  "reduce_sum, cast_int8 (to INT8); or modulus, elementwise, cast, reduce, fill, all. "
-                 "--list-operators names them")
+                 "--list-operators lists them")
       ->delimiter(',')
       ->type_name(kOperatorsName)
       ->capture_default_str();
-  app.add_option("--layouts", options.layouts,
-                 "element-wise: tensor, scalar, dividend, row, transposed, stride2, stride2_all, rows7, rows1000, "
-                 "dims8, inplace; reductions: inner, outer, whole; or all. Those that an operator does not have are "
-                 "left out [tensor, and scalar for two inputs; inner, outer and whole]")
+  app.add_option(
+         "--layouts", options.layouts,
+         "element-wise: tensor, scalar, dividend, row, transposed, stride2, stride2_all, rows7, rows1000, "
+         "dims8, inplace; reductions: inner, outer, whole; or all. Layouts that an operator does not support are "
+         "skipped [tensor, and scalar for two inputs; inner, outer and whole]")
       ->delimiter(',')
       ->type_name(kLayoutsName);
   app.add_option("--sizes", options.sizes,
-                 "a tensor of 8 KiB (l1), 128 KiB (l2), 64 MiB or the last cache, on another adapter 268,435,456 "
+                 "a tensor of 8 KiB (l1), 128 KiB (l2), 64 MiB or the size of the last-level cache, or on another "
+                 "adapter 268,435,456 "
                  "elements (memory); all: these three; a number of elements; curve: 16 to 16,777,216 elements")
       ->delimiter(',')
       ->type_name(kSizesName)
@@ -287,34 +292,35 @@ void set_up(CLI::App& app, Options& options) {
       ->type_name(kDataName)
       ->capture_default_str();
   app.add_option("--filter", options.filter,
-                 "only cases whose name matches this regular expression (--list names them)")
+                 "only cases whose name matches this regular expression (--list prints the names)")
       ->type_name("REGEX");
-  app.add_option("--threads", options.threads, "threads of the library and of the pass (sets ANYDML_THREADS)")
+  app.add_option("--threads", options.threads, "threads for the library and the memory pass (sets ANYDML_THREADS)")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
-  app.add_option("--min-time", options.min_time, "seconds for a case, at least (0.3; quick: 0.02)")
+  app.add_option("--min-time", options.min_time, "minimum seconds per case (0.3; quick: 0.02)")
       ->check(CLI::Range(0.0, 600.0))
       ->type_name("SECONDS");
-  app.add_option("--rounds", options.rounds, "operator and pass in turn, at least (7; quick: 3; another adapter: 11)")
+  app.add_option("--rounds", options.rounds,
+                 "minimum rounds, alternating operator and pass (7; quick: 3; another adapter: 11)")
       ->check(CLI::Range(3, 1001))
       ->type_name("N");
-  app.add_option("--samples", options.samples, "elements of each case that are checked; on another adapter 1,048,576")
+  app.add_option("--samples", options.samples, "elements to check in each case; 1,048,576 on another adapter")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--pass", options.pass, "plain, or streaming: stores past the cache (x86-64)")
+  app.add_option("--pass", options.pass, "plain, or streaming: stores that bypass the cache (x86-64)")
       ->check(CLI::IsMember({"plain", "streaming"}).description(""))
       ->type_name(kPassName)
       ->capture_default_str();
-  app.add_option("--json", options.json, "write everything to this file")->type_name("FILE");
-  app.add_flag("--quick", options.quick, "3 rounds and 0.02 s a case: to see that it runs, not for figures");
-  app.add_flag("--list", options.list, "name the cases and stop");
-  app.add_flag("--list-operators", options.list_operators, "name the operators with the types they take, and stop");
-  app.add_flag("--latency", options.latency, "the cost of small calls and dispatches, instead of the cases");
-  app.add_flag("--scaling", options.scaling, "the cases by 1, 2, 4 ... threads, instead of the cases by all");
+  app.add_option("--json", options.json, "write all results to this file")->type_name("FILE");
+  app.add_flag("--quick", options.quick, "3 rounds and 0.02 s per case, as a smoke test; the figures are not reliable");
+  app.add_flag("--list", options.list, "list the cases and exit");
+  app.add_flag("--list-operators", options.list_operators, "list the operators with their types and exit");
+  app.add_flag("--latency", options.latency, "measure the cost of small calls and dispatches instead of the cases");
+  app.add_flag("--scaling", options.scaling, "measure the cases with 1, 2, 4 ... threads instead of all threads");
 }
 
-// The options of a child that measures the same cases by another number of threads.
+// The options of a child process that measures the same cases with another number of threads.
 std::vector<std::string> child_arguments(const Options& options, const Settings& settings) {
   std::vector<std::string> arguments;
   const auto add = [&](const char* option, const std::vector<std::string>& values) {
@@ -365,7 +371,7 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   }
   Report report;
   report.arguments = arguments;
-  // Both start a process, which comes before the first use of the library here.
+  // Both start a process, which must happen before this process first uses the library.
   std::optional<Reference> reference;
   if (!options.list && !options.list_operators) {
     report.machine.target = find_target();
@@ -387,7 +393,7 @@ int run_options(const Options& options, const std::vector<std::string>& argument
     chosen.layouts = {"tensor", "inner"};
   }
   if (options.scaling && on_device) {
-    throw Failure{2, "--scaling is by threads of the CPU, and this adapter is none"};
+    throw Failure{2, "--scaling varies the number of CPU threads, but this adapter is not a CPU"};
   }
   const std::vector<Case> cases =
       on_device ? select_for_device(chosen, report.machine.memory_bytes) : select(chosen, 0);
@@ -398,7 +404,7 @@ int run_options(const Options& options, const std::vector<std::string>& argument
     return 0;
   }
   if (cases.empty()) {
-    throw Failure{2, "no case is left by these options"};
+    throw Failure{2, "these options exclude every case"};
   }
   if (on_device) {
     report.settings.min_rounds = kDeviceRounds;
@@ -462,10 +468,10 @@ int run_options(const Options& options, const std::vector<std::string>& argument
 }
 
 constexpr const char* kAbout =
-    "Measures operators beside a pass over memory that moves the same bytes, and checks a sample of every result. Of "
-    "reductions the pass reads alone, of fills it writes alone.";
+    "Compares the speed of operators with a pass over memory that moves the same bytes, and checks a sample of every "
+    "result. For reductions the pass only reads; for fills it only writes.";
 
-// What was written and is no option, and which it may have been.
+// Reports an unknown option, and suggests the nearest known one.
 int complain_of_strangers(const CLI::App& app) {
   const std::string written = app.remaining().front();
   std::string nearest;
@@ -477,7 +483,7 @@ int complain_of_strangers(const CLI::App& app) {
       nearest = name;
     }
   }
-  fmt::print(stderr, "dmlrun bench: {:.80} is not an option of bench{} (dmlrun bench --help names them)\n", written,
+  fmt::print(stderr, "dmlrun bench: {:.80} is not an option of bench{} (dmlrun bench --help lists them)\n", written,
              nearest.empty() ? std::string() : fmt::format("; did you mean {}?", nearest));
   return 2;
 }
@@ -515,7 +521,7 @@ int run(const std::vector<std::string>& arguments, const std::vector<std::string
   CLI::App app(kAbout, "dmlrun bench");
   try {
     set_up(app, options);
-    // CLI11 takes them from the back.
+    // CLI11 expects the arguments in reverse order.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     return run_options(options, arguments, self, app.count("--samples") != 0);
   } catch (const CLI::ExtrasError&) {
@@ -529,7 +535,7 @@ int run(const std::vector<std::string>& arguments, const std::vector<std::string
     fmt::print(stderr, "dmlrun bench: {}\n", failure.message);
     return 1;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "dmlrun bench: no memory for tensors of this size\n");
+    fmt::print(stderr, "dmlrun bench: not enough memory for tensors of this size\n");
     return 1;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A row over placed tensors as a call of the C API.
+// A benchmark row over placed tensors, as a C API call.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -18,10 +18,10 @@ class Call {
   Call& operator=(const Call&) = delete;
   ~Call() { anydml_compiled_release(compiled_); }
 
-  // Empty where the library has compiled it and every run has succeeded; otherwise its sentence.
+  // Empty if the library compiled it and every run succeeded; otherwise the error message.
   [[nodiscard]] const std::string& error() const { return error_; }
   void run(std::span<const void* const> inputs, void* output);
-  // Of a device that works later: gives it the work, and a later run() waits for all of it.
+  // On an asynchronous device: submits the work; a later run() waits for all of it.
   void start(std::span<const void* const> inputs, void* output);
 
  private:

@@ -14,17 +14,18 @@ namespace {
 constexpr std::string_view kLayouts[] = {"tensor",  "scalar",      "dividend", "row",      "transposed",
                                          "stride2", "stride2_all", "rows7",    "rows1000", "dims8",
                                          "inplace", "inner",       "outer",    "whole"};
-constexpr std::int64_t kMostColumns = 4096;  // of a reduction, and of a row that is repeated
+constexpr std::int64_t kMostColumns = 4096;  // in a reduction, and in a repeated row
 
-// Sizes by what a tensor takes. Three tensors of the first fit the smallest first-level cache about, 32 KiB, and of the
-// second half a MiB; one of the last is at least as large as the last cache, so that three are far beyond it.
+// Named sizes, by the bytes of one tensor. Three tensors of the first size about fit in the smallest L1 cache, 32 KiB,
+// and three of the second in 512 KiB. One tensor of the last size is at least as large as the last-level cache, so
+// three are far beyond it.
 struct NamedSize {
   std::string_view name;
   std::int64_t bytes;
 };
 constexpr NamedSize kSizes[] = {{"l1", 8 << 10}, {"l2", 128 << 10}, {"memory", 64 << 20}};
 
-// The curve of time against size: 2^4 elements and on, by fours.
+// The curve of time against size: from 2^4 elements, in factors of four.
 constexpr int kCurveFirst = 4;
 constexpr int kCurveLast = 24;
 
@@ -64,7 +65,7 @@ bool is_reduction(Layout layout) {
   return layout == Layout::inner || layout == Layout::outer || layout == Layout::whole;
 }
 
-// The input that a layout has as one element or one row; none where the row has too few.
+// The input that a layout repeats as one element or one row; none if the operator has fewer than two inputs.
 std::optional<std::size_t> repeated_input(const Row& row, Layout layout) {
   const auto tensors = row.tensors();
   if (tensors.size() < 2) {
@@ -141,7 +142,7 @@ std::int64_t Placement::offset(const Extents& strides, std::int64_t element) con
 
 namespace {
 
-// The sizes alone. False where they do not fit the number of elements.
+// Sets only the sizes. False if the layout does not fit the number of elements.
 bool place_sizes(Placement& p, Layout layout, std::int64_t count) {
   const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(count))) - 1;  // 2^bits <= count
   p.rank = 2;
@@ -200,7 +201,7 @@ void place_strides(Placement& p, const Row& row, Layout layout) {
       }
       break;
     case Layout::dims8: {
-      // The dividend's rows are padded, and the divisor's outer dimensions lie in the opposite order.
+      // The dividend's rows are padded, and the divisor's outer dimensions are stored in the opposite order.
       std::int64_t padded = 72;
       for (std::size_t i = 7; i-- > 0;) {
         p.inputs[tensors.front()].strides[i] = padded;
@@ -240,7 +241,7 @@ Placement place_packed(const Row& row, int rank, const Extents& sizes, const std
 
 std::optional<Placement> place(const Case& of) {
   const Row& row = *of.row;
-  // Of mixed types the widest is meant by a size in bytes.
+  // For mixed types, a size in bytes refers to the widest type.
   const auto widest =
       static_cast<std::int64_t>(std::max(anydml_type_size(of.type), anydml_type_size(row.output_type(of.type))));
   const std::int64_t count = of.size.bytes != 0 ? of.size.bytes / widest : of.size.elements;

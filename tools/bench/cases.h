@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is measured: a case is a type, a row, a layout, a size and a kind of data.
+// The cases to measure: a case is a type, a row, a layout, a size and a kind of data.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -17,13 +17,13 @@
 namespace anydml::bench {
 
 enum class Layout {
-  tensor,       // tensor by tensor, packed
-  scalar,       // the divisor (the last of several inputs) is one element, by stride 0
-  dividend,     // the dividend (the first of one type) is one element
+  tensor,       // all operands packed tensors
+  scalar,       // the divisor (the last of several inputs) is one element, with stride 0
+  dividend,     // the dividend (the input before the last) is one element
   row,          // the divisor is one row for all rows
-  transposed,   // the divisor, or the only input, is walked down its columns
+  transposed,   // the divisor, or the only input, is read down its columns
   stride2,      // every second element of the inputs
-  stride2_all,  // and of the output
+  stride2_all,  // also of the output
   rows7,        // rows of 7 elements, 8 apart, in all tensors
   rows1000,     // rows of 1,000 elements, 1,024 apart, in all tensors
   dims8,        // eight dimensions, 64 innermost, none of which can be merged
@@ -36,14 +36,14 @@ enum class Layout {
 struct Data {
   enum class Kind { ordinary, hard, gap };
   Kind kind = Kind::ordinary;
-  int gap = 0;  // in binades, of kind gap
+  int gap = 0;  // in binades, for kind gap
 
   bool operator==(const Data&) const = default;
 };
 
 struct Size {
   std::string name;        // "l1", or the number
-  std::int64_t bytes = 0;  // of a tensor; 0: `elements` says it
+  std::int64_t bytes = 0;  // bytes of a tensor; 0 if `elements` gives the size
   std::int64_t elements = 0;
 };
 
@@ -57,12 +57,12 @@ struct Case {
   [[nodiscard]] std::string name() const;
 };
 
-// Sizes of a tensor that is one element.
+// The sizes of a one-element tensor.
 inline constexpr std::array<std::int64_t, 8> kOnes{1, 1, 1, 1, 1, 1, 1, 1};
 
 using Extents = std::array<std::int64_t, 8>;
 
-// Where a tensor lies: strides in elements, and how many elements of memory it reaches over.
+// How a tensor is laid out: strides in elements, and the number of elements of memory that it spans.
 struct Placed {
   Extents strides{};
   std::int64_t extent = 1;
@@ -71,37 +71,37 @@ struct Placed {
 // The tensors of a case.
 struct Placement {
   int rank = 0;
-  Extents sizes{};         // of the inputs; of element-wise operators and fills also of the output
-  Extents output_sizes{};  // 1 where a reduction goes along
+  Extents sizes{};         // of the inputs; for element-wise operators and fills, also of the output
+  Extents output_sizes{};  // 1 in reduced dimensions
   std::array<bool, 8> is_reduced{};
-  std::vector<Placed> inputs;  // as many as the row has; those that are one element in every layout stay as made
+  std::vector<Placed> inputs;  // one per input; inputs that are always one element keep the defaults
   Placed output;
   std::int64_t elements = 0;         // of `sizes`
   std::int64_t output_elements = 0;  // of `output_sizes`
 
-  // Where the element of that number is, walked last dimension fastest.
+  // The offset of an element by its index, with the last dimension varying fastest.
   [[nodiscard]] std::int64_t offset(const Extents& strides, std::int64_t element) const;
 };
 
-// Tensors without gaps, of any sizes.
+// Tensors without gaps, of any size.
 Placement place_packed(const Row& row, int rank, const Extents& sizes, const std::array<bool, 8>& is_reduced);
 
-// None where the layout is not the row's, or does not fit the size: eight dimensions need 8,192 elements, a row its
-// own.
+// Nothing if the layout does not apply to the row or does not fit the size: eight dimensions need 8,192 elements, and a
+// row layout at least one row.
 std::optional<Placement> place(const Case& of);
 
-// The layouts of a row that nobody asked for by name.
+// The layouts of a row if the user names none.
 std::vector<Layout> default_layouts(const Row& row);
 
-// Whether that input is walked, and so an array of the pass: not one that the layout or the row has once.
+// Whether the pass streams over that input: false for an input that the layout or the row has only once.
 bool is_stream(const Case& of, std::size_t input);
-// Whether its time per element is to be held against that of `tensor`.
+// Whether its time per element is to be compared with that of `tensor`.
 bool is_strided(Layout layout);
 
 std::string_view name_of(Layout layout);
 std::string name_of(const Data& data);
 
-// Each takes a comma-separated list's item, or "all"; adds to `to`, false where it is not understood.
+// Each parses one item of a comma-separated list, or "all", and appends to `to`; false if the item is invalid.
 bool parse_type(std::string_view text, std::vector<anydml_type>& to);
 bool parse_layout(std::string_view text, std::vector<Layout>& to);
 bool parse_size(std::string_view text, std::vector<Size>& to);
@@ -110,8 +110,8 @@ bool parse_data(std::string_view text, std::vector<Data>& to);
 // For completion and help.
 std::vector<std::string> layout_words();
 
-// The gaps of the curve against them, for data "gaps"; empty for an integer type.
+// The exponent gaps to measure, for data "gaps"; empty for an integer type.
 std::span<const int> gaps_of(anydml_type type);
-inline constexpr int kAllGaps = -1;  // a Data of this gap stands for them until the type is known
+inline constexpr int kAllGaps = -1;  // stands for all gaps until the type is known
 
 }  // namespace anydml::bench

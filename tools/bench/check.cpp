@@ -14,11 +14,11 @@
 namespace anydml::bench {
 namespace {
 
-// The remainder is exact in every format; what floor adds to it is rounded once, in that format.
+// The remainder is exact in every format; the floor correction is rounded once, in that format.
 template <class T>
 T expected(T a, T b, bool floor) {
   if constexpr (std::is_same_v<T, Half>) {
-    // A sum of two of them is exact as a double.
+    // The sum of two such values is exact as a double.
     const double divisor = to_double(b);
     double m = std::fmod(to_double(a), divisor);
     if (floor) {
@@ -72,7 +72,7 @@ T read(const void* from, std::int64_t element) {
   return value;
 }
 
-// The numbers of the elements that are looked at. An odd step meets every lane of a vector and every place in a chunk.
+// The indices of the elements to check. An odd step reaches every lane of a vector and every position in a chunk.
 std::vector<std::int64_t> sample_of(std::int64_t elements, std::int64_t samples) {
   constexpr std::int64_t kEnd = 64;
   const std::int64_t step = std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, samples)) | 1;
@@ -86,7 +86,7 @@ std::vector<std::int64_t> sample_of(std::int64_t elements, std::int64_t samples)
   return chosen;
 }
 
-// A few outputs of a reduction: the first, the last and some between.
+// A few outputs of a reduction: the first, the last and some in between.
 std::vector<std::int64_t> outputs_of(std::int64_t count) {
   constexpr std::int64_t kMost = 16;
   std::vector<std::int64_t> chosen;
@@ -103,7 +103,7 @@ void append(Bytes& to, const void* from, std::int64_t element, std::size_t size)
   to.insert(to.end(), first, first + size);
 }
 
-// What the reference is asked, packed, and where the answers lie in the operator's own output.
+// The packed inputs for the reference, and where its answers are in the operator's own output.
 struct Question {
   Placement placement;
   std::vector<Bytes> inputs;
@@ -116,7 +116,7 @@ Question question_of(const Case& of, const Placement& placement, std::span<const
   const Layout layout = of.layout;
   Question question;
   question.inputs.resize(inputs.size());
-  std::vector<std::int64_t> elements;  // of the inputs
+  std::vector<std::int64_t> elements;  // indices in the inputs
   if (row.family == Family::reduce) {
     const std::int64_t columns = placement.sizes[1];
     Extents sizes = placement.sizes;
@@ -133,7 +133,7 @@ Question question_of(const Case& of, const Placement& placement, std::span<const
     }
     question.placement = place_packed(row, placement.rank, sizes, placement.is_reduced);
   } else if (row.family == Family::fill) {
-    // What an element is depends on where it is: the reference makes them all.
+    // An element's value depends on its index, so the reference computes all of them.
     question.placement = place_packed(row, placement.rank, placement.sizes, {});
     for (std::int64_t element = 0; element < placement.elements; ++element) {
       question.places.push_back(placement.offset(placement.output.strides, element));
@@ -190,7 +190,7 @@ Check check_modulus(const Case& of, const Placement& placement, const void* a, c
 
 namespace {
 
-// places: where the reference's answers lie in `out`.
+// places: where the reference's answers are in `out`.
 Check compare(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
               const void* out, const std::vector<std::int64_t>& places, Reference& reference) {
   Check result;
@@ -210,7 +210,7 @@ Check compare(const Row& row, anydml_type type, const Placement& placement, std:
       }
       if (result.wrong++ == 0) {
         result.first_wrong =
-            fmt::format("{} of the output is {}, by the plain kernels {}", places[i], show(actual), show(right));
+            fmt::format("{} of the output is {}, but the plain kernels give {}", places[i], show(actual), show(right));
       }
     }
   });

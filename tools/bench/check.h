@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Results against others. Of the modulus: the C library's fmod and the compiler's integers. Of every other row: the
-// library's plain kernels, which are the definitions, by one thread in a process of its own; the tests hold those
-// against arithmetic that is not the library's.
+// Checks results against independent ones. The modulus is checked against the C library's fmod and the compiler's
+// integers; every other row against the library's plain kernels, which are the definitions, run with one thread in a
+// separate process. The tests check those kernels against arithmetic that is not the library's.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@ namespace anydml::bench {
 struct Check {
   std::uint64_t checked = 0;
   std::uint64_t wrong = 0;
-  std::string first_wrong;  // a sentence
+  std::string first_wrong;  // a message
 };
 
-// Looks at `samples` elements or so, spread over the tensor with its first and last among them; all, if there are
-// fewer. Of a reduction it looks at some outputs; of a fill at all.
+// Checks about `samples` elements, spread over the tensor and including its first and last; all, if there are fewer.
+// For a reduction it checks some outputs; for a fill, all of them.
 Check check(const Case& of, const Placement& placement, std::span<const void* const> inputs, const void* out,
             std::int64_t samples, Reference& reference);
 
-// Results and what they were computed of, both packed, against the reference.
+// Checks packed results of packed inputs against the reference.
 Check check_packed(const Row& row, anydml_type type, const Placement& placement,
                    std::span<const std::vector<std::byte>> inputs, std::span<const std::byte> out,
                    Reference& reference);
 
-// The modulus alone, which needs no reference.
+// Checks the modulus only, which needs no reference.
 Check check_modulus(const Case& of, const Placement& placement, const void* a, const void* b, const void* out,
                     std::int64_t samples);
 

@@ -64,7 +64,7 @@ T with_exponent(int exponent, std::uint64_t random) {
   return std::bit_cast<T>(static_cast<Bits>(kept | sign | static_cast<Bits>(Bits(exponent) << F::kFraction)));
 }
 
-// What does not depend on the data. False: it is one of the others.
+// Operands whose values do not depend on the data. False if the operand is not one of them.
 template <class T>
 bool draw_special(std::vector<T>& values, Operand operand, Random& random) {
   if constexpr (is_float<T>) {
@@ -83,7 +83,7 @@ bool draw_special(std::vector<T>& values, Operand operand, Random& random) {
   return false;
 }
 
-// From where to where the argument of a function is; false if the operand is none.
+// The range of a function's argument; false if the operand is not an argument.
 bool find_range(Operand operand, double& least, double& most) {
   switch (operand) {
     case Operand::argument:
@@ -167,7 +167,7 @@ void fill(void* to, std::size_t elements, anydml_type type, const Data& data, Op
     Random random(kSeed + (operand == Operand::divisor ? 1 : 0));
     const std::size_t period = std::min(elements, operand == Operand::divisor ? kPeriod - 3 : kPeriod);
     const std::vector<T> values = draw<T>(period, data, operand, random);
-    // By the team, so that a page is first touched by the thread that will walk it.
+    // By the team, so that each page is first touched by the thread that will use it.
     team.share(elements, 4096, [&](std::size_t begin, std::size_t end) {
       while (begin < end) {
         const std::size_t from = begin % period;
@@ -191,7 +191,7 @@ void fill_single(void* to, anydml_type type, const Data& data, Operand operand) 
         case Data::Kind::ordinary:
           value = from_double<T>(operand == Operand::dividend ? 271.828182845904523536 : 2.71828182845904523536);
           break;
-        case Data::Kind::hard:  // as far from the other operand, on average, as another draw of bits would be
+        case Data::Kind::hard:  // average distance of random bits to the other operand
           value = with_exponent<T>(operand == Operand::dividend ? kMiddle * 3 / 2 : kMiddle / 2, 0x2b7e151628aed2a6);
           break;
         default:

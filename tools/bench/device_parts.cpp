@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::uint64_t kSetBytes = std::uint64_t{384} << 20;  // far beyond any device's cache
 constexpr std::uint64_t kMostSets = 64;
-// The clock ticks coarsely, and to read it takes a launch: a sample is as many runs as make this.
+// The clock is coarse, and reading it takes a launch, so a sample has enough runs to last this long.
 constexpr double kSampleSeconds = 4e-3;
 constexpr std::uint64_t kMostRuns = 1000;
 constexpr int kMostRounds = 101;
-constexpr std::int64_t kWindow = 1 << 16;  // consecutive elements of a sample that is checked
+constexpr std::int64_t kWindow = 1 << 16;  // consecutive elements of a checked sample
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void DeviceCall::run(std::uint64_t run, bool to_the_end) {
 
 Samples time_calls(std::span<DeviceCall* const> things, const std::vector<std::uint64_t>& runs, int rounds) {
   Samples seconds(things.size());
-  std::vector<std::uint64_t> next(things.size());  // every sample goes on with the set after the last
+  std::vector<std::uint64_t> next(things.size());  // every sample continues with the set after the last one used
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < things.size(); ++i) {
       const double begin = seconds_now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Shared by the two ways to measure on a device: several sets of small tensors, samples that are long enough, values in
-// the device's memory, and the results that are checked.
+// the device's memory, and the results to check.
 #pragma once
 
 #include <cstddef>
@@ -19,33 +19,33 @@ namespace anydml::bench {
 using Buffer = client::ComPtr<ID3D12Resource>;
 using Bytes = std::vector<std::byte>;
 
-inline constexpr std::uint64_t kDeviceAlignment = 256;  // where a set begins
-// Values are made once by the CPU, then copied over and over: the device's memory may hold thousands of millions.
+inline constexpr std::uint64_t kDeviceAlignment = 256;  // of the start of a set
+// The CPU computes these values once and copies them repeatedly: the device's memory may hold billions.
 inline constexpr std::uint64_t kDeviceBlock = std::uint64_t{1} << 24;  // elements
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Small tensors are there several times and taken in turn, so that a run does not find what the last left in a cache.
+// Small tensors exist several times and are used in turn, so that a run does not find its data in a cache.
 [[nodiscard]] std::uint64_t sets_for(std::uint64_t bytes_of_one);
 
-// The row of the benchmark that is the pass of another one.
+// The benchmark row that serves as the memory pass of another row.
 [[nodiscard]] const Row& row_named(const char* name);
 
-// An operator of the C API over each set of the device's buffers.
+// A C API operator over each set of the device's buffers.
 class DeviceCall {
  public:
   struct Place {
     std::uint64_t first;
-    std::uint64_t step;  // to the next set
+    std::uint64_t step;  // bytes to the next set
   };
 
   DeviceCall(const Row& row, anydml_type type, const Placement& placement, std::vector<Place> inputs, Place output,
              std::uint64_t sets)
       : call_(row, type, placement), inputs_(std::move(inputs)), output_(output), sets_(sets) {}
 
-  // Empty where the library has compiled it and every run has succeeded; otherwise its sentence.
+  // Empty if the library compiled it and every run succeeded; otherwise the error message.
   [[nodiscard]] const std::string& error() const { return call_.error(); }
-  // Gives the device run number `run`; or all that was given is done at its end.
+  // Submits run number `run`, or waits until everything submitted is done.
   void run(std::uint64_t run, bool to_the_end);
 
  private:
@@ -59,21 +59,21 @@ class DeviceCall {
   std::uint64_t sets_;
 };
 
-using Samples = std::vector<std::vector<double>>;  // of each thing that is timed, in seconds a run
-// Of each thing `rounds` samples of as many runs as `runs` says, by turns.
+using Samples = std::vector<std::vector<double>>;  // for each timed item, in seconds per run
+// Takes `rounds` samples of each item in turn; a sample of item i has runs[i] runs.
 using Timer = std::function<Samples(const std::vector<std::uint64_t>& runs, int rounds)>;
 
-// By the wall clock.
+// With the wall clock.
 [[nodiscard]] Samples time_calls(std::span<DeviceCall* const> things, const std::vector<std::uint64_t>& runs,
                                  int rounds);
-// For about the time of a case, after a warm-up that finds out how many runs make a sample.
+// Measures for about the time of a case, after a warm-up that determines how many runs make a sample.
 [[nodiscard]] Samples time_long(std::size_t things, const Settings& settings, const Timer& timer);
 
-// Memory through which values go to the device's.
+// Memory through which values are copied to the device.
 class Staging {
  public:
   Staging(client::Device& device, std::uint64_t bytes);
-  // The values of the whole buffer are those of the block, again and again.
+  // Fills the whole buffer by repeating the block.
   void fill(const Buffer& buffer, std::uint64_t bytes, const Bytes& block);
 
  private:
@@ -81,7 +81,7 @@ class Staging {
   Buffer memory_;
 };
 
-// Memory of the default device for calls of the C API, which take it on every device. Throws DeviceFailure.
+// Memory of the default device for C API calls, which accept it on every device. Throws DeviceFailure.
 class CallMemory {
  public:
   explicit CallMemory(std::uint64_t bytes);
@@ -94,19 +94,19 @@ class CallMemory {
   }
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
   void read(std::uint64_t offset, std::span<std::byte> bytes) const;
-  // The values of the first bytes are those of the block, again and again.
+  // Fills the first bytes by repeating the block.
   void fill(std::uint64_t bytes, const Bytes& block);
 
  private:
   anydml_memory* memory_ = nullptr;
 };
 
-// Calls take(element, its bytes) for windows of consecutive elements of the output, spread over the first set with its
-// first and last elements among them; or for the first window only.
+// Calls take(element, its bytes) for windows of consecutive output elements, spread over the first set and including
+// its first and last elements; or only for the first window.
 using ReadBytes = std::function<void(std::uint64_t offset, std::span<std::byte> bytes)>;
 void read_windows(const ReadBytes& read, const Placement& placement, std::size_t element_size, std::int64_t samples,
                   bool only_first, const std::function<void(std::int64_t element, const std::byte* result)>& take);
-// Of a buffer of D3D12.
+// Reads from a D3D12 buffer.
 [[nodiscard]] ReadBytes reader_of(client::Device& device, const Buffer& from);
 
 }  // namespace anydml::bench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The element types in C++. Nothing of the library's inside is used: what checks it should not share its code.
+// The element types in C++. Uses none of the library's internals, because code that checks the library should not share
+// its code.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -31,22 +32,22 @@ inline double to_double(Half value) {
   return (value.bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-// To the nearest, ties to even.
+// Rounds to nearest, ties to even.
 inline Half to_half(double value) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) {
     return {static_cast<std::uint16_t>(sign | 0x7e00)};
   }
-  if (magnitude >= 65520) {  // half way from the greatest number to what would be the next
+  if (magnitude >= 65520) {  // halfway between the largest number and the next step
     return {static_cast<std::uint16_t>(sign | 0x7c00)};
   }
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
-  // The unit of the last place; below the least normal number it no longer shrinks.
+  // The unit in the last place, which stops shrinking below the smallest normal number.
   const int unit = exponent - 11 < -24 ? -24 : exponent - 11;
   const auto units = static_cast<std::uint16_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
-  // A carry out of the fraction raises the exponent by itself.
+  // A carry out of the fraction increments the exponent automatically.
   return {static_cast<std::uint16_t>(sign | (units == 0 ? 0 : units + ((unit + 24) << 10)))};
 }
 

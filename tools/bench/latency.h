@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a call costs around the arithmetic: small work, where the way to it is the time.
+// The overhead of a call: work so small that the overhead dominates.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct LatencyFailure {
   std::string message;
 };
 
-// `seconds` for each figure. Throws LatencyFailure.
+// Measures each figure for `seconds`. Throws LatencyFailure.
 std::vector<Latency> measure_latency(double seconds);
 
 // The part through the DirectML API.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Latency through the DirectML API, as a program of it has it: a list is recorded once and executed many times.
+// Latency through the DirectML API as a client sees it: a list is recorded once and executed many times.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -64,9 +64,8 @@ class Program {
   bool recorded_ = false;
 };
 
-// A list of a thousand dispatches of 1,024 elements, independent of one another or each reading what the one before
-// wrote, as programs have them: with a descriptor heap for the bindings, and barriers where something is written that
-// is then read.
+// A list of a thousand dispatches of 1,024 elements, either independent or each reading the previous one's output. As
+// in real programs, the bindings are in a descriptor heap, and barriers separate writes from reads.
 class ThousandDispatches {
  public:
   static constexpr int kDispatches = 1000;
@@ -109,14 +108,14 @@ class ThousandDispatches {
     device_.wait();
   }
 
-  // After it ran. Throws LatencyFailure where a result is wrong.
+  // Called after a run. Throws LatencyFailure if a result is wrong.
   void check_results() {
     device_.reopen();
     const std::vector<float> b = read(b_.Get());
     const std::vector<float> a = read(a_.Get());
     const std::vector<float> out = read(out_.Get());
-    // Of dependent ones each buffer is then the other's remainder: a remainder divided again is itself, or, where it
-    // was rounded to the divisor, 0 and that again.
+    // With dependent dispatches, each buffer ends up as the remainder of the other. Dividing a remainder again gives
+    // the remainder itself or, if it was rounded to the divisor, 0, which stays 0.
     std::vector<const Row*> floor;
     parse_operator("modulus_floor", floor);
     const Placement packed = place_packed(*floor.front(), 1, {kCount}, {});

@@ -12,15 +12,15 @@
 namespace anydml::bench {
 namespace {
 
-constexpr double kSampleTime = 1e-4;  // of a sample, at least: the clock and the call to it are then nothing
+constexpr double kSampleTime = 1e-4;  // minimum length of a sample, so that reading the clock is negligible
 constexpr int kMaxRounds = 1001;
-constexpr double kSlow = 10;  // times the time of a case: see Settings::kSlowRounds
+constexpr double kSlow = 10;  // times the minimum time: see Settings::kSlowRounds
 constexpr std::size_t kPage = 4096;
-// Tensors begin at different places of a page: where low address bits agree, loads wait for stores of another array.
+// Tensors begin at different page offsets: if low address bits agree, loads wait for stores to another array.
 constexpr std::size_t kStagger = 17 * 64;
-// Below this, one thread may pass over memory faster than a team that has to be woken.
+// Below this size, one thread may be faster than a team that has to be woken.
 constexpr std::int64_t kTeamBytes = std::int64_t{8} << 20;
-constexpr int kTries = 7;  // to find out which it is
+constexpr int kTries = 7;  // to determine which is faster
 
 using Body = std::function<void()>;
 
@@ -32,7 +32,7 @@ double time_of(const Body& body, int runs) {
   return (seconds_now() - begin) / runs;
 }
 
-// How many runs make a sample.
+// How many runs a sample needs.
 int runs_per_sample(const Body& body) {
   int runs = 1;
   for (;; runs *= 2) {
@@ -44,7 +44,7 @@ int runs_per_sample(const Body& body) {
 
 }  // namespace
 
-// A condition has its own, so that it stays while types change.
+// A condition has its own memory, so that it stays valid while types change.
 std::size_t room_of(const Row& row, std::size_t input) {
   if (row.inputs[input].holds == Operand::condition) {
     return kCondition;
@@ -80,7 +80,7 @@ Measurer::Measurer(const std::vector<Case>& cases, unsigned threads, Settings se
   for (const Case& of : cases) {
     if (const auto placement = place(of)) {
       for (const std::size_t i : of.row->tensors()) {
-        // The pass walks packed arrays of the elements.
+        // The pass reads packed arrays of the elements.
         need(room_of(*of.row, i), std::max(placement->inputs[i].extent, placement->elements),
              of.row->input_type(i, of.type));
       }
@@ -95,7 +95,7 @@ Measurer::Measurer(const std::vector<Case>& cases, unsigned threads, Settings se
     room.memory.reset(static_cast<std::byte*>(
         ::operator new[](room.bytes + kStagger * rooms_.size() + kPage, std::align_val_t{kPage})));
     room.data = room.memory.get() + kStagger * i;
-    // By the team, so that a page is first touched by a thread that will walk it.
+    // By the team, so that each page is first touched by a thread that will use it.
     team_.share(room.bytes, kPage,
                 [&](std::size_t begin, std::size_t end) { std::memset(room.data + begin, 0, end - begin); });
   }
@@ -180,7 +180,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   result.of = of;
   result.elements = placement.elements;
   result.bytes = placement.output_elements * static_cast<std::int64_t>(anydml_type_size(row.output_type(of.type)));
-  // One element for each input that has no more, a line apart.
+  // One element for each single-element input, a cache line apart.
   alignas(64) std::array<std::array<std::byte, 64>, 8> singles{};
   std::vector<const void*> inputs;
   for (std::size_t i = 0; i < row.inputs.size(); ++i) {
@@ -203,7 +203,8 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   }
   const Body kernel = [&] { call.run(inputs, out); };
 
-  // In place the dividends are gone after a run, and what is left needs no division: they are put back before each.
+  // An in-place run overwrites the dividends, and dividing the remainders again costs nothing, so the dividends are
+  // restored before each run.
   const Body restore = [&] {
     team_.share(static_cast<std::size_t>(placement.elements) * anydml_type_size(of.type), kPage,
                 [&](std::size_t begin, std::size_t end) {
@@ -248,7 +249,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
       break;
     }
     if (in_place) {
-      // Each run is timed by itself, between copies that are not; a sample is still as long as another's.
+      // Each run is timed separately, between untimed copies; a sample is still as long as for other layouts.
       double sum = 0;
       int runs = 0;
       do {
@@ -265,7 +266,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   result.kernel = summarise(kernel_samples);
   result.pass = summarise(pass_samples);
 
-  // The last pass has written over the output, so what is checked is what this run writes.
+  // The last pass overwrote the output, so run the kernel again and check its output.
   if (row.family == Family::reduce) {
     std::memset(out, 0x55,
                 static_cast<std::size_t>(placement.output.extent) * anydml_type_size(row.output_type(of.type)));

@@ -16,10 +16,10 @@ namespace {
 
 using client::ComPtr;
 using Operations = std::vector<std::unique_ptr<client::Operation>>;  // one for each set of tensors
-// Records run number `run` of something.
+// Records run number `run`.
 using Recording = std::function<void(std::uint64_t run)>;
 
-// The memory of a case: of one set, and how many sets.
+// The memory of a case: the bytes of one set, and the number of sets.
 struct Room {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
@@ -31,14 +31,14 @@ bool has_single(Layout layout, Operand operand) {
   return layout == (operand == Operand::dividend ? Layout::dividend : Layout::scalar);
 }
 
-// How many arrays of the output's size a case reads; it writes one.
+// The number of arrays of the output's size that a case reads; it writes one.
 int arrays_read(Layout layout) {
   return layout == Layout::scalar || layout == Layout::dividend || layout == Layout::row ? 1 : 2;
 }
 
 Room room_of(const Case& of, const Placement& placement) {
   const std::uint64_t size = anydml_type_size(of.type);
-  // The pass walks packed arrays of the elements.
+  // The pass reads packed arrays of the elements.
   const auto bytes = [&](std::int64_t extent, bool absent) {
     return absent ? 0
                   : round_up(static_cast<std::uint64_t>(std::max(extent, placement.elements)) * size, kDeviceAlignment);
@@ -46,7 +46,7 @@ Room room_of(const Case& of, const Placement& placement) {
   Room room;
   room.a = bytes(placement.inputs[0].extent, has_single(of.layout, Operand::dividend));
   room.b = bytes(placement.inputs[1].extent, has_single(of.layout, Operand::divisor));
-  room.out = bytes(placement.output.extent, false);  // in place it is the pass's
+  room.out = bytes(placement.output.extent, false);  // used only by the pass if the case runs in place
   if (of.layout != Layout::inplace) {
     room.sets = sets_for(room.a + room.b + room.out);
   }
@@ -86,7 +86,7 @@ DML_BUFFER_TENSOR_DESC tensor_of(anydml_type type, std::span<const UINT> sizes, 
           0};
 }
 
-// A tensor of a placement as DirectML takes it.
+// A tensor of a placement in DirectML's form.
 struct Tensor {
   UINT sizes[8] = {};
   UINT strides[8] = {};
@@ -159,7 +159,8 @@ class DeviceMeasurer::State {
 
     std::vector<double> kernel_samples;
     if (in_place) {
-      // The dividends are gone after a run, and what is left needs no division: they are put back before each.
+      // A run overwrites the dividends, and dividing the remainders again costs nothing, so they are restored before
+      // each run.
       for (int round = 0; round < std::max(settings_.min_rounds, 3) + 1; ++round) {
         fill_dividends(of, room);
         const double sample = time_both(1, 1, {1}, 1)[0][0];
@@ -183,7 +184,7 @@ class DeviceMeasurer::State {
       }
     }
 
-    // What is checked is what this run writes over the pass's results.
+    // The output of this run, which overwrites the pass's results, is checked.
     if (in_place) {
       fill_dividends(of, room);
     } else {
@@ -198,7 +199,7 @@ class DeviceMeasurer::State {
     }
     result.check = check_sample(of, placement);
     if (in_place) {
-      fill_dividends(of, room);  // other layouts share them
+      fill_dividends(of, room);  // other layouts share the dividends
     }
     return result;
   }
@@ -210,7 +211,7 @@ class DeviceMeasurer::State {
 
   void record(const Operations& operations, std::uint64_t run) {
     operations[run % operations.size()]->record(device_);
-    // As a program has it between runs that may write the same memory; a device could otherwise do them at once.
+    // As a program needs between runs that may write the same memory; otherwise a device could run them concurrently.
     D3D12_RESOURCE_BARRIER barrier{};
     barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
     device_.list()->ResourceBarrier(1, &barrier);
@@ -306,7 +307,7 @@ class DeviceMeasurer::State {
                                         Place{out_->GetGPUVirtualAddress(), room.out}, room.sets);
   }
 
-  // Of each thing `rounds` samples of as many runs as `runs` says, by turns, in one list.
+  // Takes `rounds` samples of each item in turn, in one list; a sample of item i has runs[i] runs.
   Samples time(std::span<const Recording> things, const std::vector<std::uint64_t>& runs, int rounds) {
     const auto samples = static_cast<UINT>(things.size()) * static_cast<UINT>(rounds);
     D3D12_QUERY_HEAP_DESC desc{};
@@ -318,7 +319,7 @@ class DeviceMeasurer::State {
         device_.create_committed(client::heap_of(D3D12_HEAP_TYPE_READBACK), desc.Count * sizeof(UINT64),
                                  D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_FLAG_NONE);
     UINT query = 0;
-    std::vector<std::uint64_t> next(things.size());  // every sample goes on with the set after the last
+    std::vector<std::uint64_t> next(things.size());  // every sample continues with the set after the last one used
     for (int round = 0; round < rounds; ++round) {
       for (std::size_t i = 0; i < things.size(); ++i) {
         device_.list()->EndQuery(heap.Get(), D3D12_QUERY_TYPE_TIMESTAMP, query++);
@@ -337,7 +338,7 @@ class DeviceMeasurer::State {
       UINT64 readings[2];
       std::memcpy(readings, mapped.bytes().data() + sample * sizeof(readings), sizeof(readings));
       const std::size_t i = sample % things.size();
-      // Never nothing, even if the clock did not move: what follows divides by it.
+      // Never 0, even if the clock did not advance: the caller divides by it.
       const double ticks = std::max(1.0, static_cast<double>(readings[1] - readings[0]));
       seconds[i].push_back(ticks / frequency / static_cast<double>(runs[i]));
     }
@@ -409,8 +410,8 @@ class DeviceMeasurer::State {
   client::Device device_{{.custom_heaps = false}};
   Staging staging_{device_, total_.block};
   Buffer a_, b_, out_, single_;
-  Bytes block_a_, block_b_, one_;  // what the buffers hold
-  std::optional<Case> filled_;     // the type and the data of that
+  Bytes block_a_, block_b_, one_;  // the buffers' contents
+  std::optional<Case> filled_;     // their type and data
 };
 
 DeviceMeasurer::DeviceMeasurer(const std::vector<Case>& cases, Settings settings) try

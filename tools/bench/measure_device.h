@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A case on a device with memory of its own, through D3D12 and DirectML as a program of theirs does it: buffers of the
-// device, one closed list, and the device's clock read before and after every sample.
+// Measures a case on a device with its own memory, through D3D12 and DirectML as a client would: device buffers, one
+// closed list, and the device's clock read before and after every sample.
 //
-// The floor is a pass by the same device through the same API: ELEMENT_WISE_ADD of UINT32 where an operator reads two
-// arrays; where it reads one, the faster of ELEMENT_WISE_IDENTITY of UINT32 and CopyBufferRegion.
+// The floor is a pass by the same device through the same API: ELEMENT_WISE_ADD of UINT32 if an operator reads two
+// arrays; if it reads one, the faster of ELEMENT_WISE_IDENTITY of UINT32 and CopyBufferRegion.
 //
-// FLOAT64, which DirectML's modulus does not take, goes through the C API over the same buffers, by the wall clock: a
-// sample is then so long that to start and to wait are nothing in it.
+// FLOAT64, which DirectML's modulus does not support, uses the C API over the same buffers, timed with the wall clock:
+// a sample is then so long that launching and waiting are negligible.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class DeviceMeasurer {
   std::unique_ptr<State> state_;
 };
 
-// Of the device's memory, for all cases.
+// The device memory needed for all cases.
 std::uint64_t device_bytes(const std::vector<Case>& cases);
 
 }  // namespace anydml::bench

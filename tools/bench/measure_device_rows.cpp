@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t kRooms = kOutput + 1;
 
-// The memory of a case: of each room one set, and how many sets; and what the pass takes of it.
+// The memory of a case: the bytes of one set of each operand, the number of sets, and the part that the pass uses.
 struct Needs {
   std::array<std::uint64_t, kRooms> room{};
   std::uint64_t sets = 1;
-  std::uint64_t moved = 0;       // bytes of a run
+  std::uint64_t moved = 0;       // bytes that a run moves
   std::uint64_t pass_array = 0;  // bytes
   int pass_inputs = 0;
 };
@@ -127,7 +127,7 @@ class DeviceRowMeasurer::State {
     result.kernel = summarise(samples[0]);
     result.pass = summarise(samples[1]);
     result.pass_by = pass_row.directml;
-    kernel.run(0, true);  // over what the pass has written
+    kernel.run(0, true);  // overwrites the pass's output
     if (!kernel.error().empty() || !pass.error().empty()) {
       error = kernel.error() + pass.error();
       return std::nullopt;
@@ -139,11 +139,11 @@ class DeviceRowMeasurer::State {
  private:
   struct Room {
     std::unique_ptr<CallMemory> memory;
-    Bytes block;  // its values, again and again
+    Bytes block;  // its values, which repeat
     anydml_type type = ANYDML_NONE;
     Operand operand = Operand::dividend;
     Data values;
-    std::uint64_t bytes = 0;  // that are filled
+    std::uint64_t bytes = 0;  // bytes to fill
   };
 
   [[nodiscard]] DeviceCall::Place place_in(std::size_t room, const Needs& needs) const {
@@ -185,7 +185,7 @@ class DeviceRowMeasurer::State {
     }
   }
 
-  // Of a fill the first window: what an element is depends on where it is.
+  // For a fill, only the first window, because an element's value depends on its index.
   Check check_sample(const Case& of, const Placement& placement) {
     const Row& row = *of.row;
     const std::size_t size = anydml_type_size(row.output_type(of.type));
@@ -228,7 +228,7 @@ class DeviceRowMeasurer::State {
   Team team_;
   std::array<Room, kRooms> rooms_;
   CallMemory singles_{kDeviceAlignment * 8};
-  std::vector<Bytes> ones_;  // what the single elements are
+  std::vector<Bytes> ones_;  // the single elements' values
 };
 
 DeviceRowMeasurer::DeviceRowMeasurer(const std::vector<Case>& cases, Settings settings, Reference& reference)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Any element-wise operator or fill on a device with memory of its own: by the C API over buffers of D3D12, by the wall
-// clock. A sample is so long that to start and to wait are nothing in it. (The modulus goes through DirectML and by the
-// device's clock: measure_device.h.)
+// Measures any element-wise operator or fill on a device with its own memory, through the C API over D3D12 buffers,
+// with the wall clock. A sample is so long that launching and waiting are negligible. (The modulus uses DirectML and
+// the device's clock: measure_device.h.)
 //
 // The floor is a pass by the same device that moves as many bytes in arrays of UINT32: IDENTITY for one input, ADD for
 // more, FILL_VALUE_CONSTANT for none.
@@ -27,7 +27,7 @@ class DeviceRowMeasurer {
 
   std::optional<Result> measure(const Case& of, std::string& error);
 
-  // Reductions are not measured on devices, and nothing in place.
+  // Reductions and in-place cases are not measured on devices.
   static bool takes(const Case& of);
 
  private:
@@ -35,7 +35,7 @@ class DeviceRowMeasurer {
   std::unique_ptr<State> state_;
 };
 
-// Of the device's memory, for all cases.
+// The device memory needed for all cases.
 std::uint64_t device_row_bytes(const std::vector<Case>& cases);
 
 }  // namespace anydml::bench

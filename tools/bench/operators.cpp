@@ -29,20 +29,20 @@ std::string short_name(std::string_view directml) {
 }
 
 bool is_elementwise(std::string_view directml) {
-  const bool is_row_wise = directml.ends_with("MAX") || directml.ends_with("MAX1");  // softmax and its kin
+  const bool is_row_wise = directml.ends_with("MAX") || directml.ends_with("MAX1");  // softmax and its relatives
   return directml.starts_with("ELEMENT_WISE_") || (directml.starts_with("ACTIVATION_") && !is_row_wise) ||
          directml == "CAST";
 }
 
-// Rows that run the kernels of another.
+// Rows that run the same kernels as another row.
 bool repeats_another(std::string_view name) {
   constexpr std::string_view kRepeated[] = {"add1",          "clip1",        "clip_grad1", "activation_identity",
                                             "reduce_argmax", "reduce_argmin"};
   return std::ranges::find(kRepeated, name) != std::end(kRepeated);
 }
 
-// By the name of the field, so that operators which share one are alike. Numbers that every type has: with the data of
-// data.h many elements are clipped, shrunk or below a threshold, and many are not.
+// Chosen by field name, so that operators with the same field are treated alike. The values exist in every type: with
+// the data of data.h many elements are clipped, shrunk or below a threshold, and many are not.
 double number_for(std::string_view field) {
   struct Known {
     std::string_view field;
@@ -59,7 +59,7 @@ double number_for(std::string_view field) {
   return 1;
 }
 
-// All that DirectML wants and the C API does not find out by itself.
+// All attributes that DirectML requires and the C API does not infer.
 std::vector<Attribute> default_attributes(const facts::Operator& op) {
   std::vector<Attribute> attributes;
   for (const facts::Field& field : op.fields) {
@@ -68,7 +68,7 @@ std::vector<Attribute> default_attributes(const facts::Operator& op) {
     }
     if (field.type == facts::FieldType::enumeration) {
       const facts::Enum* known = facts::find_enum(field.spelling);
-      // A type is the output's by itself; the function is set by who makes the row.
+      // A type attribute defaults to the output's type, and the code that creates the row sets the function.
       if (known != nullptr && field.spelling != "DML_TENSOR_DATA_TYPE" && field.name != "Function") {
         attributes.push_back({std::string(field.name), 0, std::string(known->values.front().name)});
       }
@@ -79,7 +79,7 @@ std::vector<Attribute> default_attributes(const facts::Operator& op) {
   return attributes;
 }
 
-// Correctly rounded functions: what they take long for is not what sums and quotients do.
+// Correctly rounded functions, whose cost differs in kind from that of sums and quotients.
 bool is_function(std::string_view name) {
   constexpr std::string_view kNames[] = {
       "exp",   "log",  "sin",          "cos",        "tan",         "asin",     "acos",
@@ -102,7 +102,7 @@ Operand second_holds(std::string_view name) {
   return name.starts_with("bit_shift") ? Operand::shift : Operand::divisor;
 }
 
-// One element of everything: whether the library takes the type at all.
+// Tries one element: the library's error message, or empty if it supports the type.
 std::string refusal(const Row& row, anydml_type type) {
   Placement one;
   one.rank = 1;
@@ -159,7 +159,7 @@ class Table {
     } else if (row.directml == "REDUCE" || row.directml == "ARGMIN" || row.directml == "ARGMAX") {
       add_reduction(row);
     } else if (!is_elementwise(row.directml)) {
-      left_out.push_back(row.name + ": the benchmark knows element-wise operators, reductions and fills");
+      left_out.push_back(row.name + ": the benchmark supports only element-wise operators, reductions and fills");
     } else if (row.directml == "CAST") {
       for (const anydml_type to : kTypes) {
         add_variant(row, to, {{}});
@@ -182,7 +182,7 @@ class Table {
     }
   }
 
-  // One row for each type of the output.
+  // Adds one row for each output type.
   void add_variant(Row row, anydml_type to, std::vector<Input> inputs) {
     row.name += "_" + lower(anydml_type_name(to));
     row.inputs = std::move(inputs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What can be measured: a row is an operator that is built, with attributes that somebody would use, and with what its
-// inputs hold. It follows from the library's list of operators and from DirectML's facts, so that a new element-wise
-// operator is measured without a line here.
+// The rows that can be measured: a row is an implemented operator with realistic attributes and the kinds of values of
+// its inputs. Rows are derived from the library's list of operators and from DirectML's facts, so a new element-wise
+// operator is measured without changes here.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -14,13 +14,13 @@ namespace anydml::bench {
 
 enum class Family { elementwise, reduce, fill };
 
-// What an operand holds; data.h has the values.
+// The kind of values in an operand; data.h defines the values.
 enum class Operand {
   dividend,
   divisor,
   magnitude,
-  argument,  // of a function: where it has most to do
-  positive,  // of those that want such numbers
+  argument,  // of a function: the range that costs most
+  positive,  // of functions that need positive numbers
   above_one,
   below_one,  // in magnitude
   condition,
@@ -31,14 +31,14 @@ enum class Operand {
 
 struct Input {
   Operand holds = Operand::dividend;
-  anydml_type type = ANYDML_NONE;  // NONE: the type of the case; of a scale FLOAT32, if that is no float
+  anydml_type type = ANYDML_NONE;  // NONE: the case's type; for a scale, FLOAT32 if that is not a float
   bool single = false;             // one element in every layout, such as a scale
 };
 
 struct Attribute {
   std::string name;
   double number = 0;
-  std::string text;  // of an enumeration; otherwise empty
+  std::string text;  // for an enumeration; otherwise empty
 };
 
 struct Row {
@@ -46,25 +46,26 @@ struct Row {
   std::string directml;  // "ELEMENT_WISE_ADD"
   Family family = Family::elementwise;
   std::vector<Input> inputs;
-  anydml_type output = ANYDML_NONE;  // NONE: the type of the case
+  anydml_type output = ANYDML_NONE;  // NONE: the case's type
   std::vector<Attribute> attributes;
-  bool repeats = false;            // the kernels of another row: not in "all"
-  std::vector<anydml_type> types;  // that it takes, in the order of the tables
+  bool repeats = false;            // runs another row's kernels: not in "all"
+  std::vector<anydml_type> types;  // supported, in the order of the tables
 
   [[nodiscard]] anydml_type input_type(std::size_t input, anydml_type type) const;
   [[nodiscard]] anydml_type output_type(anydml_type type) const { return output == ANYDML_NONE ? type : output; }
-  // Inputs that are as large as the output, in their order.
+  // The inputs that are as large as the output, in order.
   [[nodiscard]] std::vector<std::size_t> tensors() const;
   [[nodiscard]] bool is_modulus() const { return name == "modulus_floor" || name == "modulus_truncate"; }
 };
 
-// In the order of DirectML's numbers. The first call tries every type, so it uses the library.
+// In the order of DirectML's operator numbers. The first call tries every type, so it uses the library.
 const std::vector<Row>& rows();
 
-// Operators that are built and have no row, each with the reason.
+// Implemented operators that have no row, each with the reason.
 const std::vector<std::string>& rows_left_out();
 
-// "all", a group (elementwise, reduce, fill, modulus, cast), a row's name or DirectML's. False where none is meant.
+// Parses "all", a group (elementwise, reduce, fill, modulus, cast), a row's name or DirectML's name. False if there is
+// no match.
 bool parse_operator(std::string_view text, std::vector<const Row*>& to);
 
 // For completion and help: the groups, then the rows.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiled with -O3 in every build: a slow floor would flatter what stands on it.
+// Compiled with -O3 in every build: a slow floor would flatter the operators measured against it.
 #include "pass.h"
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
-// The widest vectors the machine has, chosen when the program is loaded.
+// Uses the machine's widest vectors, chosen when the program is loaded.
 #define ANYDML_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define ANYDML_WIDEST
@@ -16,10 +16,10 @@
 namespace anydml::bench {
 namespace {
 
-// A cache line, which compilers cut into the vectors there are. At any address, over any bytes.
+// A cache line, which compilers split into the available vectors. May be at any address, over any bytes.
 using Line = std::uint64_t __attribute__((vector_size(64), aligned(1), may_alias));
 constexpr std::size_t kUnrolled = 4;
-// A register, for what is kept while a loop goes on: compilers would keep a whole line in memory.
+// A register, for values kept across a loop: compilers would keep a whole line in memory.
 #if defined(__x86_64__)
 constexpr std::size_t kPieceBytes = 32;
 #else
@@ -63,7 +63,7 @@ ANYDML_WIDEST void pass_one(std::byte* out, const std::byte* a, std::size_t byte
 }
 
 ANYDML_WIDEST void pass_read(const std::byte* a, std::size_t bytes) {
-  constexpr std::size_t kKept = 16;  // as many as hide the time of an instruction, and as there are registers
+  constexpr std::size_t kKept = 16;  // enough to hide an instruction's latency, and no more than there are registers
   Piece kept[kKept] = {};
   std::size_t at = 0;
   for (; at + sizeof(kept) <= bytes; at += sizeof(kept)) {
@@ -81,7 +81,7 @@ ANYDML_WIDEST void pass_read(const std::byte* a, std::size_t bytes) {
   for (const Piece& one : kept) {
     all ^= one;
   }
-  // Nobody wants the result, but the compiler must not know.
+  // The result is unused, but the compiler must not know that.
   asm volatile("" : : "m"(all), "m"(last));
 }
 
@@ -94,7 +94,7 @@ ANYDML_WIDEST void pass_write(std::byte* out, std::size_t bytes) {
     to[1] = value;
     to[2] = value;
     to[3] = value;
-    asm volatile("" : : : "memory");  // or the loop becomes memset, which may store past the cache
+    asm volatile("" : : : "memory");  // keeps the loop from becoming memset, which may bypass the cache
   }
   for (; at < bytes; ++at) {
     out[at] = static_cast<std::byte>(kConstant & 0xff);
@@ -103,8 +103,8 @@ ANYDML_WIDEST void pass_write(std::byte* out, std::size_t bytes) {
 
 namespace {
 
-// 64 elements at a time: as many lines of each array as its elements have bytes. Every line of every input goes into
-// the output.
+// Processes 64 elements at a time: as many lines of each array as its elements have bytes. Every line of every input
+// affects the output.
 template <std::size_t OutSize, std::size_t InSize, bool HasTwo, bool HasCondition>
 [[gnu::always_inline]] inline void mixed_loop(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
   const auto move_block = [&](std::size_t at) __attribute__((always_inline)) {
@@ -112,7 +112,7 @@ template <std::size_t OutSize, std::size_t InSize, bool HasTwo, bool HasConditio
     const auto* b = reinterpret_cast<const Piece*>(arrays.b + (HasTwo ? at * InSize : 0));
     const auto* condition = reinterpret_cast<const Piece*>(arrays.condition + (HasCondition ? at : 0));
     auto* to = reinterpret_cast<Piece*>(arrays.out + at * OutSize);
-    // Loaded once: for all that the compiler knows, what is stored may change them.
+    // Loaded once, because the compiler must assume that the stores may change them.
     Piece extra[kLinePieces];
 #pragma GCC unroll 4
     for (std::size_t piece = 0; piece < kLinePieces; ++piece) {
@@ -137,7 +137,7 @@ template <std::size_t OutSize, std::size_t InSize, bool HasTwo, bool HasConditio
     move_block(at);
   }
   if (at < end && end - begin >= sizeof(Line)) {
-    move_block(end - sizeof(Line));  // some elements once more
+    move_block(end - sizeof(Line));  // repeats some elements
     return;
   }
   for (std::size_t byte = at * OutSize; byte < end * OutSize; ++byte) {
@@ -192,7 +192,7 @@ namespace {
 template <class Value>
 void stream(std::byte* out, std::size_t bytes, Value value) {
   std::size_t at = 0;
-  // A streaming store must be aligned; what is before the first such address is stored as ever.
+  // A streaming store must be aligned; bytes before the first aligned address are stored normally.
   for (; at < bytes && reinterpret_cast<std::uintptr_t>(out + at) % 64 != 0; ++at) {
     out[at] = static_cast<std::byte>(_mm_cvtsi128_si32(value(at, 1)));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The floor: a pass over memory that moves the bytes of an operator and computes next to nothing.
+// The floor: a pass over memory that moves the bytes of an operator and computes almost nothing.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,25 @@ namespace anydml::bench {
 void pass_two(std::byte* out, const std::byte* a, const std::byte* b, std::size_t bytes);
 // out = a ^ a constant
 void pass_one(std::byte* out, const std::byte* a, std::size_t bytes);
-// Reads, for what writes next to nothing.
+// Only reads, for operators that write almost nothing.
 void pass_read(const std::byte* a, std::size_t bytes);
-// Writes, for what reads nothing.
+// Only writes, for operators that read nothing.
 void pass_write(std::byte* out, std::size_t bytes);
 
-// Arrays of as many elements but of different element sizes: 1, 2, 4 or 8 bytes.
+// Arrays with the same number of elements but different element sizes: 1, 2, 4 or 8 bytes.
 struct MixedArrays {
   std::byte* out = nullptr;
   std::size_t out_size = 1;
   const std::byte* a = nullptr;
-  const std::byte* b = nullptr;          // null: there is one input
+  const std::byte* b = nullptr;          // null if there is only one input
   std::size_t in_size = 1;               // of a and b
-  const std::byte* condition = nullptr;  // one more input, of bytes; null: there is none
+  const std::byte* condition = nullptr;  // one more input, of bytes; null if there is none
 };
-// Over the elements from `begin` to `end`.
+// Processes the elements from `begin` to `end`.
 void pass_mixed(const MixedArrays& arrays, std::size_t begin, std::size_t end);
 
-// The first two with stores that go past the cache, so that lines are not read before they are written. False: this
-// machine has none that differ, and the two below do what the two above do.
+// Variants of the first two passes with stores that bypass the cache, so that lines are not read before they are
+// written. False if this machine has no such stores; the two functions below then do the same as those above.
 bool has_streaming_pass();
 void pass_two_streaming(std::byte* out, const std::byte* a, const std::byte* b, std::size_t bytes);
 void pass_one_streaming(std::byte* out, const std::byte* a, std::size_t bytes);

@@ -16,7 +16,7 @@ namespace anydml::bench {
 namespace {
 
 struct Header {
-  std::array<char, 64> row{};  // its name: another device may have other rows
+  std::array<char, 64> row{};  // by name, since another device may have other rows
   anydml_type type = ANYDML_NONE;
   int rank = 0;
   Extents sizes{};
@@ -58,7 +58,7 @@ std::size_t output_bytes(const Row& row, anydml_type type, const Placement& plac
   return static_cast<std::size_t>(placement.output_elements) * anydml_type_size(row.output_type(type));
 }
 
-// Until the other end is closed.
+// Serves requests until the other end is closed.
 void answer(int socket) {
   for (Header header; receive_all(socket, &header, sizeof(header));) {
     const auto found = std::ranges::find(rows(), std::string_view(header.row.data()), &Row::name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library in a process of its own, by one thread and with its plain kernels (ANYDML_CPU_TARGET=generic): it reads
-// these settings once, so the process that is measured cannot ask itself.
+// The library in a separate process, with one thread and plain kernels (ANYDML_CPU_TARGET=generic). The library reads
+// these settings only once, so the measured process cannot serve as its own reference.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -16,13 +16,13 @@ namespace anydml::bench {
 
 class Reference {
  public:
-  // Forks, so it comes before the first use of the library.
+  // Forks, so it must be created before the first use of the library.
   Reference();
   Reference(const Reference&) = delete;
   Reference& operator=(const Reference&) = delete;
   ~Reference();
 
-  // Over packed inputs; the packed output goes to `out`. False where the process is gone or refuses.
+  // Runs packed inputs; writes the packed output to `out`. False if the process is gone or the library refuses.
   bool run(const Row& row, anydml_type type, const Placement& placement, std::span<const std::vector<std::byte>> inputs,
            std::vector<std::byte>& out);
 

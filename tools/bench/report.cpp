@@ -107,23 +107,24 @@ std::string header_text(const Machine& machine, const Settings& settings) {
   if (machine.threads == 0) {
     return fmt::format(
         "anydml {}, {} kernels, on {}: {}, {} MiB\n"
-        "in a machine with {} ({}), {} cores; {}; built by {}\n"
-        "pass: ADD, IDENTITY or FILL_VALUE_CONSTANT of UINT32, or a copy, of as many bytes, by the same device; median "
+        "in a machine with {} ({}), {} cores; {}; built with {}\n"
+        "pass: ADD, IDENTITY or FILL_VALUE_CONSTANT of UINT32, or a copy, of the same number of bytes, on the same "
+        "device; median "
         "of "
-        "at least {} rounds, {} s for each case\n"
-        "clock: the device's; the wall clock for FLOAT64, which DirectML's modulus does not take, and for other "
+        "at least {} rounds, {} s per case\n"
+        "clock: the device's; the wall clock for FLOAT64, which DirectML's modulus does not support, and for other "
         "operators, "
-        "which go through the C API\n",
+        "which use the C API\n",
         machine.version, machine.target.empty() ? "unknown" : machine.target, machine.adapter, machine.device,
         machine.memory_bytes >> 20, machine.cpu, machine.architecture, machine.cores, machine.c_library,
         machine.compiler, settings.min_rounds, settings.min_time);
   }
   return fmt::format(
       "anydml {}, {} kernels, on {} ({}), {} thread{} of {}\n"
-      "device: {}; caches {} KiB, {} KiB, {} KiB; {}; built by {}; huge pages: {}\n"
-      "pass: {}, by as many threads, or by one where that is faster; median of at least {} rounds over {} s for each "
+      "device: {}; caches {} KiB, {} KiB, {} KiB; {}; built with {}; huge pages: {}\n"
+      "pass: {}, with the same number of threads, or one if that is faster; median of at least {} rounds over {} s per "
       "case, "
-      "of {} for slow ones\n",
+      "or {} rounds for slow ones\n",
       machine.version, machine.target.empty() ? "unknown" : machine.target, machine.cpu, machine.architecture,
       machine.threads, machine.threads == 1 ? "" : "s", machine.cores, machine.device, machine.l1_bytes >> 10,
       machine.l2_bytes >> 10, machine.l3_bytes >> 10, machine.c_library, machine.compiler, machine.huge_pages,
@@ -152,15 +153,17 @@ std::string row_text(const Result& result, std::size_t width) {
 
 std::string legend_text(bool has_factors) {
   std::string text =
-      "\nns/element  the median time for one element; of a reduction, for one element that it reads\n"
-      "GB/s        the bytes of all elements read and written, over that time; an input of one element or one row does "
+      "\nns/element  the median time per element; for a reduction, per element read\n"
+      "GB/s        all bytes read and written, divided by that time; an input of one element or one row does "
       "not "
       "count\n"
-      "pass GB/s   the same bytes over the time of the pass, which moves packed arrays and computes next to nothing\n"
-      "fraction    the time of the pass over the time of the operator: at 100 % the operator is as fast as the pass\n";
+      "pass GB/s   the same bytes divided by the time of the pass, which moves packed arrays and computes almost "
+      "nothing\n"
+      "fraction    the time of the pass divided by the time of the operator: at 100 % the operator is as fast as the "
+      "pass\n";
   if (has_factors) {
     text +=
-        "factor      the time for one element over that of the layout `tensor`, for the same type, operator, size and "
+        "factor      the time per element relative to the layout `tensor`, for the same type, operator, size and "
         "data\n";
   }
   return text;
@@ -170,8 +173,8 @@ std::string warning_text(const Report& report) {
   std::string text;
   if (report.is_busy) {
     text += fmt::format(
-        "\nWARNING: the machine is busy: other processes took {:.1f} cores during the measurement. Measure again when "
-        "they rest.\n",
+        "\nWARNING: the machine is busy: other processes used {:.1f} cores during the measurement. Measure again when "
+        "they are idle.\n",
         report.others_busy_cores);
   }
   const auto count = [&](bool (Result::*has)() const) {
@@ -179,22 +182,22 @@ std::string warning_text(const Report& report) {
   };
   if (const auto above = count(&Result::is_above_pass); above != 0) {
     text += fmt::format(
-        "\nWARNING: {} of {} cases are more than {:.0f} % of the pass. The pass should be the faster one: something "
-        "disturbed it, or the tensors are so small that calls are what is measured.\n",
+        "\nWARNING: {} of {} cases exceed {:.0f} % of the pass's speed. The pass should be faster: something "
+        "disturbed it, or the tensors are so small that call overhead dominates.\n",
         above, report.results.size(), 100 * Result::kAbovePass);
   }
   if (const auto unsteady = count(&Result::is_unsteady); unsteady != 0) {
     text += fmt::format(
-        "\nWARNING: {} of {} cases are unsteady: the median of a time is more than {} times the least. Other "
+        "\nWARNING: {} of {} cases are unsteady: the median time is more than {} times the minimum. Other "
         "processes, "
-        "or neighbours of a virtual machine, disturbed them.\n",
+        "or other virtual machines on the host, disturbed them.\n",
         unsteady, report.results.size(), Timing::kUnsteady);
   }
   return text;
 }
 
 std::string latency_text(const std::vector<Latency>& latencies) {
-  std::string text = fmt::format("{:74} {:>11} {:>11}\n", "latency", "median ns", "least ns");
+  std::string text = fmt::format("{:74} {:>11} {:>11}\n", "latency", "median ns", "min ns");
   for (const Latency& latency : latencies) {
     text += fmt::format("{:74} {:11.1f} {:11.1f}\n", latency.what, latency.median_ns, latency.min_ns);
   }

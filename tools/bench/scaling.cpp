@@ -18,7 +18,7 @@
 namespace anydml::bench {
 namespace {
 
-// The table of the child is not shown; what it says of failures is.
+// The child's table is hidden; its error messages are shown.
 bool start_and_wait(std::vector<std::string> command) {
   std::vector<char*> words;
   for (std::string& word : command) {
@@ -49,7 +49,7 @@ struct TemporaryFile {
   ~TemporaryFile() { unlink(path.c_str()); }
 };
 
-// Of a case of the benchmark, as text.
+// A benchmark case as text.
 using Members = std::map<std::string, std::string, std::less<>>;
 
 double number(const Members& one, std::string_view name) {
@@ -57,7 +57,7 @@ double number(const Members& one, std::string_view name) {
   return found == one.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
 }
 
-// The cases of a run's JSON file, or none if the file is something else.
+// The cases in a run's JSON file; empty if the file is not such a file.
 std::vector<Members> read_cases(const std::string& path) {
   std::ifstream stream(path);
   const auto document = dmlrun::JsonDocument::parse(
@@ -107,12 +107,12 @@ bool measure_scaling(const std::vector<std::string>& self, const std::vector<std
       command.push_back(word);
     }
     if (!start_and_wait(command)) {
-      error = "the benchmark by " + std::to_string(count) + " threads failed";
+      error = "the benchmark with " + std::to_string(count) + " threads failed";
       return false;
     }
     const std::vector<Members> cases = read_cases(file.path);
     if (cases.empty()) {
-      error = "the benchmark by " + std::to_string(count) + " threads left no figures";
+      error = "the benchmark with " + std::to_string(count) + " threads wrote no figures";
       return false;
     }
     for (const Members& one : cases) {

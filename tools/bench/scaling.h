@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same cases by one thread, two, four and on: the library reads its number of threads once, so each number is a
-// process of its own.
+// Measures the same cases with one thread, two, four and so on. The library reads its number of threads only once, so
+// each number needs a separate process.
 #pragma once
 
 #include <string>
@@ -19,14 +19,14 @@ struct Scaling {
   std::string name;  // of the case
   std::string type;
   std::string op;
-  std::vector<ScalingPoint> points;  // by rising threads
+  std::vector<ScalingPoint> points;  // by increasing number of threads
 };
 
 // 1, 2, 4 ... and all
 std::vector<unsigned> thread_counts(unsigned cores);
 
-// `self` and `arguments` start a benchmark; the number of threads and the file for its JSON are added. False with a
-// message if one fails.
+// `self` and `arguments` start a benchmark; the number of threads and the path for its JSON are added. False, with a
+// message, if one fails.
 bool measure_scaling(const std::vector<std::string>& self, const std::vector<std::string>& arguments,
                      const std::vector<unsigned>& counts, std::vector<Scaling>& to, std::string& error);
 

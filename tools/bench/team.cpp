@@ -6,10 +6,11 @@
 namespace anydml::bench {
 namespace {
 
-// Looked at that often before a thread sleeps: some microseconds, in which the next round of a small pass comes.
+// How often a thread polls before it sleeps: a few microseconds, in which the next round of a small pass usually
+// begins.
 constexpr int kLooks = 2000;
-constexpr std::size_t kPartsOfRest = 2;  // for each thread
-constexpr std::size_t kPartsOfAll = 64;  // likewise, and no smaller
+constexpr std::size_t kPartsOfRest = 2;  // per thread: a piece is one part of the remaining work
+constexpr std::size_t kPartsOfAll = 64;  // per thread: a piece is at least one part of all the work
 
 void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t from) {
   for (int i = 0; i < kLooks; ++i) {

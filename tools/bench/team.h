@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threads that stay, for the pass and for filling memory. Each takes piece after piece until none is left, large ones
-// first, as the library's threads do: with one fixed share each, the slowest thread would set the floor, and too low.
-// Nor is a thread waited for that has not started, on a machine where others run too. The library's own pool is not
-// used, since the pass is what the library is held against.
+// A persistent team of threads, for the pass and for filling memory. Each thread takes piece after piece until none is
+// left, large ones first, as the library's threads do. With one fixed share each, the slowest thread would determine
+// the floor and make it too slow. Nor does the team wait for a thread that has not started, on a machine that other
+// processes use too. The library's own pool is not used, since the pass is the yardstick for the library.
 #pragma once
 
 #include <atomic>
@@ -25,21 +25,21 @@ class Team {
 
   [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
 
-  // Calls work(begin, end) for pieces of [0, count) cut at multiples of `unit`, on every thread, the caller's included;
-  // returns when all are done.
+  // Calls work(begin, end) for pieces of [0, count) split at multiples of `unit`, on every thread including the
+  // caller's. Returns when all pieces are done.
   void share(std::size_t count, std::size_t unit, const std::function<void(std::size_t, std::size_t)>& work);
 
  private:
-  // What one call shares. A thread that comes late finds no piece left, and lets go of it.
+  // The work of one call. A thread that comes late finds no piece left and releases it.
   struct Job {
     const std::function<void(std::size_t, std::size_t)>* work = nullptr;
     std::size_t count = 0;
     std::size_t unit = 1;
     std::size_t units = 0;
-    std::size_t least = 1;               // units of a piece
-    std::size_t parts = 1;               // of what is left; a piece is one
-    std::atomic<std::size_t> next{0};    // unit that nobody has taken
-    std::atomic<std::uint32_t> left{0};  // units that are not done
+    std::size_t least = 1;               // minimum units of a piece
+    std::size_t parts = 1;               // of the remaining work; a piece is one of them
+    std::atomic<std::size_t> next{0};    // the first unit not yet taken
+    std::atomic<std::uint32_t> left{0};  // units not yet done
   };
   static void take_pieces(Job& job);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The cost of handing work to the threads of the CPU backend, with workers that sleep between two jobs and with workers
-// that spin, as they do within a run of a program.
+// The cost of passing work to the threads of the CPU backend, with workers that sleep between two jobs and with workers
+// that spin, as they do while a program runs.
 //
 //   barrier   one job with a piece for each thread. A piece ends when all threads have begun theirs, so that no thread
-//             can take the work of another.
-//   program   100 small steps, each of which takes 20 microseconds of one thread and has four pieces for each thread.
+//             can take another's work.
+//   program   100 small steps, each of which takes one thread 20 microseconds and has four pieces per thread.
 //
 //   threads_bench [MOST_THREADS]
 #include <algorithm>
@@ -47,7 +47,7 @@ struct Meeting {
     meeting.here.fetch_add(1, std::memory_order_relaxed);
     for (int looks = 0; meeting.here.load(std::memory_order_relaxed) < meeting.threads; ++looks) {
       if (looks > 1000) {
-        std::this_thread::yield();  // a thread that has not come may need this processor
+        std::this_thread::yield();  // a thread that has not arrived may need this processor
       }
     }
   }
@@ -55,7 +55,7 @@ struct Meeting {
 
 Times time_barriers(ThreadPool& pool, Between between) {
   constexpr int kSequences = 40;
-  constexpr int kBarriers = 250;  // of a sequence
+  constexpr int kBarriers = 250;  // in a sequence
   Times times;
   for (int i = 0; i < kSequences; ++i) {
     ThreadPool::Sequence sequence(pool, between);
@@ -73,7 +73,7 @@ struct Step {
   std::uint64_t rounds;
   std::atomic<std::uint64_t> result{0};
 
-  // A chain of multiplications: it takes the same time on any data and needs no memory.
+  // A chain of multiplications: its time does not depend on the data, and it needs no memory.
   static void compute(void* context, std::uint64_t piece, unsigned) noexcept {
     auto& step = *static_cast<Step*>(context);
     std::uint64_t value = piece | 1;
@@ -84,7 +84,7 @@ struct Step {
   }
 };
 
-// Multiplications that take one thread so many nanoseconds.
+// The number of multiplications that take one thread `nanoseconds`.
 std::uint64_t rounds_of(double nanoseconds) {
   constexpr std::uint64_t kRounds = 100'000;
   Times times;
@@ -120,7 +120,7 @@ Times time_programs(ThreadPool& pool, Between between) {
 int main(int argc, char** argv) {
   const int asked = argc > 1 ? std::atoi(argv[1]) : 0;
   const unsigned most = asked > 0 ? static_cast<unsigned>(asked) : std::max(1U, std::thread::hardware_concurrency());
-  std::printf("microseconds: least and median     barrier         program of 100 steps\n");
+  std::printf("microseconds: minimum and median     barrier         program of 100 steps\n");
   for (unsigned threads = 1; threads <= most; threads = threads < most ? std::min(threads * 2, most) : most + 1) {
     auto& pool = *new ThreadPool(threads);
     for (const Between between : {Between::sleep, Between::spin}) {

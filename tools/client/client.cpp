@@ -8,7 +8,7 @@
 namespace anydml::client {
 namespace {
 
-// DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE. By that name it would take a library of DirectX-Headers to link.
+// DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE. Using that name would require linking a DirectX-Headers library.
 constexpr GUID kCoreCompute = {0x248e2800, 0xa793, 0x4724, {0xab, 0xaa, 0x23, 0xa6, 0xde, 0x1b, 0xe0, 0x90}};
 
 std::vector<DML_BINDING_DESC> binding_descs(std::span<const DML_BUFFER_BINDING> buffers) {
@@ -80,7 +80,7 @@ std::vector<Adapter> list_adapters() {
 }
 
 Device::Device(const DeviceOptions& options) {
-  // Core compute is what compute-only adapters have, and every other has it too.
+  // Compute-only adapters support core compute, and so does every other adapter.
   check(D3D12CreateDevice(options.adapter, D3D_FEATURE_LEVEL_1_0_CORE, IID_PPV_ARGS(&d3d12_)), "D3D12CreateDevice");
   check(DMLCreateDevice1(d3d12_.Get(), options.debug ? DML_CREATE_DEVICE_FLAG_DEBUG : DML_CREATE_DEVICE_FLAG_NONE,
                          options.minimum_level, IID_PPV_ARGS(&dml_)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every DirectML program has to set up before it can run an operator: a device with a queue, buffers, an operator
-// with its bindings. Written against the public headers alone, as any client is. Failures are thrown.
+// The setup that every DirectML program needs before it can run an operator: a device with a queue, buffers, and an
+// operator with its bindings. Uses only the public headers, like any client. Failures are thrown.
 #pragma once
 
 // clang-format off
@@ -32,10 +32,10 @@ class Failure : public std::runtime_error {
   HRESULT result_;
 };
 
-// Throws what the library says of its last failure, or the call's name and the number.
+// Throws the library's message for its last failure, or the call's name and the HRESULT.
 void check(HRESULT result, const char* call);
 
-// One of the three that need nothing but a type.
+// The properties of the three heap types that need nothing but a type.
 [[nodiscard]] inline D3D12_HEAP_PROPERTIES heap_of(D3D12_HEAP_TYPE type) {
   D3D12_HEAP_PROPERTIES properties{};
   properties.Type = type;
@@ -61,10 +61,10 @@ struct DeviceOptions {
   D3D12_COMMAND_LIST_TYPE list_type = D3D12_COMMAND_LIST_TYPE_COMPUTE;
   DML_FEATURE_LEVEL minimum_level = DML_FEATURE_LEVEL_1_0;
   bool debug = false;
-  bool custom_heaps = true;  // memory that CPU and device share, where the device has it
+  bool custom_heaps = true;  // use memory shared by CPU and device, if the device supports it
 };
 
-// A device, and a list that is recorded, executed and waited for.
+// A device, and a list to record, execute and wait for.
 class Device {
  public:
   explicit Device(const DeviceOptions& options = {});
@@ -75,14 +75,14 @@ class Device {
   [[nodiscard]] IDMLCommandRecorder* recorder() const { return recorder_.Get(); }
   [[nodiscard]] DML_FEATURE_LEVEL feature_level() const;  // the highest it offers
   [[nodiscard]] std::uint64_t timestamp_frequency() const;
-  [[nodiscard]] bool shares_memory() const { return shared_memory_; }  // with the CPU: nothing is copied to and fro
+  [[nodiscard]] bool shares_memory() const { return shared_memory_; }  // with the CPU, so nothing is copied
 
-  void close();    // the list; throws what recording ran into
-  void execute();  // the closed list, which can be executed again
+  void close();    // closes the list; throws recording errors
+  void execute();  // executes the closed list, which can be executed again
   void wait() const;
-  void poll() const;  // as wait, but asking again and again
-  void reopen();      // the list, empty
-  void run() {        // what was recorded, to its end
+  void poll() const;  // waits by polling
+  void reopen();      // reopens the list, empty
+  void run() {        // runs the recorded work to its end
     close();
     execute();
     wait();
@@ -91,7 +91,7 @@ class Device {
 
   // A buffer for tensors.
   [[nodiscard]] ComPtr<ID3D12Resource> create_buffer(std::uint64_t bytes);
-  // fill(span of all its bytes), then it is the buffer's; contents are only looked at within read.
+  // write calls fill and read calls use with a span of all bytes, which is valid only during that call.
   template <class Fill>
   void write(ID3D12Resource* buffer, Fill fill);
   template <class Use>
@@ -128,26 +128,26 @@ class Mapped {
   std::span<std::byte> bytes_;
 };
 
-// Memory that an operator takes besides its tensors.
+// The memory that an operator needs in addition to its tensors.
 struct OperationNeeds {
-  UINT64 persistent = 0;  // for as long as it lives, with the next
+  UINT64 persistent = 0;  // for its lifetime, like `temporary`
   UINT64 temporary = 0;
-  UINT64 initial = 0;  // while it is initialised
+  UINT64 initial = 0;  // only during initialization
 };
 [[nodiscard]] OperationNeeds needs_of(Device& device, IDMLCompiledOperator* compiled);
 
 [[nodiscard]] ComPtr<IDMLOperator> create_operator(Device& device, const DML_OPERATOR_DESC& desc);
 
-// A compiled operator or graph, initialised, with its own descriptors and memory.
+// A compiled and initialized operator or graph, with its own descriptors and memory.
 class Operation {
  public:
-  // `owned`: bindings of the inputs that DirectML keeps, one for each input with a null buffer for the others; may be
-  // empty where there are none.
+  // `owned`: bindings of the inputs that DirectML owns, one for each input, with a null buffer for the others; may be
+  // empty if there are none.
   Operation(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE,
             std::span<const DML_BUFFER_BINDING> owned = {});
   Operation(Device& device, ComPtr<IDMLCompiledOperator> compiled, std::span<const DML_BUFFER_BINDING> owned);
 
-  // A binding with a null buffer is none.
+  // A binding with a null buffer means no binding.
   void bind(std::span<const DML_BUFFER_BINDING> inputs, std::span<const DML_BUFFER_BINDING> outputs);
   void record(Device& device, std::uint64_t times = 1) const;
 

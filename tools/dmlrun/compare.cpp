@@ -24,7 +24,7 @@ f64 widened(T value) {
 
 constexpr std::uint64_t kFar = std::numeric_limits<std::uint64_t>::max();
 
-// How many numbers of the type lie from one to the other: integers differ by that too.
+// The number of steps between two values of the type; for integers, their difference.
 template <class T>
 std::uint64_t ulps_between(T a, T b) {
   if constexpr (is_float<T>) {

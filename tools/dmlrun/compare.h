@@ -43,7 +43,7 @@ struct Comparison {
   std::uint64_t largest_ulps = 0;
 };
 
-// Both spans must hold the same number of whole elements.
+// Both spans must contain the same number of whole elements.
 [[nodiscard]] Comparison compare_elements(std::span<const std::byte> values, std::span<const std::byte> expected,
                                           DataType type, const Tolerance& tolerance);
 

@@ -12,14 +12,14 @@
 namespace anydml::dmlrun {
 namespace {
 
-// What stands after an option.
-enum class Takes { nothing, text, file, folder, word, list };  // a list: words with commas between
+// The kind of value that an option takes.
+enum class Takes { nothing, text, file, folder, word, list };  // a list: comma-separated words
 
 struct OptionWords {
   std::vector<std::string> names;  // "-i", "--iterations"
   std::string description;
   Takes takes;
-  std::string values;  // of a word or a list
+  std::string values;  // for a word or a list
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// By what the help calls its value.
+// The values of an option whose help calls them `type`.
 std::string values_of(const std::string& type) {
   std::vector<std::string> words;
   if (type == "LEVEL") {
@@ -71,7 +71,7 @@ std::vector<OptionWords> options_of(const CLI::App& command) {
   std::vector<OptionWords> all;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) {
-      continue;  // taken for old command lines, not offered
+      continue;  // accepted for compatibility, not offered
     }
     const std::string values = values_of(option->get_type_name());
     OptionWords words{{}, option->get_description(), takes_of(*option, values), values};
@@ -121,13 +121,13 @@ std::string names_of_commands(const CLI::App& app) {
   return names;
 }
 
-// What follows a command besides its options. Empty: files.
+// The words that may follow a command, apart from its options. Empty: files.
 std::string words_after(const std::string& command) {
   return command == "operators" || command == "run-operator" || command == "skeleton" ? operator_names()
          : command == "completion"                                                    ? values_of("SHELL")
                                                                                       : "";
 }
-// A command that takes options alone, or numbers.
+// A command that accepts only options or numbers.
 bool takes_no_files(const std::string& command) { return command == "adapters" || command == "bench"; }
 
 std::string bash_script(const CLI::App& app) {
@@ -155,10 +155,10 @@ std::string bash_script(const CLI::App& app) {
     cases += format_text("    {}) options=\"{} --help\" words=\"{}\" files={} ;;\n", name, joined(words), after,
                          after.empty() && !takes_no_files(name) ? "-f" : "");
   }
-  return "# bash completion of dmlrun\n"
+  return "# bash completion for dmlrun\n"
          "_dmlrun() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} place=$COMP_CWORD command=${COMP_WORDS[1]}\n"
-         "  # bash parts words at = and :\n"
+         "  # bash splits words at = and :\n"
          "  if [ \"$word\" = = ]; then word=; elif [ \"${COMP_WORDS[place-1]}\" = = ]; then place=$((place - 1)); fi\n"
          "  local before=${COMP_WORDS[place-1]} options words= files=-f list= all one\n"
          "  case \" " +
@@ -177,7 +177,7 @@ std::string bash_script(const CLI::App& app) {
          "  [ \"$COMP_CWORD\" -gt 1 ] || words=\"" +
          names + " " + kHelp +
          " --help --version\"\n"
-         "  # Of a list the last word is completed, and what stands before it stays.\n"
+         "  # Complete the last word of a list and keep the rest.\n"
          "  if [ -n \"$list\" ] && [[ $word == *,* ]]; then\n"
          "    all=\n"
          "    for one in $words; do all+=\" ${word%,*},$one\"; done\n"
@@ -200,7 +200,7 @@ std::string escaped(std::string text, std::string_view special) {
   return text;
 }
 
-// In single quotes; what _arguments itself would read is escaped.
+// Single-quoted, with the characters that _arguments interprets escaped.
 std::string zsh_quoted(const std::string& text) {
   std::string safe;
   for (const char letter : escaped(text, "[]:")) {
@@ -228,7 +228,7 @@ std::string zsh_value(const OptionWords& option) {
 }
 
 std::string zsh_script(const CLI::App& app) {
-  std::string names = format_text("    '{}:Say what a command takes'\n", kHelp);
+  std::string names = format_text("    '{}:Show help for a command'\n", kHelp);
   std::string cases;
   for (const CLI::App* command : commands_of(app)) {
     names += format_text("    '{}:{}'\n", command->get_name(), zsh_quoted(command->get_description()));
@@ -241,7 +241,7 @@ std::string zsh_script(const CLI::App& app) {
       }
     }
     const std::string words = words_after(command->get_name());
-    cases += " \\\n        '--help[Say what it takes]'";
+    cases += " \\\n        '--help[Show help]'";
     if (!words.empty()) {
       cases += format_text(" \\\n        '*:word:({})'", words);
     } else if (!takes_no_files(command->get_name())) {
@@ -290,15 +290,15 @@ std::string fish_value(const OptionWords& option) {
 
 std::string fish_script(const CLI::App& app) {
   std::string text = format_text(
-      "# fish completion of dmlrun\n"
-      "function __dmlrun_list -d 'Of a list the last word is completed, and what stands before it stays'\n"
+      "# fish completion for dmlrun\n"
+      "function __dmlrun_list -d 'Complete the last word of a list and keep the rest'\n"
       "  set -l written (string replace -r '^--[^=]*=' '' -- (commandline -ct))\n"
       "  printf '%s\\n' (string match -r '.*,' -- $written; or echo)$argv\n"
       "end\n"
-      "complete -c dmlrun -n __fish_use_subcommand -a {0} -d 'Say what a command takes'\n"
+      "complete -c dmlrun -n __fish_use_subcommand -a {0} -d 'Show help for a command'\n"
       "complete -c dmlrun -n '__fish_seen_subcommand_from {0}' -f -a '{1}'\n",
       kHelp, names_of_commands(app));
-  std::string others = kHelp;  // without one of them it is a run
+  std::string others = kHelp;  // without one of these commands, dmlrun runs a model
   for (const CLI::App* command : commands_of(app)) {
     others += command->get_name() == "run" ? "" : " " + command->get_name();
   }

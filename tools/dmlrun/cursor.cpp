@@ -131,7 +131,7 @@ void Cursor::report_repeated_names() const {
   std::ranges::sort(names);
   for (auto again = std::ranges::adjacent_find(names); again != names.end();
        again = std::adjacent_find(std::upper_bound(again, names.end(), *again), names.end())) {
-    member(*again, json_).fail("is there more than once; expected each name once");
+    member(*again, json_).fail("appears more than once; expected each name once");
   }
 }
 
@@ -148,7 +148,7 @@ bool Members::has(std::string_view name) const {
 std::optional<Cursor> Members::optional(std::string_view name) {
   known_.push_back(name);
   std::optional<Cursor> first;
-  for (Member& member : members_) {  // one that comes again was reported: only the first is read
+  for (Member& member : members_) {  // duplicates were already reported; only the first is read
     if (member.name == name) {
       member.asked = true;
       if (!first) {

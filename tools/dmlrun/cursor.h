@@ -40,7 +40,7 @@ class Problems {
 // Prepares text of a file for a message: quoted and shortened, with control characters escaped.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-// Returns ", did you mean 'x'?" with the nearest name, or an empty string.
+// Returns "; did you mean 'x'?" with the nearest name, or an empty string.
 [[nodiscard]] std::string suggestion(std::string_view written, std::span<const std::string_view> names);
 
 class Cursor {

@@ -38,7 +38,7 @@ schema::GivenTensor given(const TensorValue& value) {
   return tensor;
 }
 
-// The type that a scalar union is read in; 0 where it is not known.
+// The data type of a scalar union; 0 if unknown.
 std::uint32_t union_type(const OperatorModel& model) {
   const std::size_t field = schema::union_type_field(*model.facts);
   const auto* words = field == schema::kNoField ? nullptr : std::get_if<InlineWords>(&model.fields[field]);

@@ -15,7 +15,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// The folder a loaded library lies in.
+// The folder that contains a loaded library.
 std::string folder_of(const void* symbol) {
   Dl_info info{};
   if (dladdr(symbol, &info) == 0 || info.dli_fname == nullptr) {
@@ -30,7 +30,7 @@ std::string folder_of(const void* symbol) {
 
 int execute_program(const std::vector<std::string>& command) {
   if (command.empty()) {
-    return complain("no program is given; expected dmlrun exec -- PROGRAM [ARGUMENTS]", kWrong);
+    return complain("no program was given; expected dmlrun exec -- PROGRAM [ARGUMENTS]", kWrong);
   }
   const std::string folder = folder_of(reinterpret_cast<const void*>(&DMLCreateDevice1));
   if (folder.empty()) {
@@ -48,7 +48,7 @@ int execute_program(const std::vector<std::string>& command) {
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
   const int fault = errno;
-  // As shells have it: 127 where there is no such program, 126 where it cannot be run.
+  // Like shells: 127 if the program does not exist, 126 if it cannot be run.
   return complain(format_text("{}: {}", in_quotes(command[0]), std::strerror(fault)), fault == ENOENT ? 127 : 126);
 }
 

@@ -21,12 +21,12 @@ namespace {
 
 using client::ComPtr;
 
-// Only an invalid argument comes of what the model asks for; the rest is the machine's fault.
+// Only an invalid argument is the model's fault; any other failure is the machine's.
 [[noreturn]] void blame(const client::Failure& failure, std::string path) {
   throw ModelFailure{std::move(path), failure.what(), failure.result() == E_INVALIDARG};
 }
 
-// Readings of the device's clock before and after each iteration, in a ring.
+// A ring of readings of the device's clock, before and after each iteration.
 class DeviceClock {
  public:
   DeviceClock(client::Device& device, std::uint64_t iterations, std::size_t most)
@@ -48,7 +48,7 @@ class DeviceClock {
     }
   }
 
-  // Milliseconds of the last iterations, the oldest first.
+  // Milliseconds of the last iterations, oldest first.
   [[nodiscard]] std::vector<double> durations() {
     std::vector<double> all;
     const std::size_t kept = std::min(taken_, capacity_);
@@ -78,9 +78,9 @@ class DeviceClock {
   ComPtr<ID3D12QueryHeap> heap_;
 };
 
-using Buffers = std::vector<ComPtr<ID3D12Resource>>;  // as the model's resources
+using Buffers = std::vector<ComPtr<ID3D12Resource>>;  // in the order of the model's resources
 
-// One for each input, or each output, in the order of the ports; null where nothing is bound.
+// One for each input or output, in the order of the ports; null if nothing is bound.
 std::vector<DML_BUFFER_BINDING> bindings_of(const Model& model, const Buffers& buffers,
                                             const Dispatchable& dispatchable, const std::vector<Binding>& bindings,
                                             bool inputs) {
@@ -119,7 +119,7 @@ class Executor {
            Output& output)
       : model_(model), options_(options), memory_(memory), device_(device), output_(output) {}
 
-  // Whether everything that was compared is as expected.
+  // Returns whether all comparisons found the expected values.
   bool run() {
     create_buffers();
     create_operations();
@@ -160,7 +160,7 @@ class Executor {
     }
   }
 
-  // Bytes that a dispatch reads and writes.
+  // The bytes that a dispatch reads and writes.
   [[nodiscard]] static std::uint64_t bytes_moved(const Dispatchable& dispatchable) {
     std::uint64_t bytes = 0;
     for (const Port& port : dispatchable.ports) {
@@ -171,7 +171,7 @@ class Executor {
     return bytes;
   }
 
-  // Of a run that is as long as its time, not as its iterations, the number of timings is not known before.
+  // If a run is limited by time instead of iterations, the number of timings is not known in advance.
   void keep_timing(std::vector<double>& timings, double milliseconds, const std::string& path) {
     constexpr std::size_t kAtOnce = std::size_t{1} << 16;
     if (options_.milliseconds_to_run && timings.size() % kAtOnce == 0) {
@@ -185,10 +185,10 @@ class Executor {
 
   struct Times {
     std::vector<double> cpu;     // milliseconds of each iteration
-    std::vector<double> device;  // of the last ones
+    std::vector<double> device;  // of the last iterations
   };
 
-  // Runs it as often as the options say.
+  // Runs the operation as often as the options say.
   Times measure(client::Operation& operation, std::span<const DML_BUFFER_BINDING> inputs,
                 std::span<const DML_BUFFER_BINDING> outputs, const std::string& title, const std::string& path) {
     const std::uint64_t most = options_.milliseconds_to_run ? ~std::uint64_t{0} : options_.iterations;
@@ -248,12 +248,12 @@ class Executor {
     }
   }
 
-  // By the device's clock where it was read.
+  // By the device's clock if it was read.
   [[nodiscard]] double median_of(const Times& times) const {
     return split_samples(times.device.empty() ? times.cpu : times.device, options_.warm_up).hot.median;
   }
 
-  // The inputs that are there, each bound by the command or when the operator is initialised.
+  // The inputs that are present, each bound by the command or at initialization.
   [[nodiscard]] std::vector<DML_BUFFER_BINDING> inputs_there(const DispatchCommand& command) const {
     const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
     const auto given = bindings_of(model_, buffers_, dispatchable, command.bindings, true);
@@ -270,7 +270,7 @@ class Executor {
     return there;
   }
 
-  // Each step by itself, over the dispatch's inputs and over memory of its own for all that steps write.
+  // Times each step separately, with the dispatch's inputs and separate memory for everything that steps write.
   void profile(const DispatchCommand& command, double whole, const std::string& path) {
     const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
     const auto steps = steps_of(dispatchable);
@@ -389,9 +389,9 @@ class Executor {
   bool as_expected_ = true;
 };
 
-// What one dispatch command takes while it runs: the list that is recorded, and the timings.
+// The memory that one dispatch command uses while it runs: the recorded list and the timings.
 std::uint64_t bytes_of_dispatching(const ExecutionOptions& options) {
-  const std::uint64_t iterations = options.milliseconds_to_run ? 0 : options.iterations;  // counted as they come
+  const std::uint64_t iterations = options.milliseconds_to_run ? 0 : options.iterations;  // counted during the run
   const std::uint64_t samples = options.milliseconds_to_run
                                     ? options.device_samples
                                     : std::min<std::uint64_t>(options.iterations, options.device_samples);
@@ -399,8 +399,8 @@ std::uint64_t bytes_of_dispatching(const ExecutionOptions& options) {
          samples * MemoryBudget::kPerDeviceTiming;
 }
 
-// What copying to and from a device with memory of its own takes beyond the rest. A buffer is filled when only those
-// before it are there, and read when all of them and the operators' memory are.
+// The additional memory for copying to and from a device with its own memory. When a buffer is filled, only the buffers
+// before it exist; when one is read, all buffers and the operators' memory exist.
 std::uint64_t bytes_of_staging(const Model& model, const MemoryBudget& memory) {
   std::uint64_t reached = 0;
   std::uint64_t filling = 0;
@@ -421,7 +421,7 @@ std::uint64_t bytes_of_staging(const Model& model, const MemoryBudget& memory) {
     } else if (const auto* write = std::get_if<WriteFileCommand>(&command.what)) {
       read(write->resource);
     } else if (const auto* compare = std::get_if<CompareCommand>(&command.what)) {
-      read(compare->resource, 2);  // both are as long
+      read(compare->resource, 2);  // both have the same length
     }
   }
   return std::max(reading, filling > all ? filling - all : 0);
@@ -449,7 +449,7 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
            memory.borrow(For::temporary, MemoryBudget::of_buffer(needs.initial), say_at(path)) &&
            memory.take(For::temporary, MemoryBudget::of_buffer(needs.temporary), say_at(path));
   };
-  // A device of its own for each: a fault removes it.
+  // Each uses its own device, since a failure removes the device.
   const auto rehearse = [&](const Dispatchable& dispatchable, const std::vector<Binding>* bindings,
                             const std::string& path) {
     try {
@@ -478,13 +478,13 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
     } catch (const client::Failure& failure) {
       problems.add(path, failure.what());
       return false;
-    } catch (const ModelFailure& failure) {  // a file of constants that does not hold as much as its size promised
+    } catch (const ModelFailure& failure) {  // a file of constants was shorter than its size said
       problems.add(failure.path, failure.reason);
       return false;
     }
   };
   if (problems.full()) {
-    return memory;  // which are known to be wrong cannot be told any more
+    return memory;  // the full list no longer tells which ones are wrong
   }
   std::vector<bool> sound;
   for (const Dispatchable& dispatchable : model.dispatchables) {

@@ -21,13 +21,12 @@ struct ExecutionOptions {
   std::size_t warm_up = 1;
   std::size_t device_samples = 8192;  // the number of last samples to keep
   bool print_commands = false;
-  bool profile = false;  // times each step by itself, after the dispatch
+  bool profile = false;  // times each step separately, after the dispatch
 };
 
-// Collects the library's errors that the facts cannot predict: creates and initialises each operator, and binds and
-// records each dispatch, but executes none. Operators and dispatches with known errors are left out. The function
-// counts the memory that a run with the options would need, and creates nothing beyond the model's limit. It returns
-// the remaining memory.
+// Collects the library's errors that the facts cannot predict: creates and initializes each operator, and binds and
+// records each dispatch, but executes none. Operators and dispatches with known errors are skipped. Adds up the memory
+// that a run with the options would need, and allocates nothing beyond the model's limit. Returns the remaining memory.
 [[nodiscard]] MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
                                           const client::DeviceOptions& device_options, Problems& problems);
 

@@ -59,7 +59,7 @@ struct OpenFile {
 };
 
 Result<OpenFile> open_regular(const fs::path& path) {
-  // Without O_NONBLOCK a FIFO would wait here for its other end.
+  // Without O_NONBLOCK, opening a FIFO would wait here for its other end.
   Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
   if (descriptor.number() < 0 || ::fstat(descriptor.number(), &status) != 0) {
@@ -72,7 +72,7 @@ Result<OpenFile> open_regular(const fs::path& path) {
   return OpenFile{std::move(descriptor), static_cast<std::uint64_t>(status.st_size)};
 }
 
-// The file must be known to reach that far.
+// The file must be known to be at least that long.
 Status read_at(const OpenFile& file, const fs::path& path, std::uint64_t offset, std::span<std::byte> to) {
   while (!to.empty()) {
     const ssize_t count = ::pread(file.descriptor.number(), to.data(), to.size(), static_cast<off_t>(offset));
@@ -91,10 +91,10 @@ Status read_at(const OpenFile& file, const fs::path& path, std::uint64_t offset,
   return {};
 }
 
-// The place itself, every link on the way followed. Names at the end need not be there.
+// The path with every link resolved. Its last names need not exist.
 fs::path resolve(const fs::path& path, std::error_code& error) {
   fs::path resolved = fs::absolute(path.empty() ? fs::path(".") : path, error);
-  // Twice: names after one that is not there are only looked at once its ".." are gone, and may be links.
+  // Twice: names after one that does not exist are only examined once the ".." are resolved, and may be links.
   for (int pass = 0; pass < 2 && !error; ++pass) {
     resolved = fs::weakly_canonical(resolved, error);
   }
@@ -110,7 +110,7 @@ Status check_name(std::string_view name) {
     return invalid("the file's name is empty; expected a path");
   }
   if (name.find('\0') != std::string_view::npos) {
-    return invalid(format_text("'{}' holds a NUL byte; expected a path without", echo(name, kShownBytes)));
+    return invalid(format_text("'{}' contains a NUL byte; expected a path without one", echo(name, kShownBytes)));
   }
   return {};
 }
@@ -120,13 +120,13 @@ struct Place {
   fs::path path;
 };
 
-// Where a name that check_name takes leads from the folder.
+// Resolves a name that check_name accepts, relative to the folder.
 Result<Place> locate(const fs::path& folder, const fs::path& name) {
   std::error_code error;
   Place place;
   place.folder = resolve(folder, error);
   if (error) {
-    return failed(folder, "cannot be looked into", error);
+    return failed(folder, "cannot be resolved", error);
   }
   place.path = resolve(place.folder / name, error);
   if (error) {
@@ -140,12 +140,12 @@ Status check_inside(const Place& place, const fs::path& name, std::string_view o
     return {};
   }
   return invalid(
-      format_text("{} leads to {}, outside {}; expected a file in that folder: {} names another, "
-                  "--allow-outside takes files from anywhere",
+      format_text("{} leads to {}, outside {}; expected a file in that folder: {} selects another folder, "
+                  "--allow-outside allows files anywhere",
                   quoted(name), quoted(place.path), quoted(place.folder), option));
 }
 
-// The name of a file that must not outlive the process, where a signal's handler finds it.
+// The name of a file that must not outlive the process; the signal handler reads it.
 std::atomic<const char*> unfinished_name = nullptr;
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
@@ -153,10 +153,10 @@ void remove_unfinished(int signal) {
   if (const char* name = unfinished_name.load()) {
     ::unlink(name);
   }
-  ::raise(signal);  // its own action is back, and ends the process once this returns
+  ::raise(signal);  // the default action is restored, and ends the process once this returns
 }
 
-// While it lives, signals that would end the process remove the file of that name first.
+// While it exists, signals that would end the process first remove the file of that name.
 class RemovedOnSignal {
  public:
   explicit RemovedOnSignal(fs::path name) : name_(std::move(name)) {
@@ -165,7 +165,7 @@ class RemovedOnSignal {
     action.sa_handler = remove_unfinished;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     for (std::size_t i = 0; i < std::size(kEnding); ++i) {
-      // What is ignored, as nohup does, or has a handler, stays as it is.
+      // Signals that are ignored, as under nohup, or already have a handler are left alone.
       if (::sigaction(kEnding[i], nullptr, &before_[i]) == 0 && before_[i].sa_handler == SIG_DFL) {
         ::sigaction(kEnding[i], &action, nullptr);
       }
@@ -191,7 +191,7 @@ class RemovedOnSignal {
   struct sigaction before_[std::size(kEnding)] = {};
 };
 
-// A name in the folder that nothing has; try_it(name) is 0 where it could be taken, or an error's number.
+// Finds an unused name in the folder; try_it(name) returns 0 if it took the name, or an error number.
 template <class Try>
 std::error_code take_name(const fs::path& folder, Try try_it) {
   constexpr std::string_view kLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
@@ -235,15 +235,15 @@ bool write_parts(int descriptor, Parts parts) {
 Status make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  return error ? Status(failed(folder, "cannot be made", error)) : Status();
+  return error ? Status(failed(folder, "cannot be created", error)) : Status();
 }
 
-// Nothing where the file system has no files without a name.
+// Nothing if the file system does not support unnamed files.
 std::optional<Status> write_unnamed(const fs::path& path, const fs::path& folder, const fs::path& nearest,
                                     Parts parts) {
 #if defined(O_TMPFILE)
   const Descriptor descriptor(::open(nearest.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
-  // Its way to a name leads through /proc.
+  // An unnamed file is given a name through /proc.
   const std::string source = format_text("/proc/self/fd/{}", descriptor.number());
   if (descriptor.number() < 0 || ::access(source.c_str(), F_OK) != 0) {
     return std::nullopt;
@@ -259,7 +259,7 @@ std::optional<Status> write_unnamed(const fs::path& path, const fs::path& folder
   };
   int fault = link_as(path);
   if (fault == EEXIST) {
-    // A link does not replace what is there; renaming does. The file has two names for as long as that takes.
+    // Linking does not replace an existing file, but renaming does. The file briefly has two names.
     std::optional<RemovedOnSignal> name;
     std::error_code why = take_name(folder, [&](fs::path one) {
       name.emplace(std::move(one));
@@ -280,7 +280,8 @@ std::optional<Status> write_unnamed(const fs::path& path, const fs::path& folder
 Status write_named(const fs::path& path, const fs::path& folder, const fs::path& nearest, Parts parts) {
   std::optional<RemovedOnSignal> name;
   std::optional<Descriptor> descriptor;
-  // With the permissions that any new file gets: mkostemp has others, and the umask cannot be read without changing it.
+  // Created with the permissions of any new file: mkostemp uses others, and the umask cannot be read without changing
+  // it.
   if (const auto why = take_name(nearest, [&](fs::path one) {
         name.emplace(std::move(one));
         descriptor.emplace(::open(name->name().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -331,10 +332,10 @@ Result<fs::path> find_input(const Folders& folders, std::string_view source) {
     case fs::file_type::regular:
       break;
     case fs::file_type::not_found:
-      return invalid(
-          name.is_absolute()
-              ? format_text("{} is not there", quoted(name))
-              : format_text("{} is not there (looked in {}); --input_path names another folder", quoted(name), looked));
+      return invalid(name.is_absolute()
+                         ? format_text("{} does not exist", quoted(name))
+                         : format_text("{} does not exist (looked in {}); --input_path selects another folder",
+                                       quoted(name), looked));
     case fs::file_type::none:
       return failed(name, "cannot be found", error);
     case fs::file_type::directory:
@@ -360,7 +361,7 @@ Result<fs::path> find_output(const Folders& folders, std::string_view target) {
   if (!folders.allow_outside) {
     ANYDML_TRY(check_inside(place.value(), name, "--output_path"));
   }
-  // What is there of it decides: the file itself or the nearest folder above.
+  // The part of the path that exists decides: the file itself or its nearest existing parent folder.
   fs::path nearest = path;
   std::error_code error;
   fs::file_status status = fs::symlink_status(nearest, error);
@@ -370,10 +371,9 @@ Result<fs::path> find_output(const Folders& folders, std::string_view target) {
   }
   switch (status.type()) {
     case fs::file_type::none:
-      return failed(name, "cannot be looked for", error);
+      return failed(name, "cannot be examined", error);
     case fs::file_type::symlink:
-      return invalid(
-          format_text("{}: {} is a link to what is not there; expected none", quoted(name), quoted(nearest)));
+      return invalid(format_text("{}: {} is a dangling link; expected none", quoted(name), quoted(nearest)));
     case fs::file_type::directory:
       if (nearest == path) {
         return invalid(format_text("{} is a folder; expected a file", quoted(name)));
@@ -433,17 +433,17 @@ Status write_file(const fs::path& path, std::span<const std::span<const std::byt
     return invalid(format_text("{} is a folder; expected a file", quoted(path)));
   }
   if (fs::exists(before) && before.type() != fs::file_type::regular && before.type() != fs::file_type::symlink) {
-    // Renaming would put a file in the place of a device.
+    // Renaming would replace the device with a file.
     return invalid(format_text("{} is a pipe, socket or device; expected a regular file or a new one", quoted(path)));
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  // Folders are made once there is something to put into them; until then the nearest that is there serves.
+  // Folders are created once there is a file to put into them; until then the nearest existing folder is used.
   fs::path nearest = folder;
   while (fs::status(nearest, error).type() == fs::file_type::not_found) {
     nearest = nearest.has_parent_path() ? nearest.parent_path() : fs::path(".");
   }
   if (!fs::is_directory(nearest, error)) {
-    return failed(folder, "cannot be made", error ? error : std::make_error_code(std::errc::not_a_directory));
+    return failed(folder, "cannot be created", error ? error : std::make_error_code(std::errc::not_a_directory));
   }
   if (unfinished == Unfinished::without_name_if_possible) {
     if (const auto status = write_unnamed(path, folder, nearest, parts)) {

@@ -13,7 +13,7 @@
 
 namespace anydml::dmlrun {
 
-// Recognises .jpg, .jpeg and .png, which DxDispatch reads and writes on Windows.
+// Recognizes .jpg, .jpeg and .png, which DxDispatch reads and writes on Windows.
 [[nodiscard]] bool has_image_extension(std::string_view path);
 
 struct Folders {
@@ -23,29 +23,28 @@ struct Folders {
 };
 
 // Finds the regular file that a model names. Links are followed before the location is checked. Without allow_outside
-// the file must lie under folders.input; with it, the current directory is tried too. The error states the reason, but
-// not the place in the model.
+// the file must be in folders.input; with it, the current directory is tried too. The error gives the reason, but not
+// the place in the model.
 [[nodiscard]] Result<std::filesystem::path> find_input(const Folders& folders, std::string_view source);
 
-// Finds the path that a model asks to write, under folders.output unless allow_outside. Nothing is created.
+// Resolves the path that a model asks to write, in folders.output unless allow_outside. Nothing is created.
 [[nodiscard]] Result<std::filesystem::path> find_output(const Folders& folders, std::string_view target);
 
 [[nodiscard]] Result<std::uint64_t> file_bytes(const std::filesystem::path& path);
 
-// Reads exactly to.size() bytes from `offset` on.
+// Reads exactly to.size() bytes, starting at `offset`.
 [[nodiscard]] Status read_file(const std::filesystem::path& path, std::uint64_t offset, std::span<std::byte> to);
 
 // Reads a whole file of at most `limit` bytes.
 [[nodiscard]] Result<std::string> read_whole_file(const std::filesystem::path& path, std::uint64_t limit);
 
-// Where a file is kept until it is complete: without a name, if the file system supports that, so that nothing remains
-// however the process ends; or under a temporary name, which is removed if a signal that can be caught ends the
-// process.
+// How a file is stored until it is complete: without a name, if the file system supports that, so that nothing remains
+// however the process ends; or under a temporary name, which is removed if a catchable signal ends the process.
 enum class Unfinished : std::uint8_t { without_name_if_possible, with_name };
 
-// Writes the parts one after another as one file. The path holds either the complete file or its previous content.
-// Missing folders are created at the end. A link at the path itself is replaced, not followed, because find_output has
-// already followed it.
+// Writes the parts one after another as one file. The path always refers to either the complete file or its previous
+// content. Missing folders are created at the end. A link at the path itself is replaced, not followed, because
+// find_output has already followed it.
 [[nodiscard]] Status write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts,
                                 Unfinished unfinished = Unfinished::without_name_if_possible);
 

@@ -24,7 +24,7 @@ class GraphReader {
   GraphReader(Members& members, Dispatchable& dispatchable, const Folders& folders)
       : members_(members), made_(dispatchable), folders_(folders) {}
 
-  // Whether all of it could be read.
+  // Returns whether all of it could be read.
   bool read() {
     made_.is_graph = true;
     const auto inputs = members_.required("inputs");
@@ -39,7 +39,7 @@ class GraphReader {
         made_.ports.push_back({.name = std::string(*name), .is_output = false, .tensors = {}});
       }
     });
-    // Names first: nodes feed one another in any order.
+    // Names first, because nodes may feed one another in any order.
     nodes->for_each_member("an object of nodes", [&](std::string_view name, const Cursor& at) {
       if (is_constant(at)) {
         add_name(at, name, {.kind = Kind::constant, .index = made_.constants.size()});
@@ -59,7 +59,7 @@ class GraphReader {
     }
     for (std::size_t i = 0; i < made_.ports.size() && good_; ++i) {
       if (made_.ports[i].tensors.empty()) {
-        fail(*inputs, format_text("{} is read by no node", in_quotes(made_.ports[i].name)));
+        fail(*inputs, format_text("no node reads {}", in_quotes(made_.ports[i].name)));
       }
     }
     if (good_) {
@@ -85,7 +85,7 @@ class GraphReader {
     return found;
   }
 
-  // Values as a resource has them.
+  // Constants have values like resources.
   void read_constant(std::string_view name, const Cursor& at) {
     Members members(at, "an object with type and initialValues");
     (void)members.required("type");
@@ -101,7 +101,7 @@ class GraphReader {
 
   void add_name(const Cursor& at, std::string_view name, const EdgeSource& source) {
     if (!names_.try_emplace(std::string(name), source).second) {
-      fail(at, format_text("{} is the name of something else in this graph; expected another", in_quotes(name)));
+      fail(at, format_text("{} is already a name in this graph; expected another", in_quotes(name)));
     }
   }
 
@@ -124,7 +124,7 @@ class GraphReader {
     return true;
   }
 
-  // A name, or an object with one and which output of the node is meant.
+  // A source is a name, or an object with a name and the node's output index.
   std::optional<EdgeSource> read_source(const Cursor& at) {
     const auto find = [&](const Cursor& name_at) -> std::optional<EdgeSource> {
       const auto name = name_at.string("the name of an input of the graph or of a node");
@@ -160,7 +160,7 @@ class GraphReader {
     const auto inputs_at = all.optional("inputs");
     std::optional<Members> inputs;
     if (inputs_at) {
-      inputs.emplace(*inputs_at, "an object from tensors to what feeds them");
+      inputs.emplace(*inputs_at, "an object from tensors to their sources");
       if (!inputs->ok()) {
         good_ = false;
         return;
@@ -199,7 +199,7 @@ class GraphReader {
     }
   }
 
-  // An input of the graph must hold enough for all that read it, and so must a constant.
+  // An input of the graph must be large enough for every reader, and so must a constant.
   void take_input(const Cursor& at, std::string_view field, const TensorValue& tensor,
                   const std::optional<EdgeSource>& source) {
     if (source && source->kind == Kind::constant) {
@@ -246,7 +246,7 @@ class GraphReader {
         output += count;
       }
     }
-    fail(at, format_text("output {} of {} is not there; expected less than {}", source->output, in_quotes(node.name),
+    fail(at, format_text("output {} of {} does not exist; expected less than {}", source->output, in_quotes(node.name),
                          output));
   }
 

@@ -64,14 +64,14 @@ Result<Graph> core_graph(const Dispatchable& dispatchable) {
     graph.outputs.push_back(
         {.kind = SourceKind::node, .index = static_cast<std::uint32_t>(output.index), .output = output.output});
   }
-  // What the description of an edge says of bytes is CompileGraph's to judge; here no tensor may reach beyond them.
+  // CompileGraph validates the edges' byte counts; here it suffices that no tensor exceeds its source.
   for (const GraphNode& node : graph.nodes) {
     for (std::size_t i = 0; i < node.sources.size(); ++i) {
       const GraphSource& source = node.sources[i];
       if (source.kind == SourceKind::node &&
           (source.output >= graph.nodes[source.index].outputs.size() ||
            extent_of(graph, source).bytes < static_cast<std::uint64_t>(node.op->tensors[i].reach.end))) {
-        return Error{ErrorKind::invalid_argument, "an edge leads to a tensor that has more bytes than what feeds it"};
+        return Error{ErrorKind::invalid_argument, "an edge leads to a tensor that has more bytes than its source"};
       }
     }
   }

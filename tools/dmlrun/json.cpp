@@ -12,12 +12,12 @@
 namespace anydml::dmlrun {
 namespace {
 
-// No model has a use for more; without a limit a file of brackets would be a tree as deep as it is long.
+// No model needs more. Without a limit, a file of brackets would become a tree as deep as the file is long.
 constexpr std::size_t kDeepest = 64;
 
 }  // namespace
 
-// RapidJSON's handler: appends nodes, and closes those that hold others when their end is seen.
+// RapidJSON's handler: appends nodes, and closes arrays and objects when they end.
 struct JsonBuilder {
   JsonDocument& document;
   rapidjson::InsituStringStream& stream;
@@ -67,7 +67,7 @@ struct JsonBuilder {
   bool EndObject(rapidjson::SizeType count) { return end(count); }
   bool StartArray() { return begin(JsonKind::array); }
   bool EndArray(rapidjson::SizeType count) { return end(count); }
-  // Numbers come as their digits.
+  // Numbers arrive as their digits.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(std::int64_t) { return false; }
@@ -112,7 +112,7 @@ Result<JsonDocument> JsonDocument::parse(std::string text) {
   constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
                               rapidjson::kParseCommentsFlag | rapidjson::kParseTrailingCommasFlag |
                               rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag;
-  // A character cut short at the end makes RapidJSON look for the rest of it, up to three bytes on.
+  // If the text ends within a character, RapidJSON reads up to three more bytes.
   own.append(3, '\0');
   rapidjson::InsituStringStream stream(own.data());
   JsonBuilder builder{document, stream};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A JSON document as one flat array of values in the order of the text. No code recurses over it, numbers keep their
-// digits, and every value knows its place in the file.
+// digits, and every value records its position in the file.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ class JsonDocument {
   std::vector<Node> nodes_;
 };
 
-// The most bytes of memory that reading a document needs for each byte of its text.
+// The maximum bytes of memory that reading a document needs for each byte of its text.
 inline constexpr std::uint64_t kJsonMemoryFactor = 32;
 
 }  // namespace anydml::dmlrun

@@ -15,14 +15,14 @@ namespace anydml::dmlrun {
 
 class JsonWriter {
  public:
-  JsonWriter() = default;                                        // kept until print
+  JsonWriter() = default;                                        // kept in memory until print
   explicit JsonWriter(std::FILE* file) { stream_.file = file; }  // written in pieces, so that it may have any length
 
   JsonWriter& begin_object() { return writer_.StartObject(), open_.push_back('{'), *this; }
   JsonWriter& end_object() { return writer_.EndObject(), open_.pop_back(), *this; }
   JsonWriter& begin_array() { return writer_.StartArray(), open_.push_back('['), *this; }
   JsonWriter& end_array() { return writer_.EndArray(), open_.pop_back(), *this; }
-  // Closes objects and arrays until only so many are open, so that an interrupted document is still complete.
+  // Closes objects and arrays until only `depth` are open, so that an interrupted document is still complete.
   JsonWriter& close_to(std::size_t depth) {
     while (open_.size() > depth) {
       open_.back() == '{' ? end_object() : end_array();
@@ -48,7 +48,7 @@ class JsonWriter {
     return *this;
   }
 
-  // The text that is kept so far.
+  // The text kept so far.
   [[nodiscard]] const std::string& kept() const { return stream_.text; }
 
   // Prints the whole text, or the part that is not written yet, and ends the line.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line: what can be asked for, and which command answers.
+// The command line: parses the options and calls the commands.
 #include <poll.h>
 #include <unistd.h>
 
@@ -33,21 +33,21 @@ constexpr const char* kDescription =
 constexpr const char* kFooter =
     "\nExamples:\n"
     "  dmlrun model.json                        run a model\n"
-    "  dmlrun -i 1000 -w 10 model.json          and time it\n"
-    "  dmlrun run-operator SOFTMAX --input x.npy  one operator\n"
-    "  dmlrun skeleton SOFTMAX                  a model to begin with\n"
-    "  dmlrun check --feature-level 2_1 m.json  would it run on an older DirectML?\n"
-    "  dmlrun graph m.json                      which operators run as one step\n"
-    "  dmlrun operators MODULUS_FLOOR           what an operator takes\n"
-    "  dmlrun modulus -- -7 3                   a calculator\n"
-    "  dmlrun exec -- ./program                 a DirectML program, with these libraries\n"
+    "  dmlrun -i 1000 -w 10 model.json          run a model and time it\n"
+    "  dmlrun run-operator SOFTMAX --input x.npy  run one operator\n"
+    "  dmlrun skeleton SOFTMAX                  print a model to start from\n"
+    "  dmlrun check --feature-level 2_1 m.json  check against an older DirectML\n"
+    "  dmlrun graph m.json                      show which operators run as one step\n"
+    "  dmlrun operators MODULUS_FLOOR           show an operator's types and fields\n"
+    "  dmlrun modulus -- -7 3                   compute a modulus\n"
+    "  dmlrun exec -- ./program                 run a DirectML program with these libraries\n"
     "\nA run's main options: -i iterations, -r repeat, -t milliseconds, -w warm-up, -v 0 to 2, -a adapter, --json;\n"
-    "dmlrun run --help has all of them.\n"
-    "\nExit status: 0 done, 1 the machine failed, 2 something was asked for wrongly, 3 a result is not the expected "
+    "dmlrun run --help lists all of them.\n"
+    "\nExit status: 0 success, 1 the machine failed, 2 the request was wrong, 3 a result is not the expected "
     "one.\n"
     "anydml is not affiliated with Microsoft.";
 
-// A number that is one, and in the range. CLI11's own lets NaN and negative sizes through.
+// Accepts only numbers in the range. CLI11's own check accepts NaN and negative sizes.
 template <class Number>
 CLI::Validator number_in(Number least, Number most) {
   return {[least, most](std::string& text) {
@@ -62,7 +62,7 @@ CLI::Validator number_in(Number least, Number most) {
           ""};
 }
 
-// "512MiB" to the number of bytes.
+// Converts "512MiB" to the number of bytes.
 std::string to_bytes(std::string& text) {
   double value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -97,26 +97,25 @@ struct Arguments {
 };
 
 void add_model_options(CLI::App& app, ModelArguments& arguments, const char* level_option) {
-  app.add_option("model,-m,--model", arguments.models, "The model, a JSON file; - for the standard input")
+  app.add_option("model,-m,--model", arguments.models, "The model, a JSON file; - for standard input")
       ->type_name("MODEL.json")
       ->expected(0, -1);
   app.add_option("--input_path,--input-path", arguments.input_path,
                  "Folder of the model's input files [its own folder]")
       ->type_name("FOLDER");
-  app.add_option("--output_path,--output-path", arguments.output_path,
-                 "Folder of the files it writes [the current one]")
+  app.add_option("--output_path,--output-path", arguments.output_path, "Output folder [the current directory]")
       ->type_name("FOLDER");
   app.add_flag("--allow-outside", arguments.allow_outside, "Let the model read and write files outside those folders");
   app.add_option("--max-memory", arguments.max_memory,
-                 "What a run may take, with all copies, such as 512MiB [half of the machine's]")
+                 "Memory limit of a run, including all copies, such as 512MiB [half of the machine's]")
       ->transform(CLI::Validator(to_bytes, ""))
       ->type_name("SIZE");
   app.add_option(level_option, arguments.feature_level, "DirectML feature level, such as 2_1 [the newest]")
       ->type_name("LEVEL");
-  app.add_flag("--json", arguments.json, "Print JSON, for machines");
+  app.add_flag("--json", arguments.json, "Print JSON");
 }
 
-// Options of DxDispatch that mean nothing here. They are taken, so that command lines go on working.
+// DxDispatch options that have no meaning here. They are accepted, so that existing command lines keep working.
 void add_ignored_options(CLI::App& app) {
   const auto ignore = [&app](const std::string& name, bool has_value) {
     const auto say = [name](const std::string&) {
@@ -142,7 +141,7 @@ void add_ignored_options(CLI::App& app) {
   }
 }
 
-// An option that may be given several times, with one value each.
+// An option that may be repeated, with one value each time.
 CLI::Option* add_each(CLI::App& app, const char* option, std::vector<std::string>& list, const char* type,
                       const char* help) {
   return app.add_option(option, list, help)->type_name(type)->allow_extra_args(false);
@@ -150,19 +149,19 @@ CLI::Option* add_each(CLI::App& app, const char* option, std::vector<std::string
 
 void add_tolerance(CLI::App& app, Requests& requests) {
   const char* values = "Values";
-  app.add_option("--atol", requests.tolerance.absolute, "--expect allows so much, in absolute terms [the same bits]")
+  app.add_option("--atol", requests.tolerance.absolute, "Absolute tolerance of --expect [the same bits]")
       ->check(number_in(0.0, 1e308))
       ->type_name("X")
       ->group(values);
-  app.add_option("--rtol", requests.tolerance.relative, "--expect allows so much times the expected value, besides")
+  app.add_option("--rtol", requests.tolerance.relative, "Relative tolerance of --expect, added to the absolute one")
       ->check(number_in(0.0, 1e308))
       ->type_name("X")
       ->group(values);
-  app.add_option("--ulp", requests.tolerance.ulps, "--expect allows so many numbers of the type between")
+  app.add_option("--ulp", requests.tolerance.ulps, "Tolerance of --expect in units in the last place")
       ->check(number_in<std::uint64_t>(0, ~std::uint64_t{0}))
       ->type_name("N")
       ->group(values);
-  app.add_option("--seed", requests.seed, "Seed of random values")
+  app.add_option("--seed", requests.seed, "Seed for random values")
       ->check(number_in<std::uint64_t>(0, ~std::uint64_t{0}))
       ->type_name("N")
       ->group(values);
@@ -176,7 +175,7 @@ void add_timing(CLI::App& run, RunArguments& arguments) {
       ->check(number_in<std::uint64_t>(1, 4'000'000'000))
       ->type_name("N")
       ->group(timing);
-  run.add_option("-r,--dispatch_repeat,--repeat", execution.repeat, "Dispatches within each iteration, averaged")
+  run.add_option("-r,--dispatch_repeat,--repeat", execution.repeat, "Dispatches in each iteration, averaged")
       ->capture_default_str()
       ->check(number_in<std::uint64_t>(1, 1'000'000))
       ->type_name("N")
@@ -187,29 +186,30 @@ void add_timing(CLI::App& run, RunArguments& arguments) {
       ->type_name("MS")
       ->group(timing);
   run.add_option_function<double>(
-         "--duration", [&](double seconds) { execution.milliseconds_to_run = 1000 * seconds; }, "The same in seconds")
+         "--duration", [&](double seconds) { execution.milliseconds_to_run = 1000 * seconds; },
+         "Like --time-limit, in seconds")
       ->check(number_in(0.0, 1e9))
       ->type_name("S")
       ->group(timing);
   run.add_option("-I,--dispatch_interval,--interval", execution.minimum_interval,
-                 "At least so much time from one iteration's start to the next")
+                 "Minimum time from the start of one iteration to the next")
       ->check(number_in(0.0, 1e12))
       ->type_name("MS")
       ->group(timing);
   run.add_option("-w,--warmup_samples,--warm-up,--warmup", execution.warm_up,
-                 "First iterations that the medians leave out")
+                 "Iterations at the start that the medians exclude")
       ->capture_default_str()
       ->check(number_in<std::uint64_t>(0, 4'000'000'000))
       ->type_name("N")
       ->group(timing);
   run.add_option("-v,--timing_verbosity,--verbosity", arguments.verbosity,
-                 "0: medians; 1: cold and hot, and initialisation; 2: every iteration")
+                 "0: medians; 1: cold and hot, and initialization; 2: every iteration")
       ->capture_default_str()
       ->check(number_in(0, 2))
       ->type_name("0-2")
       ->group(timing);
   run.add_option("--max_gpu_time_measurements", execution.device_samples,
-                 "Readings of the device's clock that are kept; 0 for none")
+                 "Number of readings of the device's clock to keep; 0 for none")
       ->capture_default_str()
       ->check(number_in(0, 1'000'000))
       ->type_name("N")
@@ -221,15 +221,15 @@ void add_device(CLI::App& run, RunArguments& arguments) {
   run.add_option("-a,--adapter", arguments.adapter, "Part of the name of the adapter to use")
       ->type_name("TEXT")
       ->group(device);
-  run.add_option("-q,--queue_type", arguments.queue, "Kind of command queue")
+  run.add_option("-q,--queue_type", arguments.queue, "Type of command queue")
       ->capture_default_str()
       ->check(CLI::IsMember({"direct", "compute"}).description(""))
       ->type_name("QUEUE")
       ->group(device);
-  run.add_flag("-d,--debug", arguments.debug, "Use DirectML's debug flag")->group(device);
+  run.add_flag("-d,--debug", arguments.debug, "Create the device with DirectML's debug flag")->group(device);
   run.add_flag_callback(
          "--disable_custom_heaps", [&] { arguments.custom_heaps = false; },
-         "Copy to and from the device even where it shares the CPU's memory")
+         "Copy to and from the device even if it shares the CPU's memory")
       ->group(device);
 }
 
@@ -241,17 +241,17 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   const char* values = "Values";
   Requests& requests = arguments.requests;
   add_each(run, "--input", requests.inputs, "NAME=VALUES",
-           "Other values for a resource: FILE.npy, a raw FILE, zeros, ones, random[:LOW:HIGH], "
+           "Replace a resource's values: FILE.npy, a raw FILE, zeros, ones, random[:LOW:HIGH], "
            "normal[:MEAN:DEVIATION], sequence[:START:STEP], 1,2,3")
       ->group(values);
   add_each(run, "--expect", requests.expected, "NAME=VALUES",
-           "Compare a resource at the end; status 3 where it is not as expected")
+           "Compare a resource at the end; exit status 3 if it is not as expected")
       ->group(values);
   add_each(run, "--output", requests.outputs, "NAME=FILE", "Write a resource to a file at the end, .npy or raw")
       ->group(values);
   add_tolerance(run, requests);
   add_timing(run, arguments);
-  run.add_flag("--profile", execution.profile, "Time each step of a dispatch by itself, after the dispatch")
+  run.add_flag("--profile", execution.profile, "Time each step of a dispatch separately, after the dispatch")
       ->group("Timing");
   add_device(run, arguments);
   run.add_flag("-s,--show_adapters", arguments.show_adapters, "List the adapters instead")->group("Device");
@@ -260,14 +260,14 @@ void add_run(CLI::App& app, RunArguments& arguments) {
 }
 
 void add_operator_options(CLI::App& app, OperatorRequest& op) {
-  app.add_option("name", op.name, "The operator; ELEMENT_WISE_ and ACTIVATION_ may be left out")
+  app.add_option("name", op.name, "The operator; ELEMENT_WISE_ and ACTIVATION_ may be omitted")
       ->required()
       ->type_name("NAME");
   add_each(app, "--input", op.inputs, "[FIELD=]TENSOR",
            "An input: FILE.npy, or TYPE:SIZES[:VALUES] such as float32:2x3:random:-1:1 [an example]");
   add_each(app, "--attribute", op.attributes, "NAME=VALUE", "An attribute: Axes=1,2 or Function=SUM");
   add_each(app, "--result", op.results, "[FIELD=]TENSOR",
-           "TYPE:SIZES of an output that does not follow from the inputs, or the name of an optional one");
+           "TYPE:SIZES of an output that cannot be inferred, or the name of an optional output");
 }
 
 void add_operator_commands(CLI::App& app, OperatorArguments& arguments, OperatorRequest& skeleton) {
@@ -276,17 +276,17 @@ void add_operator_commands(CLI::App& app, OperatorArguments& arguments, Operator
   Requests& requests = arguments.run.requests;
   add_each(run, "-o,--output", requests.outputs, "[FIELD=]FILE", "Write an output to a file, .npy or raw");
   add_each(run, "--expect", requests.expected, "[FIELD=]VALUES",
-           "Compare an output; status 3 where it is not as expected")
+           "Compare an output; exit status 3 if it is not as expected")
       ->group("Values");
   add_tolerance(run, requests);
   run.add_option("--max-memory", arguments.run.model.max_memory,
-                 "What a run may take, with all copies, such as 512MiB [half of the machine's]")
+                 "Memory limit of a run, including all copies, such as 512MiB [half of the machine's]")
       ->transform(CLI::Validator(to_bytes, ""))
       ->type_name("SIZE");
-  run.add_flag("--json", arguments.run.model.json, "Print JSON, for machines");
+  run.add_flag("--json", arguments.run.model.json, "Print JSON");
   add_timing(run, arguments.run);
   add_device(run, arguments.run);
-  CLI::App& print = *app.add_subcommand("skeleton", "Print a model of one operator that runs as it is");
+  CLI::App& print = *app.add_subcommand("skeleton", "Print a model of one operator that can be run unchanged");
   add_operator_options(print, skeleton);
 }
 
@@ -298,41 +298,41 @@ void describe(CLI::App& app, Arguments& arguments) {
 
   add_operator_commands(app, arguments.op, arguments.skeleton);
 
-  CLI::App& check = *app.add_subcommand("check", "Say whether a model would run, and everything that is wrong with it");
+  CLI::App& check = *app.add_subcommand("check", "Check whether a model would run, and list all its errors");
   add_model_options(check, arguments.check, "--feature-level,--dml_feature_level");
 
-  CLI::App& graph = *app.add_subcommand("graph", "Show what becomes of a model's graphs: steps, and where values are");
-  graph
-      .add_option("model,-m,--model", arguments.graph.model.models, "The model, a JSON file; - for the standard input")
+  CLI::App& graph =
+      *app.add_subcommand("graph", "Show how a model's graphs are compiled: steps, and where values are stored");
+  graph.add_option("model,-m,--model", arguments.graph.model.models, "The model, a JSON file; - for standard input")
       ->type_name("MODEL.json")
       ->expected(0, -1);
-  graph.add_flag("--dot", arguments.graph.dot, "In Graphviz's language, with a frame around what is one step");
-  graph.add_flag("--as-given", arguments.graph.as_given, "As the model has them, before anything is done to them");
+  graph.add_flag("--dot", arguments.graph.dot, "Print Graphviz's language, with a frame around each step");
+  graph.add_flag("--as-given", arguments.graph.as_given, "Show the graphs as written, before any optimization");
 
-  CLI::App& operators = *app.add_subcommand("operators", "List DirectML's operators: levels, types, what is built");
+  CLI::App& operators = *app.add_subcommand("operators", "List DirectML's operators: levels, types, availability");
   operators
-      .add_option("name", arguments.operators.name, "One operator, with or without its prefix, or a part of names")
+      .add_option("name", arguments.operators.name, "An operator, with or without its prefix, or part of its name")
       ->type_name("NAME");
-  operators.add_flag("--built", arguments.operators.built, "Only those that are built here");
-  operators.add_flag("--missing", arguments.operators.missing, "Only those that are not built here yet");
-  operators.add_flag("--json", arguments.operators.json, "Print JSON, for machines");
+  operators.add_flag("--built", arguments.operators.built, "List only operators that are built here");
+  operators.add_flag("--missing", arguments.operators.missing, "List only operators that are not built here yet");
+  operators.add_flag("--json", arguments.operators.json, "Print JSON");
 
   CLI::App& adapters = *app.add_subcommand("adapters", "List the adapters");
-  adapters.add_flag("--json", arguments.adapters_json, "Print JSON, for machines");
+  adapters.add_flag("--json", arguments.adapters_json, "Print JSON");
 
-  CLI::App& modulus = *app.add_subcommand("modulus", "Calculate: numbers, lists such as 7,-7, or .npy files");
+  CLI::App& modulus = *app.add_subcommand("modulus", "Compute a modulus of numbers, lists such as 7,-7, or .npy files");
   modulus.add_option("a", arguments.modulus.a, "The dividend (negative numbers after --)")->required()->type_name("A");
   modulus.add_option("b", arguments.modulus.b, "The divisor")->required()->type_name("B");
-  modulus.add_flag("--floor", arguments.modulus.floor, "The result has the divisor's sign, as Python's %");
-  modulus.add_flag("--truncate", arguments.modulus.truncate, "The result has the dividend's sign, as C's % and fmod");
+  modulus.add_flag("--floor", arguments.modulus.floor, "The result has the divisor's sign, like Python's %");
+  modulus.add_flag("--truncate", arguments.modulus.truncate, "The result has the dividend's sign, like C's % and fmod");
   modulus.add_option("--type", arguments.modulus.type, "Element type [the file's; int64 or float64 for numbers]")
       ->type_name("TYPE");
   modulus.add_option("-o,--output", arguments.modulus.output, "Write the result to an .npy file")->type_name("OUT.npy");
 
   CLI::App& bench_command =
-      *app.add_subcommand("bench", "Measure the operators on this machine (dmlrun bench --help names its options)");
+      *app.add_subcommand("bench", "Measure the operators on this machine (dmlrun bench --help lists its options)");
 #if defined(DMLRUN_BENCH)
-  bench::describe(bench_command);  // for completion: the benchmark reads its arguments itself
+  bench::describe(bench_command);  // for completion only: the benchmark parses its own arguments
 #else
   (void)bench_command;
 #endif
@@ -346,7 +346,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
       ->type_name("SHELL");
-  app.footer(kFooter);  // last: commands take over what is there before them
+  app.footer(kFooter);  // last, because commands inherit a footer set before them
 }
 
 int answer(const CLI::App& app, Arguments& arguments) {
@@ -361,7 +361,7 @@ int answer(const CLI::App& app, Arguments& arguments) {
     return show_skeleton(arguments.skeleton);
   }
   if (app.got_subcommand("check")) {
-    return arguments.check.models.empty() ? complain("no model is given; expected paths of .json files", kWrong)
+    return arguments.check.models.empty() ? complain("no model was given; expected paths of .json files", kWrong)
                                           : check_models(arguments.check);
   }
   if (app.got_subcommand("graph")) {
@@ -383,18 +383,18 @@ int answer(const CLI::App& app, Arguments& arguments) {
   return kDone;
 }
 
-// The command's own usage, but for the program's, which has two.
+// Uses the command's own usage line, except for the program itself, which has two.
 class Formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     return app->get_parent() != nullptr ? CLI::Formatter::make_usage(app, name)
                                         : "Usage: dmlrun [OPTIONS OF run] MODEL.json\n"
-                                          "       dmlrun COMMAND [OPTIONS]          (dmlrun help COMMAND names them)\n";
+                                          "       dmlrun COMMAND [OPTIONS]          (dmlrun help COMMAND lists them)\n";
   }
 };
 
-// Words that look like options: dashes and underlines mean the same, and what no option is called gets a suggestion.
-// False, and said, where there is one that is not known.
+// Normalizes words that look like options: dashes and underscores are equivalent. Reports an unknown option with a
+// suggestion and returns false.
 bool settle_options(const CLI::App& command, std::vector<std::string>& words) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -422,7 +422,7 @@ bool settle_options(const CLI::App& command, std::vector<std::string>& words) {
         dashed.push_back("--" + one);
       }
       const std::vector<std::string_view> all(dashed.begin(), dashed.end());
-      complain(format_text("--{} is not an option of {}{} (dmlrun {} --help names them)", echo(name),
+      complain(format_text("--{} is not an option of {}{} (dmlrun {} --help lists them)", echo(name),
                            command.get_name(), suggestion("--" + name, all), command.get_name()),
                kWrong);
       return false;
@@ -432,7 +432,8 @@ bool settle_options(const CLI::App& command, std::vector<std::string>& words) {
   return true;
 }
 
-// What the libraries print by default, dmlrun says in lines of its own. Programs under `dmlrun exec` keep the default.
+// Silences the libraries' default output, since dmlrun reports errors in its own lines. Programs under `dmlrun exec`
+// keep the default.
 void leave_errors_to_dmlrun() {
   if (const char* log = std::getenv("ANYDML_LOG"); log == nullptr || *log == '\0') {
     setenv("ANYDML_LOG", "none", 1);
@@ -440,8 +441,8 @@ void leave_errors_to_dmlrun() {
 }
 
 int main_of(std::vector<std::string> words) {
-  // A reader that has enough, such as head, is not a fault: what a run writes to files is still written. A program that
-  // is run has the signal as it was, and the benchmark ends with it.
+  // It is not an error if a reader such as head closes the pipe early: files that a run writes are still written. A
+  // program run by exec keeps the signal's disposition, and the benchmark ends with the signal.
   if (words.empty() || (words[0] != "exec" && words[0] != "bench")) {
     std::signal(SIGPIPE, SIG_IGN);
   }
@@ -454,23 +455,23 @@ int main_of(std::vector<std::string> words) {
     std::fputs(app.help().c_str(), stdout);
     return kDone;
   }
-  if (words[0] == "help") {  // as if it had been `dmlrun COMMAND --help`
+  if (words[0] == "help") {  // the same as `dmlrun COMMAND --help`
     words = {words[1], "--help"};
   }
-  // Programs' own options are theirs.
+  // The options after these words belong to the program or the benchmark.
   if (words[0] == "bench") {
 #if defined(DMLRUN_BENCH)
     leave_errors_to_dmlrun();
     return bench::run({words.begin() + 1, words.end()}, {"/proc/self/exe", "bench"});
 #else
-    return complain("the benchmark is left out of this build", kWrong);
+    return complain("this build does not include the benchmark", kWrong);
 #endif
   }
   if (words[0] == "exec" && words.size() > 1 && words[1] != "-h" && words[1] != "--help") {
     return execute_program({words.begin() + (words[1] == "--" ? 2 : 1), words.end()});
   }
   leave_errors_to_dmlrun();
-  // Without a command it is a model to run, as DxDispatch has it.
+  // Without a command, the argument is a model to run, as in DxDispatch.
   constexpr std::string_view kOwn[] = {"-h", "--help", "--version"};
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) {
@@ -488,7 +489,7 @@ int main_of(std::vector<std::string> words) {
                           words[0]),
               kWrong);
         }
-        return complain(format_text("{} is neither a command nor a file{} (dmlrun --help names the commands)",
+        return complain(format_text("{} is neither a command nor a file{} (dmlrun --help lists the commands)",
                                     in_quotes(words[0]), suggestion(words[0], all)),
                         kWrong);
       }
@@ -505,7 +506,7 @@ int main_of(std::vector<std::string> words) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return complain(format_text("{} (dmlrun {} --help says more)", error.what(), command), kWrong);
+    return complain(format_text("{} (see dmlrun {} --help)", error.what(), command), kWrong);
   }
   return answer(app, arguments);
 }
@@ -519,17 +520,17 @@ int main(int argc, char** argv) {
   try {
     status = main_of(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {
-    return complain("the machine has not enough memory", kFailed);
+    return complain("the machine does not have enough memory", kFailed);
   } catch (const std::exception& error) {
     return complain(error.what(), kFailed);
   }
-  // What was printed counts only once it is out.
+  // Output counts only once it has been flushed.
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     const int fault = errno;
     pollfd reader{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
     if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) {
-      return status;  // the other end of a pipe is closed, and wants no more
+      return status;  // the reader closed the pipe
     }
     return complain(anydml::format_text("the output cannot be written{}{}", fault == 0 ? "" : ": ",
                                         fault == 0 ? "" : std::strerror(fault)),

@@ -20,13 +20,13 @@ struct Words {
   std::string_view wanted;  // "needs 8 MiB for ..."
   std::string_view sum;     // "8 MiB of ..."
 };
-// As MemoryBudget::For.
+// In the order of MemoryBudget::For.
 constexpr Words kWords[] = {
     {"its buffer", "buffers"},
     {"its list of values", "lists of values"},
     {"the tensors that DirectML keeps", "tensors that DirectML keeps"},
     {"its temporary memory", "temporary memory"},
-    {"copying a buffer to or from the device", "copies on the way"},
+    {"copying a buffer to or from the device", "copies in transit"},
     {"recording and timing dispatches", "records and timings"},
     {"its objects", "objects"},
 };
@@ -56,7 +56,7 @@ std::optional<std::string> MemoryBudget::refuse(For what, std::uint64_t bytes) c
       parts += format_text("{}{} of {}", parts.empty() ? "" : ", ", bytes_text(with[i]), kWords[i].sum);
     }
   }
-  return format_text("needs {} for {}; that makes {} ({}), and --max-memory allows {}", bytes_text(bytes),
+  return format_text("needs {} for {}; the total is {} ({}), but --max-memory allows {}", bytes_text(bytes),
                      kWords[static_cast<std::size_t>(what)].wanted, bytes_text(total), parts, bytes_text(limit_));
 }
 

@@ -24,7 +24,7 @@ class MemoryBudget {
 
   explicit MemoryBudget(std::uint64_t limit = ~std::uint64_t{0}) : limit_(limit) {}
 
-  // Reserves memory for the whole run, or only checks whether it is available for a while. After one request fails, all
+  // Reserves memory for the whole run, or only checks that it is temporarily available. After one request fails, all
   // later ones fail too; `say` gets the message once.
   template <class Say>
   bool take(For what, std::uint64_t bytes, Say say) {
@@ -38,15 +38,15 @@ class MemoryBudget {
   [[nodiscard]] bool over() const { return over_; }
   [[nodiscard]] std::uint64_t taken(For what) const { return taken_[static_cast<std::size_t>(what)]; }
 
-  // The memory of a buffer of so many bytes: whole pages. Its objects are counted separately.
+  // The memory of a buffer of `bytes` bytes: whole pages. Its objects are counted separately.
   [[nodiscard]] static std::uint64_t of_buffer(std::uint64_t bytes);
 
-  // Measured, and rounded up generously: the libraries' objects, and the structs that hold the model.
+  // Measured, and rounded up generously: the libraries' objects, and the structs that represent the model.
   static constexpr std::uint64_t kPerResource = 1024;
   static constexpr std::uint64_t kPerDispatchable = 8192;
   static constexpr std::uint64_t kPerCommand = 512;
   static constexpr std::uint64_t kPerRecordedDispatch = 192;
-  static constexpr std::uint64_t kPerTiming = 32;        // an iteration by the CPU's clock: kept, and a sorted copy
+  static constexpr std::uint64_t kPerTiming = 32;  // an iteration by the CPU's clock: the timing and a sorted copy
   static constexpr std::uint64_t kPerDeviceTiming = 64;  // two readings in the heap, two copied, the difference, sorted
 
  private:

@@ -23,13 +23,13 @@
 namespace anydml::dmlrun {
 namespace {
 
-// What a model calls things by.
+// The names that a model defines.
 class Names {
  public:
-  // A name that comes again was reported; it stands for the first.
+  // A repeated name was already reported; it refers to the first definition.
   void add(std::string_view name, std::size_t index) { indices_.try_emplace(std::string(name), index); }
 
-  // The index of what a name stands for; reported, with what was probably meant, where it stands for nothing.
+  // The index that a name refers to. An unknown name is reported, with a suggestion.
   std::optional<std::size_t> find(const Cursor& at, std::string_view what) const {
     const auto name = at.string(format_text("the name of a {}", what));
     if (!name) {
@@ -39,7 +39,7 @@ class Names {
     if (found != indices_.end()) {
       return found->second;
     }
-    if (!at.problems().full()) {  // a suggestion looks at every name
+    if (!at.problems().full()) {  // a suggestion compares every name
       std::vector<std::string_view> names;
       for (const auto& [known, index] : indices_) {
         names.push_back(known);
@@ -84,7 +84,7 @@ class ModelReader {
     if (!take(at, MemoryBudget::For::buffers, MemoryBudget::of_buffer(resource.bytes)) ||
         !take(at, MemoryBudget::For::values, list == nullptr ? 0 : list->size()) ||
         !take(at, MemoryBudget::For::model, MemoryBudget::kPerResource)) {
-      resource.bytes = 0;  // as one that could not be read: nothing is bound to it
+      resource.bytes = 0;  // treated as unreadable: nothing is bound to it
     }
     resources_.add(name, model_.resources.size());
     model_.resources.push_back(std::move(resource));
@@ -110,14 +110,14 @@ class ModelReader {
                                       std::pair{"dmlSerializedGraph", "a reader of serialized graphs"}}) {
       if (same_in_any_case(*type, kind)) {
         type_at->fail(
-            format_text("is {}, which needs {}; that is not run here, expected an operator or a graph", kind, needs));
+            format_text("is {}, which needs {}; that is not supported, expected an operator or a graph", kind, needs));
         return;
       }
     }
     if (same_in_any_case(*type, "graph")) {
       read_graph(members, dispatchable, options_.folders);
       for (const Resource& constant : dispatchable.constants) {
-        (void)take(at, MemoryBudget::For::values, constant.value_bytes);  // which CompileGraph is given
+        (void)take(at, MemoryBudget::For::values, constant.value_bytes);  // passed to CompileGraph
       }
     } else if (const facts::Operator* op = read_operator_type(*type_at); op == nullptr) {
       return;
@@ -145,7 +145,7 @@ class ModelReader {
     members.finish();
   }
 
-  // A binding's buffer, and where in it the tensor starts.
+  // A binding's buffer, and the tensor's offset in it.
   std::optional<BindingSource> read_source(const Cursor& at) {
     BindingSource source;
     std::optional<std::size_t> resource;
@@ -154,7 +154,7 @@ class ModelReader {
       const auto name = members.required("name");
       resource = name ? resources_.find(*name, "resource") : std::nullopt;
       std::uint64_t element = resource ? element_size(model_.resources[*resource].type) : 0;
-      (void)members.optional("elementStride");  // what the guide calls the next one
+      (void)members.optional("elementStride");  // the guide's name for the next member
       if (const auto size = members.optional("elementSizeInBytes")) {
         const auto given = size->unsigned_integer();
         element = given && *given != 0 ? *given : element;
@@ -162,15 +162,15 @@ class ModelReader {
       if (const auto offset_at = members.optional("elementOffset")) {
         const std::uint64_t offset = offset_at->unsigned_integer().value_or(0);
         if (resource && offset != 0 && element == 0) {
-          offset_at->fail("is given for a buffer of mixed types; expected elementSizeInBytes besides");
+          offset_at->fail("is given for a buffer of mixed types; expected elementSizeInBytes too");
         }
         const auto bytes = checked_multiply_bytes(offset, element);
         if (!bytes) {
-          offset_at->fail(format_text("is {}; expected a place within the buffer", offset));
+          offset_at->fail(format_text("is {}; expected an offset within the buffer", offset));
         }
         source.offset_bytes = bytes.value_or(0);
       }
-      // Of views for shaders; they mean nothing to an operator.
+      // These members are for shader views and have no meaning for an operator.
       for (const std::string_view name_of_other :
            {"elementCount", "format", "counter", "counterOffsetBytes", "shape"}) {
         (void)members.optional(name_of_other);
@@ -186,7 +186,7 @@ class ModelReader {
     return source;
   }
 
-  // Whether the buffer holds what the tensor reaches.
+  // Checks that the buffer is large enough for the tensor.
   void check_fit(const Cursor& at, const BindingSource& source, const Port::Need& tensor, std::string_view field) {
     const Resource& resource = model_.resources[*source.resource];
     if (resource.bytes == 0) {
@@ -200,7 +200,7 @@ class ModelReader {
     }
   }
 
-  // One source for each tensor of a field; those that are OWNED_BY_DML are bound at first, the others in commands.
+  // One source for each tensor of a field. OWNED_BY_DML tensors are bound at initialization, the others in commands.
   std::vector<BindingSource> read_sources(const Cursor& at, const std::vector<Port::Need>& tensors, bool initial,
                                           std::string_view field) {
     std::vector<BindingSource> sources;
@@ -227,7 +227,7 @@ class ModelReader {
     return sources;
   }
 
-  // `at` is the bindings, or where they are missing what should have them.
+  // `at` is the bindings or, if they are missing, the object that should contain them.
   void read_bindings(const Cursor& at, bool given, const Dispatchable& dispatchable, bool initial,
                      std::vector<Binding>& bindings) {
     std::optional<Members> members;
@@ -295,10 +295,10 @@ class ModelReader {
     model_.commands.push_back(std::move(command));
   }
 
-  // Nothing where its dispatchable is not there.
+  // Nothing if its dispatchable does not exist.
   std::optional<DispatchCommand> read_dispatch(Members& members) {
     DispatchCommand command;
-    (void)members.optional("threadGroupCount");  // of shaders
+    (void)members.optional("threadGroupCount");  // for shaders
     const auto name = members.required("dispatchable");
     const auto bindings = members.required("bindings");
     constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -337,7 +337,7 @@ class ModelReader {
         const auto path = find_output(options_.folders, *target);
         if (has_image_extension(*target)) {
           at->fail(
-              format_text("{} is an image, which is not written here; expected .npy or raw bytes", in_quotes(*target)));
+              format_text("{} is an image, which is not supported; expected .npy or raw bytes", in_quotes(*target)));
         } else if (!path) {
           at->fail(path.error().message);
         } else {
@@ -355,7 +355,7 @@ class ModelReader {
       if (command.dimensions.size() > kMostNpyDimensions) {
         at->fail(format_text("has {} sizes; expected {} at most", command.dimensions.size(), kMostNpyDimensions));
       } else if (resource && !command.dimensions.empty() && product != model_.resources[*resource].shown_elements()) {
-        at->fail(format_text("do not hold {} elements, which {} has", model_.resources[*resource].shown_elements(),
+        at->fail(format_text("do not describe {} elements, which {} has", model_.resources[*resource].shown_elements(),
                              in_quotes(model_.resources[*resource].name)));
       }
     }
@@ -436,7 +436,7 @@ void check_node(const NodeModel& node, facts::FeatureLevel level, Problems& prob
   auto violations = schema::check_operator(described, level);
   std::erase_if(violations, [&](const schema::Violation& violation) {
     const schema::Place tensor{.field = violation.place.field, .index = violation.place.index};
-    // What could not be read is wrong for one reason already.
+    // Errors were already reported for members that could not be read.
     return tensor.field != schema::kNone && problems.any_under(path_of(schema::place_name(*op.facts, tensor)));
   });
   for (const schema::Violation& violation : violations) {
@@ -469,7 +469,7 @@ std::vector<Problem> find_not_built(const Model& model) {
       if (find_family(*node.op.facts) == nullptr) {
         found.push_back(
             {node.desc_path, format_text("{} is an operator of DirectML that is not built here yet; dmlrun operators "
-                                         "--built lists those that are",
+                                         "--built lists the available ones",
                                          node.op.facts->name)});
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A calculator: both operators over numbers or .npy files, with NumPy's broadcasting. Through the C API, which takes
-// FLOAT64 too, and arrays without dimensions or without elements.
+// A calculator: both modulus operators over numbers or .npy files, with NumPy's broadcasting. Uses the C API, which
+// also supports FLOAT64, and arrays without dimensions or without elements.
 #include <anydml/anydml.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace anydml::dmlrun {
 namespace {
 
 constexpr std::size_t kMostRows = 40;
-constexpr std::uint64_t kMostElements = 0xffff'ffff;  // of a tensor
+constexpr std::uint64_t kMostElements = 0xffff'ffff;  // in a tensor
 
 struct Array {
   DataType type = DataType::unknown;
@@ -40,7 +40,7 @@ Result<Array> load_npy(const std::string& file) {
     return invalid(format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, most));
   }
   for (const std::uint64_t size : header.value().shape) {
-    if (size > kMostElements) {  // beside a size of 0 any other is possible
+    if (size > kMostElements) {  // if one size is 0, the others may be anything
       return invalid(format_text("has a size of {}; expected {} at most", size, kMostElements));
     }
   }
@@ -74,7 +74,7 @@ Result<Array> parse_numbers(std::string_view text, DataType type) {
   return array;
 }
 
-// Python's types for what is written: whole numbers are INT64, others FLOAT64.
+// Uses Python's types for numbers: whole numbers are INT64, others FLOAT64.
 DataType type_of_numbers(std::string_view text) {
   for (const std::string_view part : split_numbers(text)) {
     if (part.find_first_not_of("-0123456789") != std::string_view::npos) {
@@ -113,7 +113,7 @@ anydml_tensor tensor_of(const Array& array) {
           nullptr, const_cast<std::byte*>(array.bytes.data())};
 }
 
-// The element of an operand that stands at an index of the result.
+// The operand's element at an index of the result.
 ElementBits element_at(const Array& operand, const Array& result, std::size_t index) {
   std::size_t place = 0;
   std::size_t step = 1;
@@ -142,7 +142,8 @@ struct Operands {
   Array b;
 };
 
-// Both from files or as numbers, of the type that --type says, or that of the files, or of the numbers.
+// Both operands, from files or as numbers. Their type is that of --type, of the files, or of the numbers, in that
+// order.
 Result<Operands> read_operands(const ModulusArguments& arguments) {
   std::optional<DataType> type;
   if (!arguments.type.empty()) {
@@ -192,16 +193,16 @@ Result<std::vector<Operation>> choose_operations(const ModulusArguments& argumen
     operations.push_back({"truncate", anydml_modulus_truncate});
   }
   if (!arguments.output.empty() && operations.size() != 1) {
-    return invalid("-o takes one result; expected --floor or --truncate with it");
+    return invalid("-o writes one result; expected --floor or --truncate too");
   }
   if (!arguments.output.empty() && !has_npy_extension(arguments.output)) {
-    return invalid(
-        format_text("-o {} is not a name for an array; expected one that ends in .npy", in_quotes(arguments.output)));
+    return invalid(format_text("-o {} is not the name of an array file; expected one that ends in .npy",
+                               in_quotes(arguments.output)));
   }
   return operations;
 }
 
-// One for each operation.
+// One result for each operation.
 Result<std::vector<Array>> compute(const Operands& operands, std::span<const Operation> operations) {
   const auto shape = broadcast(operands.a.shape, operands.b.shape);
   ANYDML_TRY(shape);
@@ -211,7 +212,7 @@ Result<std::vector<Array>> compute(const Operands& operands, std::span<const Ope
   }
   const auto bytes = count ? checked_multiply(*count, static_cast<std::int64_t>(element_size(operands.type))) : count;
   if (!bytes || static_cast<std::uint64_t>(*bytes) > read_memory_state().limit / 4) {
-    return invalid("the result would not fit this machine's memory");
+    return invalid("the result would not fit in this machine's memory");
   }
   std::vector<Array> results;
   for (const Operation& operation : operations) {

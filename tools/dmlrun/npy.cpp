@@ -13,7 +13,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);  // what '=' and '|' mean, and what is written
+static_assert(std::endian::native == std::endian::little);  // for '=' and '|', and for the files we write
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
@@ -27,7 +27,7 @@ std::uint64_t read_length(std::string_view bytes) {
   return length;
 }
 
-// As Python writes a tuple.
+// Formats a shape like a Python tuple.
 std::string tuple_text(std::span<const std::uint64_t> shape) {
   std::string text = "(";
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -42,7 +42,7 @@ struct Description {
   std::vector<std::uint64_t> shape;
 };
 
-// The header's text: a Python dictionary with exactly the three keys. No escapes, no concatenated strings.
+// Parses the header's text: a Python dictionary with exactly the three keys. No escapes, no concatenated strings.
 class Parser {
  public:
   Parser(std::string_view text, std::size_t offset) : text_(text), offset_(offset) {}
@@ -141,7 +141,7 @@ class Parser {
     skip_space();
     if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
       return unsupported(
-          "holds structured elements; expected elements of one number type: save each field by itself, np.save(file, "
+          "holds structured elements; expected elements of one number type: save each field separately, np.save(file, "
           "a['field'])");
     }
     const auto descr = parse_string("a type such as '<f4'");
@@ -182,7 +182,7 @@ class Parser {
     const std::string_view rest = text_.substr(at_);
     const std::string_view digits = rest.substr(0, std::min(rest.find_first_not_of("0123456789"), rest.size()));
     if (digits.empty() || (digits.size() > 1 && digits[0] == '0')) {
-      return unexpected("a size, a whole number from 0 on");
+      return unexpected("a size, a whole number of at least 0");
     }
     std::uint64_t size = 0;
     if (std::from_chars(digits.data(), digits.data() + digits.size(), size).ec != std::errc{}) {
@@ -199,35 +199,35 @@ class Parser {
   Description description_;
 };
 
-// Why elements of a kind that is not here cannot be taken, and what to do.
+// Why elements of an unsupported kind cannot be read, and what to do instead.
 std::string refusal(std::string_view descr) {
   const std::string shown = echo(descr);
   switch (descr.size() < 2 ? '\0' : descr[1]) {
     case 'b':
-      return format_text("holds bool elements ('{}'); expected a number type, as a.astype('|u1') makes it", shown);
+      return format_text("holds bool elements ('{}'); expected a number type, for example a.astype('|u1')", shown);
     case 'c':
-      return format_text("holds complex elements ('{}'); expected a real type: save a.real and a.imag by themselves",
+      return format_text("holds complex elements ('{}'); expected a real type: save a.real and a.imag separately",
                          shown);
     case 'S':
     case 'a':
     case 'U':
-      return format_text("holds strings ('{}'); expected a number type, as a.astype('<f4') makes it", shown);
+      return format_text("holds strings ('{}'); expected a number type, for example a.astype('<f4')", shown);
     case 'O':
       return format_text(
-          "holds Python objects ('{}'), a pickle; expected a number type, as a.astype('<f4') makes it where each is a "
+          "holds Python objects ('{}'), a pickle; expected a number type, for example a.astype('<f4') if each is a "
           "number",
           shown);
     case 'M':
     case 'm':
-      return format_text("holds dates or times ('{}'); expected a number type, as a.view('<i8') makes it", shown);
+      return format_text("holds dates or times ('{}'); expected a number type, for example a.view('<i8')", shown);
     case 'V':
-      return format_text("holds elements of bytes without meaning ('{}'); expected a number type", shown);
+      return format_text("holds untyped bytes ('{}'); expected a number type", shown);
     case 'f':
     case 'i':
     case 'u':
       return format_text("holds elements of type '{}'; expected f2, f4, f8, i1 to i8 or u1 to u8", shown);
     default:
-      return format_text("holds elements of type '{}', which is not known; expected such as '<f4'", shown);
+      return format_text("holds elements of type '{}', which is unknown; expected a type such as '<f4'", shown);
   }
 }
 
@@ -241,22 +241,22 @@ Result<DataType> parse_descr(std::string_view descr) {
     return unsupported(refusal(descr));
   }
   if (descr[0] == '>' && element_size(*type) > 1) {
-    return unsupported(format_text("is big endian ('{}'); expected little endian, as a.astype('<{}') makes it", descr,
+    return unsupported(format_text("is big endian ('{}'); expected little endian, for example a.astype('<{}')", descr,
                                    descr.substr(1)));
   }
   return *type;
 }
 
-// All the elements' bytes.
+// The bytes of all elements.
 Result<std::uint64_t> bytes_of(std::span<const std::uint64_t> shape, DataType type) {
   if (std::ranges::find(shape, std::uint64_t{0}) != shape.end()) {
-    return std::uint64_t{0};  // whatever the other sizes say
+    return std::uint64_t{0};  // whatever the other sizes are
   }
   std::uint64_t bytes = element_size(type);
   for (const std::uint64_t size : shape) {
     if (__builtin_mul_overflow(bytes, size, &bytes)) {
       return invalid(
-          format_text("has a shape of more bytes than 64 bits count, {} of {}; expected what a file can hold",
+          format_text("has a shape whose byte count overflows 64 bits, {} of {}; expected one that fits in a file",
                       tuple_text(shape), type_name(type)));
     }
   }
@@ -279,7 +279,7 @@ Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_byt
   const auto major = static_cast<unsigned char>(start[kMagic.size()]);
   const auto minor = static_cast<unsigned char>(start[kMagic.size() + 1]);
   if (major < 1 || major > 3 || minor != 0) {
-    return unsupported(format_text("is of .npy version {}.{}; expected 1.0, 2.0 or 3.0", major, minor));
+    return unsupported(format_text("has .npy version {}.{}; expected 1.0, 2.0 or 3.0", major, minor));
   }
   const std::size_t text_start = kVersionEnd + (major == 1 ? 2 : 4);
   if (start.size() < text_start) {
@@ -301,7 +301,7 @@ Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_byt
   ANYDML_TRY(bytes);
   if (description.value().fortran_order && bytes.value() != 0 &&
       std::ranges::count_if(shape, [](std::uint64_t size) { return size > 1; }) > 1) {
-    return unsupported("is in Fortran order; expected C order, as np.ascontiguousarray(a) makes it");
+    return unsupported("is in Fortran order; expected C order, for example np.ascontiguousarray(a)");
   }
   if (file_bytes - end != bytes.value()) {
     return invalid(format_text("holds {} bytes of data; expected {}, {} elements of {}", file_bytes - end,
@@ -316,7 +316,7 @@ std::string make_npy_header(DataType type, std::span<const std::uint64_t> shape)
   std::string text = format_text("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': {}, }}", size == 1 ? '|' : '<',
                                  kind, size, tuple_text(shape));
   if (!shape.empty()) {
-    // Like NumPy: room for the first size to grow to 21 digits in place.
+    // Like NumPy: leaves room for the first size to grow to 21 digits in place.
     text.append(21 - std::to_string(shape[0]).size(), ' ');
   }
   constexpr std::size_t kAlignment = 64;

@@ -31,7 +31,7 @@ inline constexpr std::size_t kNpyHeaderLimit = 65536;
 // of data; expected 24, 6 elements of FLOAT32".
 [[nodiscard]] Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes);
 
-// Makes a version 1 header like NumPy's, padded so that the elements start at a multiple of 64. At most 32 sizes.
+// Creates a version 1 header like NumPy's, padded so that the elements start at a multiple of 64. At most 32 sizes.
 [[nodiscard]] std::string make_npy_header(DataType type, std::span<const std::uint64_t> shape);
 
 // Whether a path ends in .npy or .NPY.

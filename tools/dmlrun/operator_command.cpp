@@ -16,7 +16,7 @@ int run_operator(const OperatorArguments& arguments) {
   RunArguments run = arguments.run;
   run.model.models = {std::string(model.name)};
   run.model.text = model.model;
-  run.model.allow_outside = true;  // the files are the user's
+  run.model.allow_outside = true;  // the user chooses the files
   const auto name_all = [&](std::vector<std::string>& texts, std::string_view option) -> Status {
     for (std::string& text : texts) {
       auto named = with_resource(model, text);

@@ -10,7 +10,7 @@ std::byte* OperatorDesc::allocate(std::size_t bytes) {
   return reinterpret_cast<std::byte*>(blocks_.emplace_back(bytes / sizeof(std::uint64_t) + 1).data());
 }
 
-// What a pointer member points to; null for what is absent.
+// The target of a pointer member; null if absent.
 const void* OperatorDesc::keep(const FieldValue& value) {
   if (const auto* numbers = std::get_if<PointedWords>(&value)) {
     return numbers->words.data();

@@ -36,7 +36,7 @@ constexpr Example kExamples[] = {
 
 std::string json_string(std::string_view text) { return JsonWriter().text(text).kept(); }
 
-// What a pretty writer spread over lines; strings hold none.
+// Joins the lines of a pretty writer; strings contain no line breaks.
 std::string on_one_line(const std::string& text) {
   std::string line;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -50,7 +50,7 @@ std::string on_one_line(const std::string& text) {
   return line;
 }
 
-// A value as a command line can have it: SUM for "SUM", and 1,2 for [1, 2].
+// A value in command-line form: SUM for "SUM", and 1,2 for [1, 2].
 std::string short_form(std::string json) {
   if (json.size() > 2 && (json.front() == '"' || (json.front() == '[' && json[1] != '{' && json[1] != '"'))) {
     json = json.substr(1, json.size() - 2);
@@ -63,14 +63,14 @@ std::string shell_word(const std::string& text) {
   return text.find_first_of(" \"[]{}") == std::string::npos ? text : "'" + text + "'";
 }
 
-// Without underlines and case, so that start_padding is StartPadding.
+// Without underscores and case, so that start_padding matches StartPadding.
 std::string plain_name(std::string_view name) {
   std::string plain = to_upper(name);
   std::erase(plain, '_');
   return plain;
 }
 
-// What models call the resource of a field.
+// The name of a field's resource in models.
 std::string resource_name(std::string_view field) {
   for (const std::string_view suffix : {"s", "Tensor"}) {
     if (field.ends_with(suffix) && field.size() > suffix.size()) {
@@ -133,7 +133,8 @@ class Builder {
     return !meant.empty() ? meant : list.empty() ? "; it has none" : list;
   }
 
-  // The attributes of the example stand beside the ones that are missing; with_tensors: it is the whole model.
+  // The example's attributes, which complete messages about missing ones; with_tensors: use the example as the whole
+  // model.
   void read_example(bool with_tensors) {
     const auto found = std::ranges::find(kExamples, op_.name, &Example::name);
     const auto document = found == std::end(kExamples) ? Result<JsonDocument>(invalid("there is no example"))
@@ -202,7 +203,7 @@ class Builder {
     }
     if (!field || (!tensors_[*field].empty() && !facts::is_array(op_.fields[*field].kind))) {
       return invalid(field ? format_text("--input {} is given more than once", op_.fields[*field].name)
-                           : format_text("--input {} is one more than {} takes", in_quotes(text), op_.name));
+                           : format_text("--input {} is one too many for {}", in_quotes(text), op_.name));
     }
     auto tensor = has_npy_extension(rest) && rest.find(':') == std::string_view::npos
                       ? read_npy_tensor(std::string(rest))
@@ -229,13 +230,13 @@ class Builder {
     }
     attributes_[*field] = attribute_json(op_.fields[*field], named->text);
     if (const auto parsed = JsonDocument::parse(attributes_[*field]); !parsed) {
-      return invalid(format_text("--attribute {} is {}; expected a value as models have it, or numbers such as 1,2",
+      return invalid(format_text("--attribute {} is {}; expected a value as in models, or numbers such as 1,2",
                                  op_.fields[*field].name, in_quotes(named->text)));
     }
     return {};
   }
 
-  // JSON as it is, and shorter forms: 1,2 for an array or a pair, a name for an enumerator or an activation.
+  // Accepts JSON as it is, and shorter forms: 1,2 for an array or a pair, a name for an enumerator or an activation.
   static std::string attribute_json(const facts::Field& field, const std::string& text) {
     using Type = facts::FieldType;
     const bool is_list = text.find_first_not_of("0123456789+-.eE,") == std::string::npos;
@@ -282,7 +283,7 @@ class Builder {
     auto tensor = parse_tensor(named ? std::string_view(named->text) : std::string_view(text));
     if (!tensor || !field) {
       return invalid(field ? format_text("--result {}: {}", op_.fields[*field].name, tensor.error().message)
-                           : format_text("--result {} is one more than {} has", in_quotes(text), op_.name));
+                           : format_text("--result {} is one too many for {}", in_quotes(text), op_.name));
     }
     tensors_[*field].push_back(std::move(tensor.value()));
     return {};
@@ -312,7 +313,7 @@ class Builder {
     return {};
   }
 
-  // Inputs whose sizes must be the same go together by NumPy's rule: strides of 0 repeat elements.
+  // Inputs whose sizes must be equal are broadcast by NumPy's rule: strides of 0 repeat elements.
   Status broadcast() {
     for (const facts::SameGroup& group : op_.same) {
       std::vector<DescribedTensor*> members;
@@ -352,7 +353,7 @@ class Builder {
     for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
       const std::uint32_t own = tensor.sizes[tensor.sizes.size() - 1 - i];
       if (own != 1 && step > std::numeric_limits<std::uint32_t>::max()) {
-        tensor.strides.clear();  // DirectML's strides have 32 bits; the sizes are then refused as they are
+        tensor.strides.clear();  // DirectML's strides have 32 bits; the unequal sizes are then refused
         return;
       }
       tensor.strides[sizes.size() - 1 - i] = own == 1 ? 0 : static_cast<std::uint32_t>(step);
@@ -395,7 +396,7 @@ class Builder {
       return invalid(format_text(
           "{}: {} {}{}", op_.name, schema::place_name(op_, violation.place), violation.reason,
           is_fault ? std::string()
-                   : format_text("; --result {}=TYPE:SIZES says it", op_.fields[violation.place.field].name)));
+                   : format_text("; specify it with --result {}=TYPE:SIZES", op_.fields[violation.place.field].name)));
     }
     for (std::size_t i = 0; i < op_.fields.size(); ++i) {
       const auto& found = inferred.described.arguments[i].tensors;
@@ -414,7 +415,7 @@ class Builder {
         }
         const auto elements = element_count(tensor.sizes);
         if (!elements) {
-          return invalid(format_text("{} would have more elements than a memory can hold", op_.fields[i].name));
+          return invalid(format_text("{} would have more elements than fit in memory", op_.fields[i].name));
         }
         tensor.elements = *elements;
         tensors_[i].push_back(std::move(tensor));
@@ -429,7 +430,7 @@ class Builder {
     return text + (tensor.strides.empty() ? " }" : format_text(", \"Strides\": {} }}", sizes_text(tensor.strides)));
   }
 
-  // The members of the desc, a line each.
+  // The members of the desc, one per line.
   [[nodiscard]] std::string desc_text(std::size_t indent) const {
     std::string text;
     const auto add = [&](std::string_view name, const std::string& value) {
@@ -501,10 +502,10 @@ class Builder {
 
   const facts::Operator& op_;
   const OperatorRequest& request_;
-  std::vector<std::vector<DescribedTensor>> tensors_;  // of each field
-  std::vector<std::string> attributes_;                // of each field: JSON, or empty
+  std::vector<std::vector<DescribedTensor>> tensors_;  // for each field
+  std::vector<std::string> attributes_;                // for each field: JSON, or empty
   std::map<std::size_t, std::string> example_;
-  std::vector<std::size_t> asked_;  // outputs that are wanted, though they are optional
+  std::vector<std::size_t> asked_;  // optional outputs that are requested
 };
 
 }  // namespace

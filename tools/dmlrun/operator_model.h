@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes a model of one operator from a command line: tensors and attributes by name, and outputs inferred from them.
+// Builds a model of one operator from a command line: tensors and attributes by name, and outputs inferred from them.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ struct OperatorText {
 // DirectML does not have it.
 [[nodiscard]] const facts::Operator* find_operator_by_part(std::string_view name);
 
-// Makes a model that prints its outputs unless they have thousands of elements. The error is a sentence.
+// Builds a model that prints its outputs unless they have thousands of elements. The error is a message.
 [[nodiscard]] Result<OperatorText> operator_model(const OperatorRequest& request);
 
 // Splits a text such as "Output=x.npy" into the name of an output's resource and the rest. If the text does not name an
-// output, it means the first one.
+// output, it refers to the first one.
 [[nodiscard]] Result<std::string> with_resource(const OperatorText& model, const std::string& text);
 
 }  // namespace anydml::dmlrun

@@ -77,7 +77,7 @@ TensorValue read_buffer_tensor(Members& members) {
   if (const auto at = members.optional("TotalTensorSizeInBytes")) {
     tensor.total_bytes = at->unsigned_integer().value_or(0);
   }
-  if (tensor.total_bytes == 0) {  // as DMLCalcBufferTensorSize gives it
+  if (tensor.total_bytes == 0) {  // as DMLCalcBufferTensorSize computes it
     tensor.total_bytes =
         implied_bytes(tensor.type, tensor.sizes, tensor.strides.empty() ? nullptr : tensor.strides.data()).value_or(0);
   }
@@ -120,7 +120,7 @@ std::vector<Value> read_one_or_more(const Cursor& at, bool is_array, Read read) 
   return values;
 }
 
-// An activation within another operator: its tensors are the outer operator's.
+// An activation within another operator, whose tensors it uses.
 OperatorModel read_fused_operator(const Cursor& at) {
   Members members(at, "an object with Type");
   if (!members.ok()) {
@@ -149,7 +149,7 @@ OperatorModel read_fused_operator(const Cursor& at) {
   return model;
 }
 
-// The data type that a sibling member names; a union is read in it.
+// The data type in a sibling member, which determines how a union is read.
 DataType sibling_type(Members& members, const facts::Operator& op) {
   for (const facts::Field& field : op.fields) {
     if (field.type == facts::FieldType::enumeration && field.spelling == "DML_TENSOR_DATA_TYPE") {
@@ -163,12 +163,12 @@ DataType sibling_type(Members& members, const facts::Operator& op) {
 
 InlineWords read_scalar_union(const Cursor& at, DataType type) {
   if (type == DataType::unknown) {
-    at.fail("its type is not known; expected the name of one in the data type beside it");
+    at.fail("its type is unknown; expected a type's name in the data type member");
     return {};
   }
   std::optional<ElementBits> value;
   if (at.json().is(JsonKind::object)) {
-    // "Float32", "UInt8": the union's members. A half is written as its bits.
+    // "Float32", "UInt8": the union's members. A FLOAT16 is written as its bits.
     const DataType stored = type == DataType::FLOAT16 ? DataType::UINT16 : type;
     Members members(at, "an object");
     std::optional<Cursor> member;
@@ -192,7 +192,7 @@ InlineWords read_scalar_union(const Cursor& at, DataType type) {
   return {{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)}};
 }
 
-// Two numbers by name.
+// Reads two numbers by name.
 std::array<std::uint32_t, 2> read_pair(const Cursor& at, std::string_view first, std::string_view second,
                                        DataType type) {
   Members members(at, format_text("an object with {} and {}", first, second));
@@ -238,9 +238,9 @@ FieldValue read_attribute(const Cursor& at, const facts::Field& field, Members& 
     case facts::FieldType::operators:
       return read_one_or_more<OperatorModel>(at, field.count_field >= 0, read_fused_operator);
     case facts::FieldType::tensors:
-      break;  // no attribute is one
+      break;  // attributes never have this type
   }
-  at.fail(format_text("is of type {}, which is no attribute's", field.spelling));
+  at.fail(format_text("is of type {}, which attributes cannot have", field.spelling));
   return {};
 }
 
@@ -257,7 +257,7 @@ std::size_t length_of(const FieldValue& value) {
   return 0;
 }
 
-// The number of items of the arrays that a count is for: given or not, it must be theirs.
+// The item count of the arrays that a count belongs to; if given, it must match.
 FieldValue read_count(Members& members, const facts::Operator& op, std::size_t field, const OperatorModel& model) {
   std::optional<std::size_t> length;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
@@ -266,7 +266,7 @@ FieldValue read_count(Members& members, const facts::Operator& op, std::size_t f
       continue;
     }
     if (length && *length != length_of(model.fields[i])) {
-      members.at().fail(format_text("{} has {} items; expected {}, as the other arrays of {}", op.fields[i].name,
+      members.at().fail(format_text("{} has {} items; expected {}, like the other arrays of {}", op.fields[i].name,
                                     length_of(model.fields[i]), *length, op.fields[field].name));
     }
     length = length ? length : length_of(model.fields[i]);
@@ -286,7 +286,7 @@ std::optional<Cursor> either(Members& members, std::string_view name, std::strin
   auto found = members.optional(name);
   auto other = members.optional(other_name);
   if (found && other) {
-    other->fail(format_text("is there besides '{}'; expected one of them", name));
+    other->fail(format_text("conflicts with '{}'; expected one of them", name));
   }
   return found ? found : other;
 }
@@ -324,9 +324,10 @@ OperatorModel read_operator_fields(Members& members, const facts::Operator& op) 
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     const facts::Field& field = op.fields[i];
     if (facts::is_count(op, i)) {
-      continue;  // when the arrays are known
+      continue;  // read once the arrays are known
     }
-    // Which tensors are required depends on the feature level and on the operator's being fused: the schema knows.
+    // The schema decides which tensors are required, since that depends on the feature level and on whether the
+    // operator is fused.
     const auto at =
         field.kind == facts::FieldKind::attribute ? members.required(field.name) : members.optional(field.name);
     if (!at || (at->json().is(JsonKind::null) && field.kind != facts::FieldKind::attribute)) {

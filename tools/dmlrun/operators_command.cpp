@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What DirectML's operators take, at each level, and which of them are built here: the facts and the entries, printed.
+// Prints the facts about DirectML's operators: what they accept at each level, and which of them are built here.
 #include <algorithm>
 #include <cstdio>
 
@@ -15,7 +15,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// Families by their widths: "FLOAT16-32 INT8-64", or "UINT8/32" where widths are missing between.
+// Type families by width: "FLOAT16-32 INT8-64", or "UINT8/32" if widths in between are missing.
 std::string type_families(std::uint32_t types) {
   struct Family {
     std::string_view name;
@@ -104,7 +104,7 @@ std::vector<std::string> type_list(std::uint32_t types) {
   return names;
 }
 
-// The other names that the header has for an operator or a struct.
+// The header's other names for an operator or a struct.
 std::vector<std::string> aliases_of(std::span<const facts::Alias> aliases, std::string_view target) {
   std::vector<std::string> names;
   for (const facts::Alias& alias : aliases) {
@@ -167,7 +167,7 @@ void show_table(std::span<const facts::Operator* const> operators) {
                {"dimensions", Table::Align::left, true},
                {"types"}});
   for (const facts::Operator* op : operators) {
-    // Those of the first tensor, at the newest level.
+    // The types and dimensions of the first tensor, at the newest level.
     const auto first =
         std::ranges::find_if(op->fields, [](const facts::Field& field) { return !facts::is_attribute(field.kind); });
     const auto newest = facts::admitted(*op, static_cast<std::size_t>(first - op->fields.begin()), facts::kNewestLevel);
@@ -211,7 +211,7 @@ void show_one(const facts::Operator& op) {
     }
   }
   std::printf("\n");
-  // Tensors that take the same are shown together.
+  // Tensors that accept the same types are shown together.
   std::vector<std::pair<std::string, std::vector<std::vector<std::string>>>> groups;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     std::vector<std::vector<std::string>> rows;
@@ -247,7 +247,7 @@ void show_one(const facts::Operator& op) {
 }  // namespace
 
 int show_operators(const OperatorsArguments& arguments) {
-  // By its name, with or without prefixes; or all whose names have the text in them.
+  // Finds an operator by its name, with or without prefixes, or all whose names contain the text.
   std::vector<const facts::Operator*> chosen;
   const std::string upper = to_upper(arguments.name);
   const facts::Operator* one = facts::find_operator(upper);
@@ -288,7 +288,7 @@ int show_operators(const OperatorsArguments& arguments) {
     const auto all = facts::operators();
     std::printf(
         "\n%td of DirectML's %zu operators are built. Types and dimensions are those of the first tensor at the "
-        "newest level;\ndmlrun operators NAME says more of one.\n",
+        "newest level;\ndmlrun operators NAME shows the details of one.\n",
         std::ranges::count_if(all, is_built), all.size());
   }
   return kDone;

@@ -20,7 +20,7 @@ void put_line(std::string_view text) {
   std::fflush(stdout);
 }
 
-// Names come from the model: none may end a line or command a terminal.
+// Names come from the model, so they must not end a line or control a terminal.
 std::string shown(std::string_view name) { return echo(name, name.size()); }
 
 double gigabytes_per_second(std::uint64_t bytes, double milliseconds) {
@@ -30,14 +30,14 @@ double gigabytes_per_second(std::uint64_t bytes, double milliseconds) {
 struct ReportStatistics {
   ColdAndHot cpu;
   ColdAndHot device;
-  double rate;        // GB/s, by the device's clock where it was read
-  double throughput;  // dispatches in a second, by the CPU's clock
+  double rate;        // GB/s, by the device's clock if it was read
+  double throughput;  // dispatches per second, by the CPU's clock
 };
 
 ReportStatistics statistics_of(const DispatchReport& report) {
   ReportStatistics all{};
   all.cpu = split_samples(report.cpu, report.warm_up);
-  // Cold samples that the device's ring has dropped are not there to be left out again.
+  // Cold samples that the device's ring has already dropped must not be excluded again.
   const std::size_t dropped = report.device.empty() ? 0 : report.cpu.size() - report.device.size();
   all.device = split_samples(report.device, report.warm_up > dropped ? report.warm_up - dropped : 0);
   all.rate = gigabytes_per_second(report.bytes, report.device.empty() ? all.cpu.hot.median : all.device.hot.median);
@@ -55,7 +55,7 @@ std::string difference_text(const Difference& of, DataType type) {
   return is_float_type(type) ? text + format_text(" ({} ULP)", of.ulps) : text;
 }
 
-// The type's own elements, without what the buffer is padded with.
+// Only the type's own elements, without the buffer's padding.
 template <class Use>
 void for_each_element(const Resource& resource, std::span<const std::byte> bytes, Use use) {
   const DataType type = resource.shown_type();
@@ -126,8 +126,9 @@ class TextOutput final : public Output {
                  step.is_once ? "once" : format_text("{:.1f}", sum > 0 ? 100 * step.milliseconds / sum : 0.0),
                  shown(step.nodes)});
     }
-    put_line(format_text("Profile '{}': each step by itself, {:.4f} ms in all; the dispatch as a whole {:.4f} ms ({})",
-                         shown(report.name), sum, report.whole, clock_));
+    put_line(
+        format_text("Profile '{}': each step timed separately, {:.4f} ms in total; the whole dispatch {:.4f} ms ({})",
+                    shown(report.name), sum, report.whole, clock_));
     table.print(stdout);
     std::fflush(stdout);
   }
@@ -236,7 +237,7 @@ class JsonOutput final : public Output {
     json_.end_object();
   }
   void finish(const std::function<void(JsonWriter&)>& add) override {
-    json_.one_line(false).close_to(1);  // the commands end too
+    json_.one_line(false).close_to(1);  // also closes the commands
     if (add) {
       add(json_);
     }
@@ -246,10 +247,10 @@ class JsonOutput final : public Output {
  private:
   void element(ElementBits value, DataType type) {
     const std::string text = element_text(value, type);
-    if (text.find_first_of("ni") != std::string::npos) {  // nan and inf, which JSON has no numbers for
+    if (text.find_first_of("ni") != std::string::npos) {  // nan and inf, which are not JSON numbers
       json_.text(text);
     } else {
-      json_.digits(text == "-0" ? "-0.0" : text);  // readers take -0 for an integer
+      json_.digits(text == "-0" ? "-0.0" : text);  // JSON readers parse -0 as an integer
     }
   }
   void distance(std::string_view name, double value) {
@@ -267,7 +268,7 @@ class JsonOutput final : public Output {
     json_.end_object();
   }
 
-  JsonWriter json_{stdout};  // values are as many as the model likes: none is kept
+  JsonWriter json_{stdout};  // a model may print any number of values, so none is kept
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct DispatchReport {
   std::string_view name;
   std::size_t iterations = 0;
   std::span<const double> cpu;     // milliseconds of each iteration
-  std::span<const double> device;  // of the last iterations, as many as were timed by the device's clock
+  std::span<const double> device;  // of the last iterations, those that the device's clock timed
   std::size_t warm_up = 0;
   std::uint64_t bytes = 0;  // of the input and output tensors
 };
@@ -55,7 +55,7 @@ class Output {
 };
 
 // verbosity: 0 to 2, like DxDispatch's --timing_verbosity.
-// clock: the clock of the second times, beside the CPU's: "GPU", or "device" if the device is also a CPU.
+// clock: the name of the second clock, next to the CPU's: "GPU", or "device" if the device is also a CPU.
 [[nodiscard]] std::unique_ptr<Output> text_output(int verbosity, std::string_view clock);
 [[nodiscard]] std::unique_ptr<Output> json_output();
 

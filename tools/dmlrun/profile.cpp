@@ -17,7 +17,7 @@ namespace {
 
 using Kind = EdgeSource::Kind;
 
-// The tensors of a node's inputs, or outputs, in the order of its edges; nothing for one that is absent.
+// The tensors of a node's inputs or outputs, in the order of its edges; null for an absent one.
 std::vector<const TensorValue*> edge_tensors(const NodeModel& node, bool outputs) {
   std::vector<const TensorValue*> all;
   for (std::size_t i = 0; i < node.op.fields.size(); ++i) {
@@ -167,7 +167,7 @@ Result<std::vector<ProfileStep>> steps_of(const Dispatchable& dispatchable) {
       }
     }
   }
-  constexpr DeviceTraits kDevice{.joins_from = 1};  // as the CPU's
+  constexpr DeviceTraits kDevice{.joins_from = 1};  // like the CPU's
   std::vector<ProfileStep> steps;
   for (const bool is_once : {true, false}) {
     for (const GraphGroup& group : fuse(graph, values, is_once ? once : later, is_once ? kept_once : kept, kDevice)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Splits a dispatchable into steps, each a separate graph that can be compiled and timed by itself.
+// Splits a dispatchable into steps, each a separate graph that can be compiled and timed on its own.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct ProfileStep {
   Dispatchable part;
   std::vector<StepValue> values;  // in the order of part.ports, which have one tensor each
   std::string nodes;              // for display
-  bool is_once = false;           // the graph runs it when it is initialised
+  bool is_once = false;           // the graph runs it at initialization
 };
 
 // Returns the steps in an order in which each follows the steps that feed it. They are the steps that the graph

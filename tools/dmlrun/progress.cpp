@@ -19,7 +19,7 @@ constexpr double kFirstAfter = 1000;  // milliseconds
 constexpr double kEvery = 100;
 constexpr std::size_t kBar = 24;
 
-// By the variables that programs go by, the first that is set.
+// Decided by the usual locale variables, the first that is set.
 bool terminal_shows_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {
@@ -63,7 +63,7 @@ void Progress::show(double fraction, const std::string& detail) {
     line += format_text(", {:.0f} s left", now / part * (1 - part) / 1000);
   }
   line += format_text(", {}", detail);
-  // A line that wraps could not be drawn over. The bar's characters may be three bytes each, and are one column.
+  // A line that wraps could not be overwritten. The bar's characters may have three bytes each, but take one column.
   const std::size_t columns = terminal_width(STDERR_FILENO).value_or(80) - 1 + bar.size() - kBar;
   if (line.size() > columns) {
     line.resize(std::max(columns, what_.size() + 1 + bar.size()));

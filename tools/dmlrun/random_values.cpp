@@ -13,7 +13,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// The generator SplitMix64 at a position.
+// The SplitMix64 generator at a position.
 std::uint64_t bits_at(std::uint64_t seed, std::uint64_t position) {
   std::uint64_t bits = seed + (position + 1) * 0x9e37'79b9'7f4a'7c15;
   bits = (bits ^ (bits >> 30)) * 0xbf58'476d'1ce4'e5b9;
@@ -47,7 +47,7 @@ bool less(ElementBits a, ElementBits b) {
   if constexpr (is_float<T>) {
     return wide_number<T>(a) < wide_number<T>(b);
   } else {
-    return element_of<T>(a) < element_of<T>(b);  // FLOAT64 does not hold all integers
+    return element_of<T>(a) < element_of<T>(b);  // FLOAT64 cannot represent all integers
   }
 }
 
@@ -60,7 +60,7 @@ T narrowed(f64 value) {
   }
 }
 
-// The product's upper half: a number below `range` for 64 random bits.
+// The upper half of the product: maps 64 random bits to a number below `range`.
 std::uint64_t below(std::uint64_t bits, std::uint64_t range) {
   const std::uint64_t low = (bits & 0xffff'ffff) * (range & 0xffff'ffff);
   const std::uint64_t left = (bits >> 32) * (range & 0xffff'ffff);
@@ -108,7 +108,7 @@ Status check_random(const RandomValues& random, DataType type) {
     const bool uniform = random.distribution == RandomValues::Distribution::uniform;
     if (!uniform && !is_float<T>) {
       return invalid(
-          format_text("random is normal, and the type is {}; expected uniform, or a float type", type_name(type)));
+          format_text("random is normal, but the type is {}; expected uniform, or a float type", type_name(type)));
     }
     const std::string_view names[] = {uniform ? "low" : "mean", uniform ? "high" : "deviation"};
     const ElementBits numbers[] = {random.first, random.second};
@@ -118,8 +118,8 @@ Status check_random(const RandomValues& random, DataType type) {
       }
     }
     if (uniform && less<T>(random.second, random.first)) {
-      return invalid(format_text("high is {}; expected {}, which low is, or more", element_text(random.second, type),
-                                 element_text(random.first, type)));
+      return invalid(format_text("high is {}; expected at least {}, the value of low",
+                                 element_text(random.second, type), element_text(random.first, type)));
     }
     return {};
   });

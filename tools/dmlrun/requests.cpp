@@ -61,14 +61,14 @@ class Applier {
                  split->text};
   }
 
-  // Values of a resource's type and number.
+  // Reads values with the type and length of a resource.
   std::optional<Resource> read_like(const Named& named) {
     const Resource& like = model_.resources[named.resource];
     const auto fail = [&](std::string reason) {
       problems_.add(named.option, std::move(reason));
       return std::nullopt;
     };
-    // Each resource has random values of its own.
+    // Each resource gets different random values.
     const auto values = initial_values(named.text, like.shown_elements(), requests_.seed + named.resource);
     if (!values) {
       return fail(values.error().message);
@@ -119,7 +119,7 @@ class Applier {
     model_.resources.push_back(std::move(*read));
   }
 
-  // The sizes of the tensor that a dispatch writes there; none where that is not all of the resource.
+  // The sizes of the tensor that a dispatch writes there; empty if it does not cover the whole resource.
   [[nodiscard]] std::vector<std::uint64_t> sizes_of(std::size_t resource) const {
     for (const Command& command : model_.commands) {
       const auto* dispatch = std::get_if<DispatchCommand>(&command.what);
@@ -151,7 +151,7 @@ class Applier {
       return;
     }
     if (has_image_extension(named->text)) {
-      problems_.add(named->option, format_text("{} is an image, which is not written here; expected .npy or raw bytes",
+      problems_.add(named->option, format_text("{} is an image, which is not supported; expected .npy or raw bytes",
                                                in_quotes(named->text)));
       return;
     }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kDataTypePrefix = "DML_TENSOR_DATA_TYPE_";
 
-// Nothing, and reported, for a name that is no type's; unknown where the model says UNKNOWN.
+// Reports a name that is not a type and returns nothing; unknown if the model says UNKNOWN.
 std::optional<DataType> read_type(const Cursor& at) {
   const auto name = at.string("the name of a data type");
   if (!name) {
@@ -51,7 +51,7 @@ void read_list(const Cursor& at, Resource& resource) {
   resource.values = std::move(bytes);
 }
 
-// Items with a type each, one after the other without gaps.
+// Items that each have a type, stored one after another without gaps.
 void read_mixed_list(const Cursor& at, Resource& resource) {
   std::vector<std::byte> bytes;
   at.for_each_item("an array", [&](const Cursor& item) {
@@ -115,7 +115,7 @@ void read_generator(Members& members, Resource& resource, const Cursor& at) {
   const bool constant = members.has("value");
   const int given = int{constant} + int{members.has("valueStart")} + int{members.has("random")};
   if (given > 1) {
-    at.fail(members.has("random") ? "has 'random' and a value besides; expected one of them"
+    at.fail(members.has("random") ? "has both 'random' and a value; expected one of them"
                                   : "has both 'value' and 'valueStart'; expected one of them");
   }
   const auto element = [&](std::string_view name) {
@@ -134,7 +134,7 @@ void read_generator(Members& members, Resource& resource, const Cursor& at) {
     const std::uint64_t count = at_count->unsigned_integer().value_or(1);
     const auto bytes = checked_multiply_bytes(count, element_size(resource.type));
     if (!bytes || count == 0) {
-      at_count->fail(format_text("is {}; expected 1 or more, and what a memory can hold", count));
+      at_count->fail(format_text("is {}; expected 1 or more, and no more than fits in memory", count));
     }
     resource.value_bytes = bytes.value_or(0);
   }
@@ -172,7 +172,7 @@ void read_source_file(Members& members, const Folders& folders, bool type_given,
     return;
   }
   if (has_image_extension(*source)) {
-    at->fail(format_text("{} is an image, which is not read here; expected .npy or raw bytes", in_quotes(*source)));
+    at->fail(format_text("{} is an image, which is not supported; expected .npy or raw bytes", in_quotes(*source)));
     return;
   }
   const auto path = find_input(folders, *source);
@@ -207,7 +207,7 @@ void read_initial_values(const Cursor& at, const Folders& folders, bool type_giv
   const Json& json = at.json();
   if (json.is(JsonKind::string)) {
     at.fail(json.text() == "deferred"
-                ? "is \"deferred\", a buffer that ONNX Runtime would allocate; that is not run here"
+                ? "is \"deferred\", a buffer that ONNX Runtime would allocate; that is not supported"
                 : "is a string; expected an array, or an object with value, valueStart, random or sourcePath");
     return;
   }
@@ -228,7 +228,7 @@ void read_initial_values(const Cursor& at, const Folders& folders, bool type_giv
   const bool generated = members.has("value") || members.has("valueStart") || members.has("random");
   if (members.has("sourcePath")) {
     if (generated) {
-      at.fail("has 'sourcePath' and a value besides; expected one of them");
+      at.fail("has both 'sourcePath' and a value; expected one of them");
     }
     read_source_file(members, folders, type_given, resource);
   } else if (generated) {
@@ -266,18 +266,18 @@ Resource read_resource(Members& members, std::string_view name, const Folders& f
   const auto type = type_at ? read_type(*type_at) : DataType::unknown;
   resource.type = type.value_or(DataType::unknown);
   const auto values_at = members.required("initialValues");
-  if (values_at && type) {  // under a type that is not understood nothing can be read
+  if (values_at && type) {  // without a valid type nothing can be read
     read_initial_values(*values_at, folders, resource.type != DataType::unknown, resource);
   }
   const auto size_at = members.optional("sizeInBytes");
   const auto offset_at = members.optional("initialValuesOffsetInBytes");
-  (void)members.optional("resampleSize");  // of images
+  (void)members.optional("resampleSize");  // for images
   (void)members.optional("resampleMode");
   members.finish();
   const auto padded = checked_add_bytes(resource.value_bytes, 3);
   if (!padded) {
-    at.fail(format_text("its values take {} bytes; expected what a memory can hold", resource.value_bytes));
-    return resource;  // of no bytes
+    at.fail(format_text("its values take {} bytes; expected no more than fits in memory", resource.value_bytes));
+    return resource;  // with no bytes
   }
   resource.bytes = *padded & ~std::uint64_t{3};
   if (size_at) {
@@ -286,14 +286,14 @@ Resource read_resource(Members& members, std::string_view name, const Folders& f
       size_at->fail(format_text("is {}; expected a multiple of 4", resource.bytes));
     }
   }
-  // The offset has to fit and has no other effect, as in DxDispatch.
+  // The offset must be in range and has no other effect, as in DxDispatch.
   const std::uint64_t offset = offset_at ? offset_at->unsigned_integer().value_or(0) : 0;
   const auto end = checked_add_bytes(resource.value_bytes, offset);
   if (!end || *end > resource.bytes) {
     const Cursor& cause = size_at ? *size_at : offset_at ? *offset_at : at;
     cause.fail(format_text("the buffer has {} bytes; the initial values need {}{}", resource.bytes,
                            resource.value_bytes,
-                           offset == 0 ? std::string() : format_text(" from byte {} on", offset)));
+                           offset == 0 ? std::string() : format_text(" starting at byte {}", offset)));
   }
   return resource;
 }

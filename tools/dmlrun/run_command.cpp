@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dmlrun run and dmlrun check: from a model's path to its end.
+// dmlrun run and dmlrun check, from a model's path to its results.
 #include <malloc.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// "5_0", "5.0" and "DML_FEATURE_LEVEL_5_0"; nothing, and said, for what is no level.
+// Accepts "5_0", "5.0" and "DML_FEATURE_LEVEL_5_0"; otherwise reports an error and returns nothing.
 std::optional<facts::FeatureLevel> parse_feature_level(const std::string& written) {
   constexpr std::string_view kPrefix = "DML_FEATURE_LEVEL_";
   std::string text = written.starts_with(kPrefix) ? written.substr(kPrefix.size()) : written;
@@ -45,7 +45,7 @@ std::string line_of(const std::string& file, const Problem& problem) {
 
 constexpr std::string_view kStandardInput = "-";
 
-// A model's file, read: its problems are collected, not printed.
+// A model that was read from its file: its problems are collected, not printed.
 class LoadedModel {
  public:
   LoadedModel(const std::string& file, const ModelArguments& arguments, Problems& problems,
@@ -53,7 +53,7 @@ class LoadedModel {
     load(file, arguments, problems);
     apply_requests(requests, model_, problems);
 #if defined(__GLIBC__)
-    ::malloc_trim(0);  // the document is gone: what it took is the buffers' now, not the allocator's
+    ::malloc_trim(0);  // returns the document's memory to the system, for the buffers
 #endif
   }
 
@@ -108,30 +108,30 @@ class LoadedModel {
       text.append(buffer, bytes);
       if (text.size() > most) {
         return Error{ErrorKind::invalid_argument,
-                     format_text("has more than {}, which --max-memory allows a model", bytes_text(most))};
+                     format_text("has more than the {} that --max-memory allows for a model", bytes_text(most))};
       }
     }
     return text;
   }
 
-  Model model_;  // without the document: that takes several times the room, and has had its day
+  Model model_;  // without the document, which is several times larger
 };
 
 // Everything that keeps a model from running.
 struct Findings {
   Problems problems;
   std::vector<Problem> not_built;      // valid for DirectML, but not here
-  facts::FeatureLevel level{};         // whose rules hold
-  MemoryBudget memory;                 // what is left for a run
-  std::string_view oldest_level = {};  // that takes it; empty where it could not be read
+  facts::FeatureLevel level{};         // whose rules apply
+  MemoryBudget memory;                 // remaining for a run
+  std::string_view oldest_level = {};  // that accepts it; empty if it could not be read
 
   [[nodiscard]] bool none() const { return problems.none() && not_built.empty(); }
-  // An operator that is not built comes before the rules that it breaks: mending those would not make it run.
+  // An operator that is not built comes before the rules that it breaks: fixing those would not make it run.
   [[nodiscard]] const Problem& first() const { return not_built.empty() ? problems.list().front() : not_built.front(); }
   [[nodiscard]] std::size_t count() const { return problems.list().size() + not_built.size(); }
 };
 
-// `asked` is a level, or the device's own.
+// `asked` is a level; without it, the device's own level applies.
 void find_all(const Model& model, std::optional<facts::FeatureLevel> asked, const ExecutionOptions& execution,
               const client::DeviceOptions& options, Findings& findings) {
   const bool readable = findings.problems.none();
@@ -172,8 +172,8 @@ void write_findings(JsonWriter& json, const std::string& file, const Findings& f
   json.end_object();
 }
 
-// The one line that a run prints: the first problem, and how to see the others. A document that was begun is ended with
-// what went wrong, so that it is one document still.
+// The one line that a run prints: the first problem, and how to see the others. If JSON output has begun, the error is
+// added to it, so that it remains one valid document.
 int report_first(const ModelArguments& arguments, const Findings& findings, int status, Output* begun = nullptr) {
   const std::string& file = arguments.models.front();
   if (begun != nullptr) {
@@ -191,7 +191,7 @@ int report_first(const ModelArguments& arguments, const Findings& findings, int 
                   status);
 }
 
-// Nothing, and said, where no adapter's name has the text in it.
+// Reports an error and returns nothing if no adapter's name contains the text.
 std::optional<client::Adapter> choose_adapter(const std::string& part) {
   const auto adapters = client::list_adapters();
   const auto found = std::ranges::find_if(adapters, [&](const client::Adapter& adapter) {
@@ -232,15 +232,15 @@ int check_one(const std::string& file, std::optional<facts::FeatureLevel> asked,
   const std::string level = std::string(facts::level_name(findings.level));
   const std::string oldest = std::string(findings.oldest_level);
   if (findings.none()) {
-    std::printf("%s runs at feature level %s; the oldest that takes it is %s\n", shown.c_str(), level.c_str(),
+    std::printf("%s runs at feature level %s; the oldest level that accepts it is %s\n", shown.c_str(), level.c_str(),
                 oldest.c_str());
   } else if (findings.problems.none()) {
-    std::printf("%s is right for feature level %s (the oldest that takes it is %s), but does not run here\n",
+    std::printf("%s is valid for feature level %s (the oldest level that accepts it is %s), but does not run here\n",
                 shown.c_str(), level.c_str(), oldest.c_str());
   } else {
     const std::size_t count = findings.problems.list().size();
     std::printf("%s: %zu problem%s at feature level %s%s\n", shown.c_str(), count, count == 1 ? "" : "s", level.c_str(),
-                findings.problems.full() ? ", and perhaps more" : "");
+                findings.problems.full() ? ", and possibly more" : "");
   }
   return findings.none() ? kDone : kWrong;
 }
@@ -256,8 +256,8 @@ int run_model(const RunArguments& arguments) {
   }
   if (arguments.model.models.size() != 1) {
     return complain(arguments.model.models.empty()
-                        ? "no model is given; expected the path of a .json file (dmlrun run --help says more)"
-                        : "several models are given; expected one (dmlrun check takes several)",
+                        ? "no model was given; expected the path of a .json file (see dmlrun run --help)"
+                        : "several models were given; expected one (dmlrun check accepts several)",
                     kWrong);
   }
   const std::string& file = arguments.model.models.front();
@@ -299,7 +299,7 @@ int run_model(const RunArguments& arguments) {
   } catch (const client::Failure& failure) {
     return failed({}, failure.what(), kFailed);
   } catch (const std::bad_alloc&) {
-    return failed({}, "the machine has not enough memory", kFailed);
+    return failed({}, "the machine does not have enough memory", kFailed);
   }
 }
 
@@ -332,7 +332,7 @@ int check_models(const ModelArguments& arguments) {
 
 int show_graphs(const GraphArguments& arguments) {
   if (arguments.model.models.size() != 1) {
-    return complain("expected one model, the path of a .json file (dmlrun graph --help says more)", kWrong);
+    return complain("expected one model, the path of a .json file (see dmlrun graph --help)", kWrong);
   }
   Findings findings;
   const LoadedModel loaded(arguments.model.models.front(), arguments.model, findings.problems);
@@ -341,7 +341,7 @@ int show_graphs(const GraphArguments& arguments) {
   if (!findings.none()) {
     return report_first(arguments.model, findings, kWrong);
   }
-  // As the CPU's. How weights are packed, which depends on the machine, is left out.
+  // Like the CPU's, but without weight packing, which depends on the machine.
   constexpr DeviceTraits kDevice{
       .joins_from = 1, .hands_on_tiles = true, .attends_at_once = true, .has_row_moments = true};
   for (const Dispatchable& dispatchable : loaded.get().dispatchables) {

@@ -80,13 +80,13 @@ Result<DescribedTensor> parse_tensor(std::string_view text) {
       break;
     }
     if (*next != 'x' && *next != ',') {
-      return wrong("has other letters than x between its sizes");
+      return wrong("has characters other than x between its sizes");
     }
     at = next + 1;
   }
   const auto elements = element_count(tensor.sizes);
   if (!elements) {
-    return wrong("has more elements than a memory can hold");
+    return wrong("has more elements than fit in memory");
   }
   tensor.elements = *elements;
   return tensor;

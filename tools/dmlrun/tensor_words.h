@@ -21,7 +21,7 @@ struct DescribedTensor {
   std::string values;                  // in the syntax of value_words.h; empty if not given
 };
 
-// Reads TYPE:SIZES[:VALUES]. The error follows the name of an option.
+// Reads TYPE:SIZES[:VALUES]. The error message is meant to follow the name of an option.
 [[nodiscard]] Result<DescribedTensor> parse_tensor(std::string_view text);
 
 // Reads the type and the sizes of a file; the values are its path.

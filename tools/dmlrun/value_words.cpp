@@ -27,7 +27,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
-// A number stands as it is; the reader of the model says what is wrong with anything else.
+// Numbers are written unchanged; the model reader reports anything else.
 void write_number(JsonWriter& json, std::string_view text) {
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789+-.eE") == std::string_view::npos &&
                          text.find_first_of("0123456789") != std::string_view::npos;
@@ -63,12 +63,12 @@ Result<std::string> initial_values(std::string_view words, std::uint64_t count, 
   if (std::ranges::find(kValueWords, first) != std::end(kValueWords)) {
     const bool takes_numbers = first != "zeros" && first != "ones";
     if (parts.size() != 1 && !(takes_numbers && parts.size() == 3)) {
-      return invalid(takes_numbers ? format_text("{} is not understood; expected {}, or two numbers with it: {}:{}",
+      return invalid(takes_numbers ? format_text("{} is invalid; expected {}, optionally with two numbers: {}:{}",
                                                  in_quotes(words), first, first,
                                                  first == "random"   ? "LOW:HIGH"
                                                  : first == "normal" ? "MEAN:DEVIATION"
                                                                      : "START:STEP")
-                                   : format_text("{} is not understood; expected {}", in_quotes(words), first));
+                                   : format_text("{} is invalid; expected {}", in_quotes(words), first));
     }
     json.begin_object().key("valueCount").number(count);
     if (first == "zeros" || first == "ones") {

@@ -19,8 +19,8 @@ struct NamedText {
 // Splits "A=x.npy" in two; returns nothing if the name or the text is missing.
 [[nodiscard]] std::optional<NamedText> split_name(std::string_view text);
 
-// Returns a resource's initialValues as JSON: so many elements, or the content of a file. The error follows the name of
-// an option.
+// Returns a resource's initialValues as JSON: `count` elements, or the content of a file. The error message is meant to
+// follow the name of an option.
 [[nodiscard]] Result<std::string> initial_values(std::string_view words, std::uint64_t count, std::uint64_t seed);
 
 }  // namespace anydml::dmlrun

@@ -50,7 +50,7 @@ constexpr TypeAlias kNumpyNames[] = {
 
 enum class Form { other, whole, real };
 
-// How JSON would see the text: a number without point and exponent, another number, or something else.
+// How JSON classifies the text: a number without point or exponent, another number, or something else.
 Form form_of(std::string_view text) {
   std::size_t at = 0;
   const auto take = [&](std::string_view any) {
@@ -90,9 +90,9 @@ Form form_of(std::string_view text) {
 Error not_a_number(std::string_view text) {
   const bool nearly = text.find_first_of("0123456789") != std::string_view::npos &&
                       text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
-  return invalid(
-      nearly ? format_text("'{}' is not a number as JSON writes it; expected the like of -12, 0.5 or 1e-3", echo(text))
-             : format_text("'{}' is not a number", echo(text)));
+  return invalid(nearly
+                     ? format_text("'{}' is not a JSON number; expected a number such as -12, 0.5 or 1e-3", echo(text))
+                     : format_text("'{}' is not a number", echo(text)));
 }
 
 enum class Special { none, nan, infinity };
@@ -115,10 +115,10 @@ Result<ElementBits> parse_integer(std::string_view text) {
     return not_a_number(text);
   }
   if (form != Form::whole) {
-    return invalid(format_text("{} is not a whole number; {} takes {} to {}, written without point or exponent",
+    return invalid(format_text("{} is not a whole number; {} accepts {} to {}, written without point or exponent",
                                echo(text), type_name(kType), +kLowest, +kLargest));
   }
-  // from_chars takes no sign for unsigned types, and -0 is one of their numbers.
+  // from_chars accepts no sign for unsigned types, and -0 is a valid number.
   const std::string_view digits = text == "-0" ? text.substr(1) : text;
   T value = 0;
   if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc{}) {
@@ -139,10 +139,10 @@ class Rounding {
   int before_ = std::fegetround();
 };
 
-// strtod and strtof round correctly, however long the text is, in the mode that is set.
+// strtod and strtof round correctly in the current rounding mode, however long the text is.
 template <class T>
 T read_decimal(const char* text, int mode) {
-  static const locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);  // built in: making it cannot fail
+  static const locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);  // built in, so creating it cannot fail
   const Rounding rounding(mode);
   if constexpr (std::is_same_v<T, f32>) {
     return strtof_l(text, nullptr, locale);
@@ -151,12 +151,12 @@ T read_decimal(const char* text, int mode) {
   }
 }
 
-// A decimal number rounded once to nearest even.
+// A decimal number rounded once, to nearest even.
 template <class T>
 T round_decimal(const char* text) {
   if constexpr (std::is_same_v<T, f16>) {
-    // Of the two FLOAT64 around the number the odd one: it is neither a FLOAT16 nor halfway between two of them, so it
-    // rounds to where the number itself does.
+    // Picks the odd one of the two FLOAT64 values around the number: it is neither a FLOAT16 nor halfway between two of
+    // them, so it rounds in the same direction as the number itself.
     const f64 below = read_decimal<f64>(text, FE_DOWNWARD);
     const f64 above = read_decimal<f64>(text, FE_UPWARD);
     return round_to<f16>((to_bits(below) & 1) != 0 ? below : above);
@@ -177,9 +177,9 @@ std::string float_text(T value) {
     wide = widen_to<f64>(value);
   }
   for (int digits = 6;; ++digits) {
-    char text[32] = {};  // -1.2345678901234567e-308 is 24
+    char text[32] = {};  // -1.2345678901234567e-308 has 24 characters
     std::to_chars(text, text + sizeof(text) - 1, wide, std::chars_format::general, digits);
-    // 17 digits tell any two of the widest type apart; the loop needs no other end.
+    // 17 digits distinguish any two numbers of the widest type, so the loop always ends.
     if (digits == 17 || to_bits(round_decimal<T>(text)) == to_bits(value)) {
       return text;
     }
@@ -215,7 +215,7 @@ template <class T>
 T add(T a, T b) {
   if constexpr (is_float<T>) {
     const T sum = narrow<T>(widen(a) + widen(b));
-    return is_nan(sum) ? quiet_nan<T>() : sum;  // machines differ in the NaN they make
+    return is_nan(sum) ? quiet_nan<T>() : sum;  // machines produce different NaNs
   } else {
     using Wrapping = wrapping_t<T>;
     return static_cast<T>(static_cast<Wrapping>(a) + static_cast<Wrapping>(b));

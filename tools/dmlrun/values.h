@@ -26,7 +26,7 @@ using ElementBits = std::uint64_t;
 [[nodiscard]] Result<ElementBits> parse_element(std::string_view text, DataType type);
 
 // Formats a value as DxDispatch does if six digits suffice, or else with enough digits to distinguish it from its
-// neighbours.
+// neighbors.
 [[nodiscard]] std::string element_text(ElementBits element, DataType type);
 
 // Formats all bits of the type: 0x3C00.
@@ -38,8 +38,8 @@ using ElementBits = std::uint64_t;
 [[nodiscard]] ElementBits load_element(const std::byte* from, DataType type);
 void store_element(ElementBits element, DataType type, std::byte* to);
 
-// Fill the bytes, which are whole elements, with one value, or with first, first + step, first + step + step, ..., each
-// added in the type.
+// These fill the bytes, which are whole elements, with one value, or with first, first + step, first + step + step,
+// ..., each added in the type.
 void fill_constant(std::span<std::byte> to, ElementBits value, DataType type);
 void fill_sequence(std::span<std::byte> to, ElementBits first, ElementBits step, DataType type);
 
