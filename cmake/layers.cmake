@@ -129,7 +129,8 @@ endfunction()
 
 # anydml_family(NAME SOURCES ... CPU ... [BUILDS_ON families] [USES layers]): a folder of src/ops. SOURCES say what its
 # operators are, CPU are its kernels there, which see the interface of the CPU backend and nothing else of it. Families
-# share the scalar definitions and see nothing of each other, except for those that a family builds on.
+# share the scalar definitions. A family sees another one only if it builds on it: then its sources see that family's
+# headers, and its CPU kernels see that family's CPU kernels. recurrent and attention build on product.
 function(anydml_family name)
   cmake_parse_arguments(PARSE_ARGV 1 FAMILY "" "" "SOURCES;CPU;BUILDS_ON;USES")
   anydml_layer(${name} FOLDER ops/${name} SOURCES ${FAMILY_SOURCES} DEPENDS ops scalar
