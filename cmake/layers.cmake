@@ -129,7 +129,8 @@ endfunction()
 
 # anydml_family(NAME SOURCES ... CPU ... [BUILDS_ON families] [USES layers]): a folder of src/ops. SOURCES define its
 # operators; CPU are its kernels there, which see only the interface of the CPU backend. Families share the scalar
-# definitions and do not see each other, except for the families in BUILDS_ON.
+# definitions. A family sees another one only if it builds on it: then its sources see that family's headers, and its CPU
+# kernels see that family's CPU kernels. recurrent and attention build on product.
 function(anydml_family name)
   cmake_parse_arguments(PARSE_ARGV 1 FAMILY "" "" "SOURCES;CPU;BUILDS_ON;USES")
   anydml_layer(${name} FOLDER ops/${name} SOURCES ${FAMILY_SOURCES} DEPENDS ops scalar

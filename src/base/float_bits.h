@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// IEEE formats as integers: bit casts, conversions, and the basis of scalar definitions. Everything here is integer
-// arithmetic, so no rounding or flush mode of the machine can change a result; where a machine converts between FLOAT16
-// and FLOAT32 by itself (base/primitives.h), it gives the same bits.
+// IEEE formats as integers: bit casts, conversions, and the basis of scalar definitions. Conversions are integer
+// arithmetic, or a device's instruction between FLOAT16 and FLOAT32 (base/primitives.h), whose results have equal bits
+// apart from NaNs. Neither depends on the machine's rounding or flush mode.
 #pragma once
 
 #include "base/element.h"

@@ -2,6 +2,7 @@
 #include "ops/arguments.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "text/format.h"
 
@@ -19,6 +20,15 @@ const schema::Argument* find_argument(const OpDesc& desc, std::string_view field
 Scalar number_of(const OpDesc& desc, std::string_view field) {
   const schema::Argument* argument = find_argument(desc, field);
   return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front() : Scalar();
+}
+
+std::uint64_t bits_of(const Scalar& value, DataType type) {
+  return visit_type(type, [&]<class T>() {
+    const T element = value.as<T>();
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &element, sizeof(element));
+    return bits;
+  });
 }
 
 const schema::Described* fused_activation(const OpDesc& desc) {

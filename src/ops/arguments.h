@@ -24,6 +24,9 @@ namespace anydml {
 // The number of a field, or the first of several; 0 if it was left out.
 [[nodiscard]] Scalar number_of(const OpDesc& desc, std::string_view field);
 
+// The bits of an attribute converted to the type of a tensor; the bits beyond the element are 0.
+[[nodiscard]] std::uint64_t bits_of(const Scalar& value, DataType type);
+
 // The field FusedActivation; null if it is absent. make_op_desc has already checked that the activation is implemented.
 [[nodiscard]] const schema::Described* fused_activation(const OpDesc& desc);
 

@@ -32,9 +32,16 @@ SlidingBlocks sliding_blocks_of(const OpDesc& desc, const OpTensor& spatial) {
   return made;
 }
 
-// The rules of the documentation have checked the numbers of blocks with a formula that divides, so a window larger
-// than the padded size passes it too.
+// The rules of the documentation do not compare the types of the two tensors. They have checked the numbers of blocks
+// with a formula that divides, so a window larger than the padded size passes it too.
 Status check_sliding_blocks(const OpDesc& desc, const OpTensor& spatial) {
+  const OpTensor& input = desc.tensors[0];
+  const OpTensor& output = desc.output();
+  if (input.tensor.type != output.tensor.type) {
+    return invalid(desc, output,
+                   format_text("has the type {}; expected {}, that of {}", type_name(output.tensor.type),
+                               type_name(input.tensor.type), input.name));
+  }
   if (spatial.tensor.rank < 3) {
     return invalid(desc, spatial, format_text("has {} dimensions; expected 3 or more", spatial.tensor.rank));
   }

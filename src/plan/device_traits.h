@@ -13,8 +13,8 @@
 namespace anydml {
 
 struct DeviceTraits {
-  // Pieces of work that run at once: CPU threads, or multiprocessors of a GPU. Where there are fewer long rows than
-  // that, mean and variance become reductions, which share the blocks of a row (normalise).
+  // Pieces of work that run at once: CPU threads, or multiprocessors of a GPU. If there are at most half as many rows,
+  // and they are long, mean and variance become reductions, in which threads share a row (normalise).
   std::uint32_t threads = 1;
 
   // The fewest elements at which plans may have operands without a slot; 0: never (graph).

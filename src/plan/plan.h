@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kAbsentSlot = 0xfffffffe;
 // are adjacent in a plan and form one piece of work: prologues, the main step, epilogues.
 enum class StepRole : std::uint32_t { main, prologue, epilogue };
 
-// The largest number of tensors in one step, whatever its family.
+// The largest number of tensors in a step of any family. Element-wise steps are limited to kMaxOperands (tensor.h).
 inline constexpr std::size_t kMaxStepOperands = 1024;
 
 // A tensor of a step: the run-time address that it belongs to, and its offset from that address.

@@ -13,7 +13,7 @@
 
 namespace anydml {
 
-// The largest number of tensors in one step: its inputs, then its outputs. Builders of longer steps must obey it.
+// The largest number of tensors in a loop nest or a fused element-wise step. Other steps have up to kMaxStepOperands.
 inline constexpr std::size_t kMaxOperands = 16;
 
 // The caller's description, of which nothing can be trusted.

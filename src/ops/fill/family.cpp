@@ -3,7 +3,6 @@
 #include "ops/family.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <vector>
 
@@ -24,16 +23,6 @@ constexpr FillEntry kEntries[] = {
 #define ANYDML_FILL_ENTRY(op, numbers) {#op, numbers},
 #include "ops/fill/fill.def"
 };
-
-// The number in the tensor's type, as attributes become it.
-std::uint64_t bits_of(const Scalar& value, DataType type) {
-  return visit_type(type, [&]<class T>() {
-    const T element = value.as<T>();
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &element, sizeof(element));
-    return bits;
-  });
-}
 
 // The values of the operator's scalar unions, in their order.
 std::vector<Scalar> numbers_of(const OpDesc& desc) {

@@ -10,7 +10,6 @@
 #include "ops/fold/step.h"
 #include "ops/op_desc.h"
 #include "ops/sliding_blocks.h"
-#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -20,16 +19,7 @@ constexpr std::string_view kNames[] = {
 #include "ops/fold/fold.def"
 };
 
-Status check(const OpDesc& desc) {
-  const OpTensor& input = desc.tensors[0];
-  const OpTensor& output = desc.output();
-  if (input.tensor.type != output.tensor.type) {
-    return invalid(desc, output,
-                   format_text("has the type {}; expected {}, that of {}", type_name(output.tensor.type),
-                               type_name(input.tensor.type), input.name));
-  }
-  return check_sliding_blocks(desc, output);
-}
+Status check(const OpDesc& desc) { return check_sliding_blocks(desc, desc.output()); }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
   const TensorDesc& from = tensors[0].tensor;

@@ -88,17 +88,7 @@ Status check_diagonal(const OpDesc& desc) {
   return check_number(desc, "Value");
 }
 
-// The rules leave the types of the two tensors to themselves.
-Status check_unfold(const OpDesc& desc) {
-  const OpTensor& input = desc.tensors[0];
-  const OpTensor& output = desc.output();
-  if (input.tensor.type != output.tensor.type) {
-    return invalid(desc, output,
-                   format_text("has the type {}; expected {}, that of {}", type_name(output.tensor.type),
-                               type_name(input.tensor.type), input.name));
-  }
-  return check_sliding_blocks(desc, input);
-}
+Status check_unfold(const OpDesc& desc) { return check_sliding_blocks(desc, desc.tensors[0]); }
 
 // The rules of the documents hold everything else.
 Status check(const OpDesc& desc) {

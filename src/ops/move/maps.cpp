@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
+
+#include "ops/arguments.h"
 
 namespace anydml::moves {
 namespace {
@@ -20,15 +21,6 @@ struct ByteStrides {
   std::int64_t bytes;
   std::int64_t of[kMaxRank] = {};
 };
-
-std::uint64_t bits_of(const Scalar& value, DataType type) {
-  return visit_type(type, [&]<class T>() {
-    const T element = value.as<T>();
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &element, sizeof(element));
-    return bits;
-  });
-}
 
 // A dimension of a padded tensor: [0, first) is before the input's elements, [first, end) are theirs.
 struct Padded {

@@ -113,7 +113,7 @@ Status check(const OpDesc& desc) {
     const std::string_view name = activations->operators[i].op->name;
     if (std::ranges::find(kActivations, name) == std::end(kActivations)) {
       return Error{ErrorKind::unsupported,
-                   format_text("{}: ActivationDescs[{}] is {}, which is not built here yet", desc.op->name, i, name)};
+                   format_text("{}: ActivationDescs[{}] is {}, which is not implemented yet", desc.op->name, i, name)};
     }
   }
   return {};

@@ -25,6 +25,19 @@ struct Quotient {
   return {quotient, index - quotient * by.divisor};
 }
 
+// The offset of a position in a nest of loops, the last of them fastest. The first loop needs no size.
+[[nodiscard]] __device__ inline std::int64_t loop_offset(std::uint32_t index, std::uint32_t rank,
+                                                         const FastDivisor* sizes, const std::int64_t* strides) {
+  std::int64_t offset = 0;
+#pragma unroll 1
+  for (std::uint32_t loop = rank; loop-- > 1;) {
+    const Quotient parts = divide(index, sizes[loop]);
+    offset += static_cast<std::int64_t>(parts.remainder) * strides[loop];
+    index = parts.quotient;
+  }
+  return offset + static_cast<std::int64_t>(index) * strides[0];
+}
+
 // One element as its bits, wherever it lies. Never through the read-only cache: a task may read another's output.
 template <class T>
 [[nodiscard]] __device__ inline bits_t<T> load_element(const std::byte* from, bool aligned) {

@@ -43,23 +43,24 @@ __device__ inline void store_vector(std::byte* to, const uint4& value) {
   }
 }
 
-// Rows that are contiguous, 16 bytes at a time; an input may stay at one element of each row. Where kOneDivisor, it is
-// the divisor.
-template <bool kFloor, class T, bool kOneDivisor, class Shape = DefaultShape<kFloor, T, kOneDivisor>>
-__global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_constant__ Launch<3> launch) {
-  using M = Modulus<kFloor, T>;
-  constexpr int kVectors = Shape::kVectors;
-  constexpr int kWords = 4 * kVectors;
-  constexpr int kInputs = kOneDivisor ? 1 : 2;  // that are read by vectors
-  const bool one_row = launch.rank == 1;
-  const bool one_dividend = !kOneDivisor && (launch.stays & 1) != 0;
-  const u32 first = blockIdx.x * Shape::kOfBlock + threadIdx.x;
+// The vectors of one thread.
+template <int kVectors>
+struct ThreadVectors {
+  std::byte* addresses[3][kVectors];  // of the dividends, the divisors and the results
+  u32 elements[kVectors];             // that exist in each vector
+  bool whole;                         // all elements of all vectors exist
+};
 
-  std::byte* addresses[3][kVectors];
-  u32 elements[kVectors];  // of each vector that exist
-  bool whole = true;
+// Finds the vectors of the calling thread. An operand that stays at one element of each row has the address of that
+// element for all vectors of the row.
+template <class T, bool kOneDivisor, class Shape>
+[[nodiscard]] __device__ __forceinline__ ThreadVectors<Shape::kVectors> find_vectors(const Launch<3>& launch,
+                                                                                     bool one_row, bool one_dividend) {
+  const u32 first = blockIdx.x * Shape::kOfBlock + threadIdx.x;
+  ThreadVectors<Shape::kVectors> found;
+  found.whole = true;
 #pragma unroll
-  for (int i = 0; i < kVectors; ++i) {
+  for (int i = 0; i < Shape::kVectors; ++i) {
     const u32 vector = first + i * Shape::kThreads;
     std::int64_t offsets[3] = {};
     u32 column = vector;
@@ -71,118 +72,165 @@ __global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_
       add_offsets(launch, launch.rank - 1, parts.quotient, offsets);
     }
     const std::int64_t along = static_cast<std::int64_t>(u64{column} * kVectorBytes);
-    addresses[0][i] = launch.addresses[0] + offsets[0] + (one_dividend ? 0 : along);
-    addresses[1][i] = launch.addresses[1] + offsets[1] + (kOneDivisor ? 0 : along);
-    addresses[2][i] = launch.addresses[2] + offsets[2] + along;
+    found.addresses[0][i] = launch.addresses[0] + offsets[0] + (one_dividend ? 0 : along);
+    found.addresses[1][i] = launch.addresses[1] + offsets[1] + (kOneDivisor ? 0 : along);
+    found.addresses[2][i] = launch.addresses[2] + offsets[2] + along;
     const u32 before = column * kVectorElements<T>;
-    elements[i] = vector < launch.vectors ? min(columns - before, kVectorElements<T>) : 0;
-    whole = whole && elements[i] == kVectorElements<T>;
+    found.elements[i] = vector < launch.vectors ? min(columns - before, kVectorElements<T>) : 0;
+    found.whole = found.whole && found.elements[i] == kVectorElements<T>;
   }
+  return found;
+}
+
+// Loads the inputs of whole vectors, except for a dividend that stays.
+template <bool kStreaming, int kVectors, int kInputs>
+__device__ __forceinline__ void load_whole(const ThreadVectors<kVectors>& vectors, bool one_dividend,
+                                           u32 (&inputs)[kInputs][4 * kVectors]) {
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+#pragma unroll
+    for (int input = 0; input < kInputs; ++input) {
+      if (input == 0 && one_dividend) {
+        continue;
+      }
+      const uint4 loaded = load_vector<kStreaming>(vectors.addresses[input][i]);
+      inputs[input][4 * i] = loaded.x;
+      inputs[input][4 * i + 1] = loaded.y;
+      inputs[input][4 * i + 2] = loaded.z;
+      inputs[input][4 * i + 3] = loaded.w;
+    }
+  }
+}
+
+// Loads the elements that exist, and zeros in place of the others. It copies everything to local memory first, where
+// loops that are not unrolled can index it, to keep this rare path short.
+template <class T, int kVectors, int kInputs>
+__device__ __forceinline__ void load_partial(const ThreadVectors<kVectors>& vectors, bool one_dividend,
+                                             u32 (&inputs)[kInputs][4 * kVectors]) {
+  constexpr int kWords = 4 * kVectors;
+  u32 loaded[kInputs][kWords];
+#pragma unroll 1
+  for (int i = 0; i < kWords; ++i) {
+    for (int input = 0; input < kInputs; ++input) {
+      loaded[input][i] = 0;
+    }
+  }
+  std::byte* from[kInputs][kVectors];
+  u32 some[kVectors];
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    some[i] = vectors.elements[i];
+    for (int input = 0; input < kInputs; ++input) {
+      from[input][i] = vectors.addresses[input][i];
+    }
+  }
+#pragma unroll 1
+  for (int i = 0; i < kVectors; ++i) {
+#pragma unroll 1
+    for (int input = one_dividend ? 1 : 0; input < kInputs; ++input) {
+      load_some<T>(from[input][i], some[i], &loaded[input][4 * i]);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+#pragma unroll
+    for (int input = 0; input < kInputs; ++input) {
+      inputs[input][i] = loaded[input][i];
+    }
+  }
+}
+
+// Fills the vectors of dividends with the one dividend of their row.
+template <class T, int kVectors>
+__device__ __forceinline__ void fill_dividends(const ThreadVectors<kVectors>& vectors, u32 (&dividends)[4 * kVectors]) {
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    u32 filled[2];
+    fill_words<T>(vectors.elements[i] != 0 ? load_element<T>(vectors.addresses[0][i], true) : bits_t<T>{0}, filled);
+    dividends[4 * i] = dividends[4 * i + 2] = filled[0];
+    dividends[4 * i + 1] = dividends[4 * i + 3] = filled[1];
+  }
+}
+
+// Divides each vector by the one divisor of its row.
+template <class M, class T, int kVectors>
+__device__ __forceinline__ void divide_by_row(const ThreadVectors<kVectors>& vectors,
+                                              const u32 (&dividends)[4 * kVectors], u32 (&results)[4 * kVectors]) {
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const u32 of_vector[4] = {dividends[4 * i], dividends[4 * i + 1], dividends[4 * i + 2], dividends[4 * i + 3]};
+    u32 remainders[4];
+    const auto divisor = vectors.elements[i] != 0 ? load_element<T>(vectors.addresses[1][i], true) : bits_t<T>{0};
+    M::by_one(of_vector, M::prepare(divisor), remainders);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      results[4 * i + j] = remainders[j];
+    }
+  }
+}
+
+template <bool kStreaming, int kVectors>
+__device__ __forceinline__ void store_whole(const ThreadVectors<kVectors>& vectors,
+                                            const u32 (&results)[4 * kVectors]) {
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    store_vector<kStreaming>(vectors.addresses[2][i],
+                             uint4{results[4 * i], results[4 * i + 1], results[4 * i + 2], results[4 * i + 3]});
+  }
+}
+
+// Rows that are contiguous, 16 bytes at a time; an input may stay at one element of each row. Where kOneDivisor, it is
+// the divisor.
+template <bool kFloor, class T, bool kOneDivisor, class Shape = DefaultShape<kFloor, T, kOneDivisor>>
+__global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_constant__ Launch<3> launch) {
+  using M = Modulus<kFloor, T>;
+  constexpr int kWords = 4 * Shape::kVectors;
+  constexpr int kInputs = kOneDivisor ? 1 : 2;  // that are read by vectors
+  const bool one_row = launch.rank == 1;
+  const bool one_dividend = !kOneDivisor && (launch.stays & 1) != 0;
+  const auto vectors = find_vectors<T, kOneDivisor, Shape>(launch, one_row, one_dividend);
 
   u32 inputs[kInputs][kWords];
-  if (whole) {
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-#pragma unroll
-      for (int input = 0; input < kInputs; ++input) {
-        if (input == 0 && one_dividend) {
-          continue;
-        }
-        const uint4 loaded = load_vector<Shape::kStreaming>(addresses[input][i]);
-        inputs[input][4 * i] = loaded.x;
-        inputs[input][4 * i + 1] = loaded.y;
-        inputs[input][4 * i + 2] = loaded.z;
-        inputs[input][4 * i + 3] = loaded.w;
-      }
-    }
+  if (vectors.whole) {
+    load_whole<Shape::kStreaming>(vectors, one_dividend, inputs);
   } else {
-    if (elements[0] == 0) {
+    if (vectors.elements[0] == 0) {
       return;
     }
-    // Through local memory, to keep this rare path short.
-    u32 loaded[kInputs][kWords];
-#pragma unroll 1
-    for (int i = 0; i < kWords; ++i) {
-      for (int input = 0; input < kInputs; ++input) {
-        loaded[input][i] = 0;
-      }
-    }
-    std::byte* from[kInputs][kVectors];
-    u32 some[kVectors];
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      some[i] = elements[i];
-      for (int input = 0; input < kInputs; ++input) {
-        from[input][i] = addresses[input][i];
-      }
-    }
-#pragma unroll 1
-    for (int i = 0; i < kVectors; ++i) {
-#pragma unroll 1
-      for (int input = one_dividend ? 1 : 0; input < kInputs; ++input) {
-        load_some<T>(from[input][i], some[i], &loaded[input][4 * i]);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) {
-#pragma unroll
-      for (int input = 0; input < kInputs; ++input) {
-        inputs[input][i] = loaded[input][i];
-      }
-    }
+    load_partial<T>(vectors, one_dividend, inputs);
   }
   if (one_dividend) {
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      u32 filled[2];
-      fill_words<T>(elements[i] != 0 ? load_element<T>(addresses[0][i], true) : bits_t<T>{0}, filled);
-      inputs[0][4 * i] = inputs[0][4 * i + 2] = filled[0];
-      inputs[0][4 * i + 1] = inputs[0][4 * i + 3] = filled[1];
-    }
+    fill_dividends<T>(vectors, inputs[0]);
   }
 
   u32 results[kWords];
-  if constexpr (kOneDivisor) {
-    if (one_row) {
-      M::by_one(inputs[0], M::prepare(load_element<T>(launch.addresses[1], true)), results);
-    } else {
-#pragma unroll
-      for (int i = 0; i < kVectors; ++i) {
-        const u32 dividends[4] = {inputs[0][4 * i], inputs[0][4 * i + 1], inputs[0][4 * i + 2], inputs[0][4 * i + 3]};
-        u32 remainders[4];
-        const auto divisor = elements[i] != 0 ? load_element<T>(addresses[1][i], true) : bits_t<T>{0};
-        M::by_one(dividends, M::prepare(divisor), remainders);
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          results[4 * i + j] = remainders[j];
-        }
-      }
-    }
-  } else {
+  if constexpr (!kOneDivisor) {
     M::many(inputs[0], inputs[1], results);
+  } else if (one_row) {
+    M::by_one(inputs[0], M::prepare(load_element<T>(launch.addresses[1], true)), results);
+  } else {
+    divide_by_row<M, T>(vectors, inputs[0], results);
   }
 
-  if (whole) {
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      store_vector<Shape::kStreaming>(
-          addresses[2][i], uint4{results[4 * i], results[4 * i + 1], results[4 * i + 2], results[4 * i + 3]});
-    }
+  if (vectors.whole) {
+    store_whole<Shape::kStreaming>(vectors, results);
   } else {
+    // Through local memory, as in load_partial. This is not a function of its own because nvcc would then overlay the
+    // local arrays of both, and several types would need more registers on every path.
     u32 stored[kWords];
-    std::byte* to[kVectors];
-    u32 some[kVectors];
+    std::byte* to[Shape::kVectors];
+    u32 some[Shape::kVectors];
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
       stored[i] = results[i];
     }
 #pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      some[i] = elements[i];
-      to[i] = addresses[2][i];
+    for (int i = 0; i < Shape::kVectors; ++i) {
+      some[i] = vectors.elements[i];
+      to[i] = vectors.addresses[2][i];
     }
 #pragma unroll 1
-    for (int i = 0; i < kVectors; ++i) {
+    for (int i = 0; i < Shape::kVectors; ++i) {
       store_some<T>(to[i], some[i], &stored[4 * i]);
     }
   }

@@ -1,49 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Where the elements of rows are: nothing here knows their values.
+// The offsets of a row's elements, whatever their values.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "plan/axis_loops.h"
+#include "plan/loop_walk.h"
 
 namespace anydml {
-
-// The places of a nest of loops one after another, the last loop fastest.
-class LoopWalk {
- public:
-  LoopWalk(const AxisLoop* loops, std::uint32_t rank, std::int64_t number) : loops_(loops), rank_(rank) {
-    for (std::uint32_t i = rank; i-- > 0;) {
-      indices_[i] = number % loops[i].size;
-      number /= loops[i].size;
-      input_ += indices_[i] * loops[i].input;
-      output_ += indices_[i] * loops[i].output;
-    }
-  }
-
-  [[nodiscard]] std::int64_t input() const { return input_; }
-  [[nodiscard]] std::int64_t output() const { return output_; }
-
-  void next() {
-    for (std::uint32_t i = rank_; i-- > 0;) {
-      input_ += loops_[i].input;
-      output_ += loops_[i].output;
-      if (++indices_[i] < loops_[i].size) {
-        return;
-      }
-      input_ -= loops_[i].size * loops_[i].input;
-      output_ -= loops_[i].size * loops_[i].output;
-      indices_[i] = 0;
-    }
-  }
-
- private:
-  const AxisLoop* loops_;
-  std::uint32_t rank_;
-  std::int64_t indices_[kMaxRank] = {};
-  std::int64_t input_ = 0;
-  std::int64_t output_ = 0;
-};
 
 // The elements [first, first + count) of a row as runs of its innermost loop.
 class RowRuns {

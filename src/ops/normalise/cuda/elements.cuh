@@ -11,19 +11,6 @@ namespace anydml::cuda {
 
 inline constexpr u32 kAllOfWarp = 0xffffffff;
 
-// Loops that an index runs over, the last fastest.
-[[nodiscard]] __device__ inline std::int64_t loop_offset(u32 index, u32 rank, const FastDivisor* sizes,
-                                                         const std::int64_t* strides) {
-  std::int64_t offset = 0;
-#pragma unroll 1
-  for (u32 loop = rank; loop-- > 1;) {
-    const Quotient parts = divide(index, sizes[loop]);
-    offset += static_cast<std::int64_t>(parts.remainder) * strides[loop];
-    index = parts.quotient;
-  }
-  return offset + static_cast<std::int64_t>(index) * strides[0];
-}
-
 // kIsSimple: rows have one loop and aligned elements. Otherwise each access asks for the loops and for the alignment,
 // and the branches keep the compiler from starting several loads together.
 template <class T, bool kIsSimple = false>

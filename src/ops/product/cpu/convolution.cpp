@@ -16,25 +16,18 @@
 
 #include "base/float_bits.h"
 #include "ops/product/cpu/boxes.h"
+#include "ops/product/cpu/load.h"
 #include "ops/product/cpu/pack.h"
 #include "ops/product/cpu/tile.h"
 #include "ops/product/cpu/windows.h"
+#include "ops/product/operands.h"
 #include "ops/product/step.h"
 
 namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-constexpr std::size_t kInput = 0;
-constexpr std::size_t kFilter = 1;
-constexpr std::size_t kBias = 2;
-constexpr std::size_t kOutput = 3;
-
-f32 load(const std::byte* from) {
-  f32 value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
+using namespace convolution_operands;
 
 // Whether the kernels read the copied part of the image directly.
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
@@ -263,7 +256,8 @@ class ConvolutionRun final : public cpu::Prepared {
       const std::int64_t channel = plane % (step_.groups * step_.rows);
       constexpr std::int64_t kTogether = 256;
       constexpr ProductScale kScale{.alpha = 1, .beta = 1};
-      const f32 value = has_bias_ ? kScale(0.0F, load(operands[kBias] + channel * step_.bias_channel)) : kScale(0.0F);
+      const f32 value =
+          has_bias_ ? kScale(0.0F, load<f32>(operands[kBias] + channel * step_.bias_channel)) : kScale(0.0F);
       std::byte* to = operands[kOutput] + plane / (step_.groups * step_.rows) * step_.output_image +
                       channel * step_.output_channel + slice * axes[0].output_step + row * axes[1].output_step;
       if (axes[2].output_step == kBytes) {
@@ -333,7 +327,7 @@ class ConvolutionRun final : public cpu::Prepared {
         const WindowTaps& along = axes[i].taps;
         at += (along.first + tap_along(k % taps, i) * along.step) * step_.windows.axes[i].filter_step;
       }
-      return load(at);
+      return load<f32>(at);
     };
     const std::int64_t outputs[] = {place.box.first[0] + pixel / (place.box.count[1] * place.box.count[2]),
                                     place.box.first[1] + pixel / place.box.count[2] % place.box.count[1],
@@ -348,7 +342,7 @@ class ConvolutionRun final : public cpu::Prepared {
         }
         at += there * step_.windows.axes[i].input_step;
       }
-      return load(at);
+      return load<f32>(at);
     };
     return sum_of_products(place.depth, element, weight);
   }
@@ -477,7 +471,7 @@ class ConvolutionRun final : public cpu::Prepared {
       return;
     }
     for (std::int64_t i = 0; i < count; ++i) {
-      const f32 value = bias == nullptr ? kScale(totals[i]) : kScale(totals[i], load(bias));
+      const f32 value = bias == nullptr ? kScale(totals[i]) : kScale(totals[i], load<f32>(bias));
       std::memcpy(to + i * kBytes, &value, sizeof(value));
     }
   }
@@ -526,7 +520,7 @@ class ConvolutionRun final : public cpu::Prepared {
     const std::byte* bias = has_bias_ ? operands[kBias] + channel * step_.bias_channel : nullptr;
     for (std::int64_t row = 0; row < place.rows; ++row, to += step_.output_channel) {
       const f32 total = totals[row * buffers_.row_step];
-      const f32 value = bias == nullptr ? kScale(total) : kScale(total, load(bias + row * step_.bias_channel));
+      const f32 value = bias == nullptr ? kScale(total) : kScale(total, load<f32>(bias + row * step_.bias_channel));
       std::memcpy(to, &value, sizeof(value));
     }
   }

@@ -7,9 +7,11 @@
 #include <cstring>
 
 #include "ops/product/cpu/double_kernels.h"
+#include "ops/product/cpu/load.h"
 #include "ops/product/cpu/tile.h"
 #include "ops/product/cpu/tiles.h"
 #include "ops/product/double.h"
+#include "ops/product/operands.h"
 
 namespace anydml {
 namespace {
@@ -18,16 +20,7 @@ constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f64));
 constexpr TileLimits kMost = {.rows = 96, .columns = 256, .least_work = kLeastWork / 2};
 constexpr std::int64_t kMostOfRow = 1 << 14;  // the depth up to which a row is copied as a whole
 
-constexpr std::size_t kA = 0;
-constexpr std::size_t kB = 1;
-constexpr std::size_t kC = 2;
-constexpr std::size_t kOutput = 3;
-
-f64 load(const std::byte* from) {
-  f64 value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
+using namespace product_operands;
 
 // to[k * width + i] = the element at from + k * k_stride + i * stride, for i below `count`; the others are +0, and
 // their sums are unused. Reads along the contiguous dimension.
@@ -47,7 +40,7 @@ void pack(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std
     const std::int64_t end = std::min(depth, first + kTogether);
     for (std::int64_t i = 0; i < count; ++i) {
       for (std::int64_t k = first; k < end; ++k) {
-        to[k * width + i] = load(from + k * k_stride + i * stride);
+        to[k * width + i] = load<f64>(from + k * k_stride + i * stride);
       }
     }
   }
@@ -122,8 +115,8 @@ class DoubleRun final : public cpu::Prepared {
         const std::byte* const a = at(operands, kA, step_.a, place.batch, place.row + row, 0);
         const std::byte* const b = at(operands, kB, step_.b, place.batch, 0, place.column + column);
         totals[row * buffers_.row_step + column] = sum_of_products<f64>(
-            step_.depth, [&](std::int64_t k) { return load(a + k * step_.a.column); },
-            [&](std::int64_t k) { return load(b + k * step_.b.row); });
+            step_.depth, [&](std::int64_t k) { return load<f64>(a + k * step_.a.column); },
+            [&](std::int64_t k) { return load<f64>(b + k * step_.b.row); });
       }
     }
   }
@@ -168,7 +161,8 @@ class DoubleRun final : public cpu::Prepared {
       const std::byte* const c =
           has_c_ ? at(operands, kC, step_.c, place.batch, place.row + row, place.column) : nullptr;
       for (std::int64_t column = 0; column < place.columns; ++column) {
-        const f64 value = c == nullptr ? scale_(made[column]) : scale_(made[column], load(c + column * step_.c.column));
+        const f64 value =
+            c == nullptr ? scale_(made[column]) : scale_(made[column], load<f64>(c + column * step_.c.column));
         std::memcpy(to + column * step_.output.column, &value, sizeof(value));
       }
     }

@@ -7,25 +7,18 @@
 #include <cstring>
 
 #include "ops/product/cpu/double_kernels.h"
+#include "ops/product/cpu/load.h"
 #include "ops/product/cpu/tiles.h"
+#include "ops/product/operands.h"
 #include "ops/product/step.h"
 
 namespace anydml {
 namespace {
 
-constexpr std::size_t kInput = 0;
-constexpr std::size_t kFilter = 1;
-constexpr std::size_t kBias = 2;
-constexpr std::size_t kOutput = 3;
+using namespace convolution_operands;
 
 constexpr std::int64_t kMostRows = 96;
 constexpr std::int64_t kMostPixels = 128;  // a multiple of every panel
-
-f64 load_double(const std::byte* from) {
-  f64 value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
 
 // The definition's block for targets without kernels: one row and one column.
 void add_one(const f64* a, const f64* b, std::int64_t b_step, std::int64_t depth, f64* totals, std::int64_t,
@@ -158,7 +151,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
         const std::int64_t there = origin[i] + factors.moves[i][k];
         meets = meets && there >= 0 && there < step_.windows.axes[i].input;
       }
-      to[k * step] = meets ? load_double(from + factors.element[k]) : 0.0;
+      to[k * step] = meets ? load<f64>(from + factors.element[k]) : 0.0;
     }
   }
 
@@ -183,7 +176,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
         const std::int64_t rows = std::min(strip, place.rows - of_strip);
         f64* const to = of_a + of_strip * depth + row - of_strip;
         for (std::int64_t k = 0; k < depth; ++k) {
-          to[k * rows] = load_double(filter + row * step_.filter_row + factors.weight[k]);
+          to[k * rows] = load<f64>(filter + row * step_.filter_row + factors.weight[k]);
         }
       }
       for (std::int64_t column = 0; column < place.pixels; column += panel) {
@@ -216,7 +209,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
           at += (along.first_output + outputs.at[axis] * along.output_stride) * step_.windows.axes[axis].output_step;
         }
         const f64 total = totals[row * kMostPixels + i];
-        const f64 value = has_bias_ ? total + load_double(operands[kBias] + channel * step_.bias_channel) : total;
+        const f64 value = has_bias_ ? total + load<f64>(operands[kBias] + channel * step_.bias_channel) : total;
         std::memcpy(at, &value, sizeof(value));
       }
     }

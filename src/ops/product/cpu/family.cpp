@@ -20,6 +20,7 @@
 #include "ops/product/cpu/tile.h"
 #include "ops/product/cpu/tiles.h"
 #include "ops/product/cpu/vector_kernels.h"
+#include "ops/product/operands.h"
 #include "ops/product/step.h"
 
 namespace anydml {
@@ -31,10 +32,7 @@ constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 constexpr TileLimits kMost = {.rows = 96, .columns = 512, .least_work = kLeastWork};
 constexpr std::int64_t kMostDepth = 1 << 14;  // of rows that are packed as a whole
 
-constexpr std::size_t kA = 0;
-constexpr std::size_t kB = 1;
-constexpr std::size_t kC = 2;
-constexpr std::size_t kOutput = 3;
+using namespace product_operands;
 
 template <class T = f32>
 f32 load(const std::byte* from) {

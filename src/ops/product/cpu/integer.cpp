@@ -13,6 +13,7 @@
 
 #include "ops/product/cpu/integer_kernels.h"
 #include "ops/product/cpu/integer_pack.h"
+#include "ops/product/cpu/load.h"
 #include "ops/product/cpu/tiles.h"
 #include "ops/product/integer_step.h"
 #include "ops/product/scalar/integer.h"
@@ -25,13 +26,6 @@ constexpr TileLimits kMost = {.rows = 24, .columns = 1024, .least_work = 2'000'0
 constexpr std::int64_t kMostDepth = 16 * 1024;  // for few rows, so that panels are read from end to end
 constexpr std::int64_t kColumnsTogether = 64;   // the columns of an unpacked B that are packed together: a cache line
 constexpr std::size_t kAlignment = 64;
-
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
 
 // The number of k in a block, for tiles with this many rows: a multiple of kDepthBlock.
 std::int64_t depth_block(std::int64_t rows) {

@@ -17,6 +17,7 @@
 #include "ops/product/cpu/boxes.h"
 #include "ops/product/cpu/integer_kernels.h"
 #include "ops/product/cpu/integer_pack.h"
+#include "ops/product/cpu/load.h"
 #include "ops/product/integer_step.h"
 #include "ops/product/scalar/integer.h"
 
@@ -29,16 +30,6 @@ constexpr std::size_t kAlignment = 64;
 
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kMostLines; }
 std::int64_t depth_of(const ConvolutionStep& step) { return step.channels * step.taps(); }
-
-i32 byte_at(const std::byte* from, bool is_signed) {
-  return is_signed ? static_cast<i8>(*from) : static_cast<i32>(static_cast<u8>(*from));
-}
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
 
 // The number of columns that are packed together: more if rows of pixels are longer, since each row is copied at this
 // width.

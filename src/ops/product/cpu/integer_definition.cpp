@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ops/product/cpu/integer_convolution.h"
+#include "ops/product/cpu/load.h"
 #include "ops/product/integer_step.h"
 #include "ops/product/scalar/integer.h"
 
@@ -14,16 +15,6 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kTogether = 256;  // outputs that are passed on at once
-
-i32 byte_at(const std::byte* from, bool is_signed) {
-  return is_signed ? static_cast<i8>(*from) : static_cast<i32>(static_cast<u8>(*from));
-}
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
 
 class IntegerDefinitionRun final : public cpu::Prepared {
  public:

@@ -8,15 +8,13 @@
 #include <vector>
 
 #include "ops/product/cuda/run.h"
+#include "ops/product/operands.h"
 #include "ops/product/step.h"
 
 namespace anydml::cuda {
 namespace {
 
-constexpr std::size_t kInput = 0;
-constexpr std::size_t kFilter = 1;
-constexpr std::size_t kBias = 2;
-constexpr std::size_t kOutput = 3;
+using namespace convolution_operands;
 constexpr std::int64_t kMostDirectThreads = 256;
 constexpr std::int64_t kMostLaunches = 4096;
 constexpr std::int64_t kWarp = 32;

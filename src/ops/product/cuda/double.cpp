@@ -6,14 +6,12 @@
 
 #include "ops/product/cuda/run.h"
 #include "ops/product/double.h"
+#include "ops/product/operands.h"
 
 namespace anydml::cuda {
 namespace {
 
-constexpr std::size_t kA = 0;
-constexpr std::size_t kB = 1;
-constexpr std::size_t kC = 2;
-constexpr std::size_t kOutput = 3;
+using namespace product_operands;
 
 class DoubleRun final : public PreparedStep {
  public:

@@ -10,15 +10,13 @@
 #include <utility>
 
 #include "ops/product/cuda/run.h"
+#include "ops/product/operands.h"
 #include "ops/product/step.h"
 
 namespace anydml::cuda {
 namespace {
 
-constexpr std::size_t kA = 0;
-constexpr std::size_t kB = 1;
-constexpr std::size_t kC = 2;
-constexpr std::size_t kOutput = 3;
+using namespace product_operands;
 constexpr std::uint64_t kVectorBytes = 16;
 constexpr std::int64_t kVector = 4;  // elements
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));

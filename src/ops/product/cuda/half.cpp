@@ -13,14 +13,12 @@
 #include "backend/cuda/family.h"
 #include "backend/cuda/on_device.h"
 #include "ops/product/cuda/run.h"
+#include "ops/product/operands.h"
 
 namespace anydml::cuda {
 namespace {
 
-constexpr std::size_t kA = 0;
-constexpr std::size_t kB = 1;
-constexpr std::size_t kC = 2;
-constexpr std::size_t kOutput = 3;
+using namespace product_operands;
 constexpr std::uint64_t kMostWorkspace = std::uint64_t{32} << 20;  // as the cuBLASLt documentation recommends
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
 constexpr std::uint32_t kAligned = 16;  // bytes; more does not help

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A block of threads computes all gates of some units and some rows of one direction. Threads with adjacent units read
-// adjacent factors of the recurrence. One thread computes a chain of 256 products; the chains of one sum are computed
-// in parallel, and added in order in shared memory.
+// A block of threads computes all gates of some units and some rows of one direction: their products with the hidden
+// states (products.cuh), then the activated gates, then the new states.
 #include <cooperative_groups.h>
 
 #include <algorithm>
 
 #include "backend/cuda/kernels/device.cuh"
 #include "ops/recurrent/cuda/launch.h"
+#include "ops/recurrent/cuda/products.cuh"
 #include "ops/scalar/scalars.h"
 #include "ops/scalar/sum_of_products.h"
 
@@ -284,190 +284,97 @@ __device__ void finish(const Gates& gates, bool is_active) {
   }
 }
 
-// The factors that a thread multiplies by hidden states. They lie in the packed matrix or, if a block of threads walks
-// through all time steps, in shared memory, from which each time step reads them again.
-template <bool kWalks>
-struct Factors;
-
-template <>
-struct Factors<false> {
-  const f32* matrix;  // the gate's matrix, at the thread's unit
-  std::int64_t depth;
-
-  [[nodiscard]] __device__ const f32* from(std::int64_t k) const { return matrix + k * depth; }
-  [[nodiscard]] __device__ std::int64_t stride() const { return depth; }
-};
-
-template <>
-struct Factors<true> {
-  const f32* matrix;  // the matrices of all gates
-  KeptFactors kept;
-  u32 gate;
-  u32 column;
-
-  [[nodiscard]] __device__ const f32* from(std::int64_t k) const {
-    return matrix + kept.place(gate, static_cast<u32>(k / kProductBlock)) + column;
-  }
-  [[nodiscard]] __device__ u32 stride() const { return kept.units; }
-};
-
-// The part of a network that a block of threads computes.
-struct Tile {
-  std::int64_t direction;
-  std::int64_t row;
-  std::int64_t unit;
-  u32 rows;  // up to kRows
-
-  [[nodiscard]] static __device__ Tile of_block(const RecurrentLaunch& launch, u32 most_rows) {
-    const std::int64_t row = std::int64_t{blockIdx.x / launch.unit_tiles % launch.row_tiles} * most_rows;
-    const std::int64_t left = launch.step.rows - row;
-    return {.direction = blockIdx.x / (launch.unit_tiles * launch.row_tiles),
-            .row = row,
-            .unit = std::int64_t{blockIdx.x % launch.unit_tiles} * launch.units,
-            .rows = static_cast<u32>(left < most_rows ? left : most_rows)};
-  }
-};
-
-// Computes one phase of one time step for a block of kRows rows. Shared memory holds the hidden states of the rows for
-// `parts` chains, and the sums of the chains. kept_factors: in shared memory, if the block walks.
-template <u32 kRows, bool kWalks>
-__device__ void take_step(const RecurrentLaunch& launch, const RecurrentMoment& now, const Tile& tile, float4* shared,
-                          const f32* kept_factors) {
-  constexpr u32 kAtOnce = kRows == 1 ? 32 : 16;  // factors that are being loaded
-  const RecurrentStep& step = launch.step;
-  const std::int64_t depth = step.units;
-  const u32 units = launch.units;
-  const u32 column = threadIdx.x % units;
-  const u32 part = threadIdx.x / units % launch.parts;
-  const u32 gate = threadIdx.x / units / launch.parts;
-  const bool multiplies = gate < now.gates;  // the other threads only load states and finish elements
-  const u32 chain = static_cast<u32>(kProductBlock);
-  const u32 width = launch.parts * chain;
-  f32* const states = reinterpret_cast<f32*>(shared);                   // {kRows, parts * 256}
-  f32* const sums = states + kRows * width;                             // {parts, gates, kRows, units}
-  f32* const totals = sums + launch.parts * now.gates * kRows * units;  // {gates, kRows, units}
-  const std::int64_t from_hidden =
-      now.phase == RecurrentPhase::hidden ? launch.memory.reset : launch.memory.hidden[now.time % 2];
-  const f32* const hidden = memory_of(launch, tile.direction) + from_hidden + tile.row * depth;
-  const u32 used_gate = now.first_gate + (multiplies ? gate : 0);
-  Factors<kWalks> factors;
-  if constexpr (kWalks) {
-    factors = {.matrix = kept_factors, .kept = KeptFactors::of(launch), .gate = used_gate, .column = column};
-  } else {
-    factors = {.matrix = reinterpret_cast<const f32*>(launch.operands[kRecurrentPacked]) +
-                         (tile.direction * step.gates + used_gate) * depth * depth +
-                         (tile.unit + column < step.units ? tile.unit + column : 0),
-               .depth = depth};
-  }
-
+// Whether any row of the tile has this time step. All threads of the block agree on it.
+__device__ __forceinline__ bool is_any_active(const RecurrentLaunch& launch, const RecurrentMoment& now,
+                                              const RecurrentTile& tile) {
   bool any = false;
   for (u32 i = 0; i < tile.rows; ++i) {
     any = any || now.time < length_of(launch, tile.row + i);
   }
-  if (any) {  // the same for all threads of the block
-    for (std::int64_t first = 0; first < depth; first += width) {
-      __syncthreads();  // until the sums of the previous turn are added
-      // Other blocks wrote the states, perhaps in this launch, so they must not come from a stale line of the
-      // first-level cache.
-      if (depth % 4 == 0 && reinterpret_cast<std::uintptr_t>(hidden) % sizeof(float4) == 0) {
-        for (u32 i = threadIdx.x * 4; i < kRows * width; i += blockDim.x * 4) {
-          const u32 of_row = i / width;
-          const std::int64_t k = first + i % width;
-          const bool is_there = of_row < tile.rows && k < depth;
-          shared[i / 4] = is_there ? __ldcg(reinterpret_cast<const float4*>(hidden + of_row * depth + k)) : float4{};
-        }
-      } else {
-        for (u32 i = threadIdx.x; i < kRows * width; i += blockDim.x) {
-          const u32 of_row = i / width;
-          const std::int64_t k = first + i % width;
-          states[i] = of_row < tile.rows && k < depth ? __ldcg(hidden + of_row * depth + k) : 0.0F;
-        }
-      }
-      __syncthreads();
-      const std::int64_t begin = first + part * chain;
-      const auto count = static_cast<u32>(begin >= depth || !multiplies ? 0
-                                          : depth - begin < chain       ? depth - begin
-                                                                        : chain);
-      const f32* from = factors.from(count != 0 ? begin : 0);
-      const auto stride = factors.stride();
-      const f32* const own = states + part * chain;
-      f32 sum[kRows] = {};
-      u32 k = 0;
-      for (; k + kAtOnce <= count; k += kAtOnce) {
-        f32 some[kAtOnce];
-#pragma unroll
-        for (u32 i = 0; i < kAtOnce; ++i) {
-          some[i] = from[i * stride];
-        }
-        from += kAtOnce * stride;
-#pragma unroll
-        for (u32 i = 0; i < kAtOnce; i += 4) {
-          float4 four[kRows];
-#pragma unroll
-          for (u32 r = 0; r < kRows; ++r) {
-            four[r] = *reinterpret_cast<const float4*>(own + r * width + k + i);
-          }
-#pragma unroll
-          for (u32 r = 0; r < kRows; ++r) {
-            sum[r] = fused(four[r].x, some[i], sum[r]);
-            sum[r] = fused(four[r].y, some[i + 1], sum[r]);
-            sum[r] = fused(four[r].z, some[i + 2], sum[r]);
-            sum[r] = fused(four[r].w, some[i + 3], sum[r]);
-          }
-        }
-      }
-      for (; k < count; ++k, from += stride) {
-        const f32 factor = *from;
-#pragma unroll
-        for (u32 r = 0; r < kRows; ++r) {
-          sum[r] = fused(own[r * width + k], factor, sum[r]);
-        }
-      }
-      if (multiplies) {
-#pragma unroll
-        for (u32 r = 0; r < kRows; ++r) {
-          sums[((part * now.gates + gate) * kRows + r) * units + column] = sum[r];
-        }
-      }
-      __syncthreads();
-      const u32 elements = now.gates * kRows * units;
-      for (u32 i = threadIdx.x; i < elements; i += blockDim.x) {
-        for (u32 p = 0; p < launch.parts && first + p * chain < depth; ++p) {
-          const f32 of_chain = sums[p * elements + i];
-          totals[i] = first == 0 && p == 0 ? of_chain : totals[i] + of_chain;
-        }
-      }
-    }
+  return any;
+}
+
+// Calls function(gates, is_active) for element i of a tile of kRows rows, if the tile has that element.
+template <u32 kRows, class Function>
+__device__ __forceinline__ void use_element(const RecurrentLaunch& launch, const RecurrentMoment& now,
+                                            const RecurrentTile& tile, f32* totals, u32 i, Function function) {
+  const u32 units = launch.units;
+  const Element at{.direction = tile.direction, .row = tile.row + i / units, .unit = tile.unit + i % units};
+  if (i / units < tile.rows && at.unit < launch.step.units) {
+    const RowTime time = time_of(launch, now.time, at);
+    function(
+        Gates{.launch = launch, .now = now, .at = at, .time = time.index, .totals = totals + i, .step = kRows * units},
+        time.is_active);
   }
-  const u32 elements = kRows * units;
-  const auto use = [&](u32 i, auto function) {  // calls the function for element i of the tile
-    const Element at{.direction = tile.direction, .row = tile.row + i / units, .unit = tile.unit + i % units};
-    if (i / units < tile.rows && at.unit < step.units) {
-      const RowTime time = time_of(launch, now.time, at);
-      function(
-          Gates{.launch = launch, .now = now, .at = at, .time = time.index, .totals = totals + i, .step = elements},
-          time.is_active);
-    }
-  };
-  __syncthreads();
+}
+
+// Replaces each total with the activated gate, except for late gates.
+template <u32 kRows>
+__device__ __forceinline__ void finish_gates(const RecurrentLaunch& launch, const RecurrentMoment& now,
+                                             const RecurrentTile& tile, f32* totals) {
+  const u32 elements = kRows * launch.units;
   for (u32 i = threadIdx.x; i < now.gates * elements; i += blockDim.x) {
-    use(i % elements, [&](const Gates& gates, bool is_active) {
+    use_element<kRows>(launch, now, tile, totals, i % elements, [&](const Gates& gates, bool is_active) {
       if (is_active && !is_late(launch, now.first_gate + i / elements)) {
         finish_gate(gates, now.first_gate + i / elements);
       }
     });
   }
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < elements; i += blockDim.x) {
-    use(i, [](const Gates& gates, bool is_active) { finish(gates, is_active); });
+}
+
+// Computes the new state of each element from all of its gates.
+template <u32 kRows>
+__device__ __forceinline__ void finish_elements(const RecurrentLaunch& launch, const RecurrentMoment& now,
+                                                const RecurrentTile& tile, f32* totals) {
+  for (u32 i = threadIdx.x; i < kRows * launch.units; i += blockDim.x) {
+    use_element<kRows>(launch, now, tile, totals, i,
+                       [](const Gates& gates, bool is_active) { finish(gates, is_active); });
   }
+}
+
+// Computes one phase of one time step for a block of kRows rows. kept_factors: in shared memory, if the block walks.
+template <u32 kRows, bool kWalks>
+__device__ void take_step(const RecurrentLaunch& launch, const RecurrentMoment& now, const RecurrentTile& tile,
+                          float4* shared, const f32* kept_factors) {
+  const std::int64_t depth = launch.step.units;
+  const ThreadChain chain = ThreadChain::of_thread(launch, now);
+  const auto memory = PhaseMemory<kRows>::of(launch, now, shared);
+  const std::int64_t from_hidden =
+      now.phase == RecurrentPhase::hidden ? launch.memory.reset : launch.memory.hidden[now.time % 2];
+  const f32* const hidden = memory_of(launch, tile.direction) + from_hidden + tile.row * depth;
+  const auto factors = RecurrentFactors<kWalks>::of(launch, now, tile, chain, kept_factors);
+  if (is_any_active(launch, now, tile)) {
+    for (std::int64_t first = 0; first < depth; first += memory.width) {
+      // Orders add_chains' reads of `sums` in the previous pass before multiply_chain's writes in this one. The barrier
+      // after load_states would suffice for that.
+      __syncthreads();
+      load_states(hidden, tile, depth, first, memory);
+      // Orders load_states' writes to `states` before multiply_chain's reads, because a thread multiplies states that
+      // other threads loaded. On the first pass of a walk it also orders the writes of the kept factors.
+      __syncthreads();
+      multiply_chain(launch, now, chain, factors, depth, first, memory);
+      // Orders multiply_chain's writes to `sums` before add_chains' reads, because a thread adds chains that other
+      // threads computed. It also orders the reads of `states` before the next pass overwrites them.
+      __syncthreads();
+      add_chains(launch, now, depth, first, memory);
+    }
+  }
+  // Orders add_chains' writes to `totals` before finish_gates' reads. Both loops currently give element i to the same
+  // thread, so that each thread reads only totals of its own.
+  __syncthreads();
+  finish_gates<kRows>(launch, now, tile, memory.totals);
+  // Orders finish_gates' writes, and add_chains' totals of late gates, before finish_elements' reads, because one
+  // thread reads all gates of an element. It also orders the reads of the cell state by gates with a peephole before
+  // finish_elements overwrites it.
+  __syncthreads();
+  finish_elements<kRows>(launch, now, tile, memory.totals);
 }
 
 template <u32 kRows>
 __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch,
                             const __grid_constant__ RecurrentMoment now) {
   extern __shared__ float4 shared[];
-  take_step<kRows, false>(launch, now, Tile::of_block(launch, kRows), shared, nullptr);
+  take_step<kRows, false>(launch, now, RecurrentTile::of_block(launch, kRows), shared, nullptr);
 }
 
 // Computes all time steps in one launch. Its blocks run at the same time and wait for each other after each phase.
@@ -475,7 +382,7 @@ template <u32 kRows>
 __global__ void walk_kernel(const __grid_constant__ RecurrentLaunch launch) {
   extern __shared__ float4 shared[];
   const RecurrentStep& step = launch.step;
-  const Tile tile = Tile::of_block(launch, kRows);
+  const RecurrentTile tile = RecurrentTile::of_block(launch, kRows);
   const KeptFactors kept = KeptFactors::of(launch);
   f32* const factors = reinterpret_cast<f32*>(shared) + floats_of_step(launch, kRows);
   const auto* const packed = reinterpret_cast<const f32*>(launch.operands[kRecurrentPacked]) +

@@ -121,23 +121,11 @@ struct Work {
   }
 };
 
-// Loops that an index runs over, the last fastest.
-[[nodiscard]] __device__ inline std::int64_t offset_of(u32 index, u32 rank, const FastDivisor* sizes,
-                                                       const std::int64_t* strides) {
-  std::int64_t offset = 0;
-#pragma unroll 1
-  for (u32 loop = rank; loop-- > 1;) {
-    const Quotient parts = divide(index, sizes[loop]);
-    offset += static_cast<std::int64_t>(parts.remainder) * strides[loop];
-    index = parts.quotient;
-  }
-  return offset + static_cast<std::int64_t>(index) * strides[0];
-}
 [[nodiscard]] __device__ inline std::int64_t input_offset(const ReduceLaunch& launch, u32 output) {
-  return offset_of(output, launch.kept_rank, launch.kept_sizes, launch.kept_input);
+  return loop_offset(output, launch.kept_rank, launch.kept_sizes, launch.kept_input);
 }
 [[nodiscard]] __device__ inline std::int64_t element_offset(const ReduceLaunch& launch, u32 element) {
-  return offset_of(element, launch.reduced_rank, launch.reduced_sizes, launch.reduced_input);
+  return loop_offset(element, launch.reduced_rank, launch.reduced_sizes, launch.reduced_input);
 }
 
 // The elements [first, first + count) of an output's reduction.
@@ -171,7 +159,7 @@ __device__ inline void store_bits(const typename W::Launch& launch, u32 output, 
   if constexpr (W::kIsHandedOn) {
     launch.after(output, bits);
   } else {
-    std::byte* const to = launch.output + offset_of(output, launch.kept_rank, launch.kept_sizes, launch.kept_output);
+    std::byte* const to = launch.output + loop_offset(output, launch.kept_rank, launch.kept_sizes, launch.kept_output);
     store_element<Bits>(to, bits, launch.output_is_aligned);
   }
 }

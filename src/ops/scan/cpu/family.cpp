@@ -10,6 +10,7 @@
 
 #include "ops/scan/cpu/kernels.h"
 #include "ops/scan/scalar/scan.h"
+#include "plan/loop_walk.h"
 #include "plan/tiling.h"
 
 namespace anydml {
@@ -98,41 +99,10 @@ std::uint64_t pieces_of(const ScanCut& cut) {
   return static_cast<std::uint64_t>(cut.shared ? cut.tiles * cut.together : parts(cut.tiles, cut.tiles_of_piece));
 }
 
-// The first elements of rows, one after another.
-class RowPlaces {
- public:
-  RowPlaces(const AxisLoops& loops, std::uint32_t rank, std::int64_t number) : loops_(loops.kept), rank_(rank) {
-    input_ = loops.input_offset;
-    output_ = loops.output_offset;
-    for (std::uint32_t i = rank; i-- > 0;) {
-      indices_[i] = number % loops_[i].size;
-      number /= loops_[i].size;
-      input_ += indices_[i] * loops_[i].input;
-      output_ += indices_[i] * loops_[i].output;
-    }
-  }
-  [[nodiscard]] std::int64_t input() const { return input_; }
-  [[nodiscard]] std::int64_t output() const { return output_; }
-  void next() {
-    for (std::uint32_t i = rank_; i-- > 0;) {
-      input_ += loops_[i].input;
-      output_ += loops_[i].output;
-      if (++indices_[i] < loops_[i].size) {
-        return;
-      }
-      input_ -= loops_[i].size * loops_[i].input;
-      output_ -= loops_[i].size * loops_[i].output;
-      indices_[i] = 0;
-    }
-  }
-
- private:
-  const AxisLoop* loops_;
-  std::uint32_t rank_;
-  std::int64_t indices_[kMaxRank] = {};
-  std::int64_t input_;
-  std::int64_t output_;
-};
+// Steps through the first elements of rows. rank: how many of the kept loops number the rows.
+LoopWalk walk_rows(const AxisLoops& loops, std::uint32_t rank, std::int64_t first) {
+  return {loops.kept, rank, first, loops.input_offset, loops.output_offset};
+}
 
 // Numbers of up to eight bytes for each row of a tile.
 struct Numbers {
@@ -170,7 +140,7 @@ class Scan final : public cpu::Prepared {
     const auto number = static_cast<std::int64_t>(piece.number);
     if (!cut_.shared) {
       const std::int64_t first = number * cut_.tiles_of_piece;
-      RowPlaces row(loops_, loops_.kept_rank, cut_.across ? 0 : first * cut_.width);
+      LoopWalk row = walk_rows(loops_, loops_.kept_rank, cut_.across ? 0 : first * cut_.width);
       for (std::int64_t tile = first; tile < std::min(cut_.tiles, first + cut_.tiles_of_piece); ++tile) {
         if (cut_.across) {
           scan_tile_across(at, tile);
@@ -306,7 +276,7 @@ class Scan final : public cpu::Prepared {
   }
 
   // As many rows as a kernel takes; `row` is then the one after them.
-  void scan_tile_along(const Places& at, RowPlaces& row, std::int64_t rows) const {
+  void scan_tile_along(const Places& at, LoopWalk& row, std::int64_t rows) const {
     alignas(8) std::byte sums[kMostRows * sizeof(u64)];
     alignas(8) std::byte carries[kMostRows * sizeof(u64)];
     const std::byte* inputs[kMostRows];
@@ -335,7 +305,7 @@ class Scan final : public cpu::Prepared {
 
   [[nodiscard]] Tile tile_across(const Places& at, std::int64_t number) const {
     const AxisLoop& column = loops_.kept[loops_.kept_rank - 1];
-    const RowPlaces place(loops_, loops_.kept_rank - 1, number / cut_.tiles_of_loop);
+    const LoopWalk place = walk_rows(loops_, loops_.kept_rank - 1, number / cut_.tiles_of_loop);
     const std::int64_t first = number % cut_.tiles_of_loop * cut_.width;
     return {.row = number / cut_.tiles_of_loop * column.size + first,
             .width = std::min(cut_.width, column.size - first),
@@ -361,7 +331,7 @@ class Scan final : public cpu::Prepared {
   void scan_unit_along(const Places& at, const Unit& unit, bool writes) const {
     Numbers sums;
     Numbers carries;
-    const RowPlaces row(loops_, loops_.kept_rank, unit.tile);
+    const LoopWalk row = walk_rows(loops_, loops_.kept_rank, unit.tile);
     std::byte* const totals = at.totals + unit.tile * (blocks_ + 2) * wide_;
     std::byte* const turns = totals + blocks_ * wide_;
     const std::int64_t chains = std::min(cut_.group, blocks_ - unit.block);
