@@ -394,7 +394,7 @@ TEST(InferOutputs, SaysWhatIsNotDetermined) {
   };
   EXPECT_EQ(
       message("CAST"),
-      "CAST: OutputTensor.DataType is not determined by the inputs and attributes; DirectML takes FLOAT32, FLOAT16, "
+      "CAST: OutputTensor.DataType is not determined by the inputs and attributes; DirectML accepts FLOAT32, FLOAT16, "
       "UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64");
   EXPECT_EQ(shape.type, ANYDML_UNKNOWN_TYPE);
   EXPECT_EQ(shape.rank, ANYDML_UNKNOWN_RANK);

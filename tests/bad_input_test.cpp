@@ -222,20 +222,20 @@ const Case
 
                 // Strides.
                 {"a stride whose reach overflows", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "ATensor: strides[0] is 9223372036854775807; with sizes [2, 3] the elements reach further than "
-                       "64 bits count",
+                 FLOOR "ATensor: strides[0] is 9223372036854775807; with sizes [2, 3] the elements span more than "
+                       "64 bits can count",
                  shaped([](Call& c) {
                    c.a_strides = {kMax, 1};
                  })},
                 {"a negative stride whose reach overflows", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "BTensor: strides[1] is -9223372036854775808; with sizes [2, 3] the elements reach further than "
-                       "64 bits count",
+                 FLOOR "BTensor: strides[1] is -9223372036854775808; with sizes [2, 3] the elements span more than "
+                       "64 bits can count",
                  shaped([](Call& c) {
                    c.b_strides = {1, kMin};
                  })},
                 {"strides that overflow together", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "ATensor: strides[1] is -576460752303423488; with sizes [2, 3] the elements reach further than "
-                       "64 bits count",
+                 FLOOR "ATensor: strides[1] is -576460752303423488; with sizes [2, 3] the elements span more than "
+                       "64 bits can count",
                  shaped([](Call& c) {
                    c.a_strides = {int64_t{1} << 59, -(int64_t{1} << 59)};
                  })},
