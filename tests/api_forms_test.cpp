@@ -85,8 +85,7 @@ TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
     GTEST_SKIP() << "each of " << kMostRuns << " calls took less than the 50 ms after which a call asks first";
   }
   EXPECT_EQ(asked, 1);
-  EXPECT_STREQ(anydml_last_error(),
-               "GEMM: device cpu: interrupted, as the caller wished; the outputs are partly written");
+  EXPECT_STREQ(anydml_last_error(), "GEMM: device cpu: interrupted by the caller; the outputs are partly written");
   EXPECT_NE(std::count(product.out.begin(), product.out.end(), -1.0F), 0);
   anydml_set_interrupt(nullptr, nullptr);
   ASSERT_EQ(product.run(), ANYDML_OK) << anydml_last_error();
@@ -394,7 +393,7 @@ TEST(InferOutputs, SaysWhatIsNotDetermined) {
   };
   EXPECT_EQ(
       message("CAST"),
-      "CAST: OutputTensor.DataType is not determined by the inputs and attributes; DirectML takes FLOAT32, FLOAT16, "
+      "CAST: OutputTensor.DataType is not determined by the inputs and attributes; DirectML accepts FLOAT32, FLOAT16, "
       "UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64");
   EXPECT_EQ(shape.type, ANYDML_UNKNOWN_TYPE);
   EXPECT_EQ(shape.rank, ANYDML_UNKNOWN_RANK);

@@ -105,9 +105,9 @@ const Case kCases[] = {
        return code;
      })},
     {"a view of more bytes than there are", ANYDML_INVALID_ARGUMENT,
-     "graph: view: FLOAT64 with sizes [2, 3] and strides [3, 1] reaches over the bytes 0 to 48; expected the bytes 0 "
+     "graph: view: FLOAT64 with sizes [2, 3] and strides [3, 1] covers the bytes 0 to 48; expected the bytes 0 "
      "to "
-     "24, which the value has",
+     "24, the extent of the value",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        c.a.type = ANYDML_FLOAT64;
        return anydml_graph_add_view(g, x, &c.a, &x);
@@ -160,7 +160,7 @@ const Case kCases[] = {
        return anydml_graph_add_output(g, x);
      })},
     {"a graph without outputs", ANYDML_INVALID_ARGUMENT,
-     "graph: it has no output; expected one or more, which anydml_graph_add_output marks",
+     "graph: it has no output; expected one or more from anydml_graph_add_output",
      graph([](Call&, anydml_graph* g, anydml_value) {
        anydml_compiled* made = nullptr;
        return anydml_graph_compile(g, nullptr, &made);
@@ -183,21 +183,21 @@ const Case kCases[] = {
      "anydml_graph_add_view_at: value: is 0; expected a value of the graph",
      graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view_at(g, 0, &c.a, 1, &x); })},
     {"a view that begins before the value", ANYDML_INVALID_ARGUMENT,
-     "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] reaches over the bytes -4 to 20; expected the bytes 0 "
+     "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] covers the bytes -4 to 20; expected the bytes 0 "
      "to "
-     "24, which the value has",
+     "24, the extent of the value",
      graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view_at(g, x, &c.a, -1, &x); })},
     {"a view that is reversed from its first element", ANYDML_INVALID_ARGUMENT,
-     "graph: view: FLOAT32 with sizes [2, 3] and strides [3, -1] reaches over the bytes -8 to 16; expected the bytes 0 "
-     "to 24, which the value has",
+     "graph: view: FLOAT32 with sizes [2, 3] and strides [3, -1] covers the bytes -8 to 16; expected the bytes 0 "
+     "to 24, the extent of the value",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        const int64_t back[] = {3, -1};
        c.a.strides = back;
        return anydml_graph_add_view_at(g, x, &c.a, 0, &x);
      })},
     {"a view too far away to count", ANYDML_INVALID_ARGUMENT,
-     "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] reaches over more bytes than can be counted; expected "
-     "the bytes 0 to 24, which the value has",
+     "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] covers more bytes than can be counted; expected "
+     "the bytes 0 to 24, the extent of the value",
      graph(
          [](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view_at(g, x, &c.a, INT64_MAX, &x); })},
     {"options of a graph with constants", ANYDML_INVALID_ARGUMENT,

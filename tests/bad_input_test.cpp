@@ -222,26 +222,26 @@ const Case
 
                 // Strides.
                 {"a stride whose reach overflows", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "ATensor: strides[0] is 9223372036854775807; with sizes [2, 3] the elements reach further than "
-                       "64 bits count",
+                 FLOOR "ATensor: strides[0] is 9223372036854775807; with sizes [2, 3] the elements span more than "
+                       "64 bits can count",
                  shaped([](Call& c) {
                    c.a_strides = {kMax, 1};
                  })},
                 {"a negative stride whose reach overflows", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "BTensor: strides[1] is -9223372036854775808; with sizes [2, 3] the elements reach further than "
-                       "64 bits count",
+                 FLOOR "BTensor: strides[1] is -9223372036854775808; with sizes [2, 3] the elements span more than "
+                       "64 bits can count",
                  shaped([](Call& c) {
                    c.b_strides = {1, kMin};
                  })},
                 {"strides that overflow together", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "ATensor: strides[1] is -576460752303423488; with sizes [2, 3] the elements reach further than "
-                       "64 bits count",
+                 FLOOR "ATensor: strides[1] is -576460752303423488; with sizes [2, 3] the elements span more than "
+                       "64 bits can count",
                  shaped([](Call& c) {
                    c.a_strides = {int64_t{1} << 59, -(int64_t{1} << 59)};
                  })},
                 {"strides past the end of the address space", ANYDML_INVALID_ARGUMENT,
                  FLOOR
-                 "ATensor: strides [-576460752303423488, 1] with sizes [2, 3] reach past the end of the address space",
+                 "ATensor: strides [-576460752303423488, 1] with sizes [2, 3] extend past the end of the address space",
                  shaped([](Call& c) {
                    c.a_strides = {-(int64_t{1} << 59), 1};
                  })},
@@ -266,7 +266,7 @@ const Case
 
                 // Attributes.
                 {"an attribute the operator does not take", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "attribute 'Min' is not one of this operator's; it takes no attributes",
+                 FLOOR "attribute 'Min' is unknown; this operator takes no attributes",
                  generic([](Call& c) { c.attributes = {number("Min", 1)}; })},
                 {"an attribute without a name", ANYDML_INVALID_ARGUMENT,
                  FLOOR "attributes[0].name is null; expected the name of an attribute",
@@ -278,7 +278,7 @@ const Case
                    c.attributes = {{"Min", ANYDML_FLOAT32, 0, {}}};
                  })},
                 {"a hundred attributes", ANYDML_INVALID_ARGUMENT,
-                 FLOOR "the number of attributes is 100; no operator takes so many",
+                 FLOOR "the number of attributes is 100; no operator has that many",
                  generic([](Call& c) { c.attributes.assign(100, number("Min", 1)); })},
 
                 {"a required attribute is missing", ANYDML_INVALID_ARGUMENT,
@@ -289,7 +289,7 @@ const Case
                  "ELEMENT_WISE_CLIP: attribute Min is given 2 times; expected once",
                  clip(ANYDML_FLOAT32, {number("Min", 1), number("Max", 2), number("Min", 3)})},
                 {"an attribute misspelt", ANYDML_INVALID_ARGUMENT,
-                 "ELEMENT_WISE_CLIP: attribute 'max' is not one of this operator's; it takes Min, Max, and optionally "
+                 "ELEMENT_WISE_CLIP: attribute 'max' is unknown; this operator takes Min, Max, and optionally "
                  "Scale with "
                  "Bias",
                  clip(ANYDML_FLOAT32, {number("Min", 1), number("max", 2)})},

@@ -75,7 +75,7 @@ TEST(GraphOrder, ACycleIsNamed) {
   graph.nodes[1].name = "minus";
   EXPECT_EQ(
       compiled(graph),
-      "the edges make a cycle: node 0 (ELEMENT_WISE_ADD), which needs node 2 (ELEMENT_WISE_ABS), which needs node 1 "
+      "the edges form a cycle: node 0 (ELEMENT_WISE_ADD), which needs node 2 (ELEMENT_WISE_ABS), which needs node 1 "
       "(ELEMENT_WISE_NEGATE 'minus'), which needs node 0 (ELEMENT_WISE_ADD); expected a graph without cycles");
 }
 
@@ -204,8 +204,8 @@ TEST(Compile, MoreBytesThanCanBeCountedAreSomebodys) {
       "out y\n");
   graph.nodes[0].outputs[0].bytes = std::uint64_t{1} << 62;
   EXPECT_EQ(compiled(graph),
-            "node 0 (ELEMENT_WISE_NEGATE): with its 4611686018427387904 bytes the values of the graph have more than "
-            "can be counted; expected less than 2^62 in all");
+            "node 0 (ELEMENT_WISE_NEGATE): with its 4611686018427387904 bytes the values of the graph have more "
+            "bytes than can be counted; expected less than 2^62 in all");
 }
 
 TEST(Prune, WhatNoOutputNeedsIsLeftOut) {

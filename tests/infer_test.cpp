@@ -210,13 +210,13 @@ TEST(Infer, BroadcastsByNumpysRule) {
   EXPECT_EQ(add("[]", "[]", SizeRule::broadcast), "OutputTensor=FLOAT32[]");
   EXPECT_EQ(add("[2,3]", "[4]", SizeRule::broadcast),
             "OutputTensor.Sizes is not determined by the inputs and attributes; BTensor: sizes are [4]; expected sizes "
-            "that broadcast with [2, 3], those before it");
+            "that broadcast with [2, 3], the sizes of the inputs before it");
   EXPECT_EQ(add("[2,3]", "[2,3]", SizeRule::same), "OutputTensor=FLOAT32[2, 3]");
 }
 
 TEST(Infer, SaysWhatIsUnknown) {
   EXPECT_EQ(inferred("CAST InputTensor=f32[3] OutputTensor=i8[3]"),
-            "OutputTensor.DataType is not determined by the inputs and attributes; DirectML takes FLOAT32, FLOAT16, "
+            "OutputTensor.DataType is not determined by the inputs and attributes; DirectML accepts FLOAT32, FLOAT16, "
             "UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64");
   EXPECT_EQ(inferred("RESAMPLE InputTensor=f32[1,1,2,2] OutputTensor=f32[1,1,4,4] Scales=[1,1,2,2]"),
             "OutputTensor.Sizes is not determined by the inputs and attributes");

@@ -208,9 +208,9 @@ TEST(Memory, WrongUseIsNamed) {
   expect(anydml_memory_create(nullptr, 16, 0, nullptr),
          "anydml_memory_create: memory is null; expected a pointer to store the result");
   expect(anydml_memory_write(memory.get(), 8, bytes, 9),
-         "anydml_memory_write: 9 bytes from byte 8 on are asked for; the memory has 16");
+         "anydml_memory_write: 9 bytes from byte 8 on are requested; the memory has 16");
   expect(anydml_memory_read(memory.get(), SIZE_MAX, bytes, 1),
-         "anydml_memory_read: 1 byte from byte 18446744073709551615 on is asked for; the memory has 16");
+         "anydml_memory_read: 1 byte from byte 18446744073709551615 on is requested; the memory has 16");
   expect(anydml_memory_read(memory.get(), 0, nullptr, 1),
          "anydml_memory_read: to is null; expected the address of 1 byte");
   expect(anydml_memory_read(nullptr, 0, bytes, 1),

@@ -34,7 +34,7 @@ TEST(Threads, AreSetBeforeTheFirstUse) {
   EXPECT_EQ(anydml_set_threads(2), ANYDML_INVALID_ARGUMENT);
   EXPECT_STREQ(
       anydml_last_error(),
-      "anydml_set_threads: count is 2, and the CPU device is at work with 3; expected the call before the first "
+      "anydml_set_threads: count is 2, but the CPU device already runs with 3; expected the call before the first "
       "one that uses a device");
   EXPECT_EQ(anydml_device_get_info(cpu)->threads, 3U);
   EXPECT_EQ(add_four(), ANYDML_OK);

@@ -269,8 +269,9 @@ const Wrong kWrong[] = {
      {"IndicesTensor.Sizes[3] is 3; expected at most InputDimensionCount - BatchDimensionCount, which is 2"}},
     {"SCATTER_ND InputTensor=f32[3,4,5] IndicesTensor=u32[1,2,1] UpdatesTensor=f32[2,4,4] OutputTensor=f32[3,4,5] "
      "InputDimensionCount=3 IndicesDimensionCount=2",
-     {"UpdatesTensor: sizes are [2, 4, 4]; expected [2, 4, 5], the sizes of IndicesTensor but its last, then those of "
-      "InputTensor that the 1 coordinates leave"}},
+     {"UpdatesTensor: sizes are [2, 4, 4]; expected [2, 4, 5], the sizes of IndicesTensor except its last, then those "
+      "of "
+      "InputTensor that the 1 coordinates do not index"}},
     {"SLICE InputTensor=f32[4] OutputTensor=f32[3] Offsets=[1] Sizes=[3] Strides=[2]",
      {"Offsets[0]: Offsets[0] + (Sizes[0] - 1) * Strides[0] is 5; expected less than InputTensor.Sizes[0], which is "
       "4"}},
@@ -327,22 +328,24 @@ TEST(Rules, KnowWhenNumbersDoNotFit) {
   padding.arguments[0].tensors[0].sizes[0] = kMost;
   EXPECT_EQ(sentences(padding, check_relations(padding, facts::kNewestLevel, false)),
             Sentences{"OutputTensor.Sizes[0] is 8; expected InputTensor.Sizes[0] + StartPadding[0] + EndPadding[0], "
-                      "which does not fit 64 bits"});
+                      "which does not fit into 64 bits"});
   Described tile = parse_described("TILE InputTensor=f32[4] OutputTensor=f32[8] Repeats=[4294967295]");
   tile.arguments[0].tensors[0].sizes[0] = kMost / 2;
-  EXPECT_EQ(sentences(tile, check_relations(tile, facts::kNewestLevel, false)),
-            Sentences{"OutputTensor.Sizes[0] is 8; expected InputTensor.Sizes[0] * Repeats[0], which does not fit 64 "
-                      "bits"});
+  EXPECT_EQ(
+      sentences(tile, check_relations(tile, facts::kNewestLevel, false)),
+      Sentences{"OutputTensor.Sizes[0] is 8; expected InputTensor.Sizes[0] * Repeats[0], which does not fit into 64 "
+                "bits"});
   Described join = parse_described("JOIN InputTensors=f32[3]|f32[4] OutputTensor=f32[7] Axis=0");
   join.arguments[1].tensors[0].sizes[0] = kMost;
-  EXPECT_EQ(sentences(join, check_relations(join, facts::kNewestLevel, false)),
-            Sentences{"OutputTensor.Sizes[0] is 7; expected the sum of InputTensors[k].Sizes[0], which does not fit 64 "
-                      "bits"});
+  EXPECT_EQ(
+      sentences(join, check_relations(join, facts::kNewestLevel, false)),
+      Sentences{"OutputTensor.Sizes[0] is 7; expected the sum of InputTensors[k].Sizes[0], which does not fit into 64 "
+                "bits"});
   Described one_hot =
       parse_described("ONE_HOT IndicesTensor=u32[3,1] ValuesTensor=f32[1,2] OutputTensor=f32[3,4] Axis=1");
   std::ranges::fill(one_hot.arguments[1].tensors[0].sizes, kMost);
   EXPECT_EQ(sentences(one_hot, check_relations(one_hot, facts::kNewestLevel, false)),
-            Sentences{"ValuesTensor holds more elements than fit 64 bits; expected 2 or more"});
+            Sentences{"ValuesTensor holds more elements than fit into 64 bits; expected 2 or more"});
 }
 
 TEST(Rules, TellOfThousandsOfTensorsAFew) {

@@ -96,11 +96,11 @@ TEST(Schema, TellsEveryFaultOfModulusAt2_1) {
   auto tensors = modulus(kInt64, {2, 3});
   tensors[1] = {"BTensor", kInt64, {2, 1}};
   EXPECT_EQ(check(kModulus, FeatureLevel::v2_1, tensors),
-            (Sentences{"ATensor: DataType is INT64; expected " + eight + " (it takes this one from 6_0)",
+            (Sentences{"ATensor: DataType is INT64; expected " + eight + " (accepted since 6_0)",
                        "ATensor: DimensionCount is 2; expected 4 at feature level 2_1",
-                       "BTensor: DataType is INT64; expected " + eight + " (it takes this one from 6_0)",
+                       "BTensor: DataType is INT64; expected " + eight + " (accepted since 6_0)",
                        "BTensor: DimensionCount is 2; expected 4 at feature level 2_1",
-                       "OutputTensor: DataType is INT64; expected " + eight + " (it takes this one from 6_0)",
+                       "OutputTensor: DataType is INT64; expected " + eight + " (accepted since 6_0)",
                        "OutputTensor: DimensionCount is 2; expected 4 at feature level 2_1",
                        "BTensor: sizes are [2, 1]; expected exactly [2, 3], the sizes of OutputTensor; to repeat it, "
                        "give those sizes and a stride of 0 where it is 1"}));
@@ -111,7 +111,7 @@ TEST(Schema, TellsLessAtHigherLevels) {
   auto tensors = modulus(kFloat32, {2, 3});
   tensors[0] = {"ATensor", kInt64, {2, 3}};
   EXPECT_EQ(check(kModulus, FeatureLevel::v3_0, tensors),
-            Sentences{"ATensor: DataType is INT64; expected " + eight + " (it takes this one from 6_0)"});
+            Sentences{"ATensor: DataType is INT64; expected " + eight + " (accepted since 6_0)"});
   EXPECT_EQ(check(kModulus, FeatureLevel::v6_0, tensors),
             (Sentences{"BTensor: type is FLOAT32; expected INT64, the type of ATensor",
                        "OutputTensor: type is FLOAT32; expected INT64, the type of ATensor"}));
@@ -123,7 +123,7 @@ TEST(Schema, JudgesWhatItCanOfAnOperatorThatIsYoungerThanTheLevel) {
   tensors[1].given.total_bytes = 20;
   EXPECT_EQ(check(kModulus, FeatureLevel::v2_0, tensors),
             (Sentences{"is of feature level 2_1; this device offers 2_0",
-                       "BTensor: TotalTensorSizeInBytes is 20; expected 24 or more, which the elements reach, and a "
+                       "BTensor: TotalTensorSizeInBytes is 20; expected 24 or more, the extent of the elements, and a "
                        "multiple of 4"}));
 }
 
@@ -138,16 +138,17 @@ TEST(Schema, TellsWhatIsWrongWithATensorByItself) {
   tensors[2].given.flags = 3;
   EXPECT_EQ(
       check(kModulus, FeatureLevel::v6_4, tensors),
-      (Sentences{"ATensor: Flags is 0x6; expected NONE (0) or OWNED_BY_DML (1)",
-                 "ATensor: TotalTensorSizeInBytes is 98; expected 96 or more, which the elements reach, and a multiple "
-                 "of 4",
-                 "ATensor: GuaranteedBaseOffsetAlignment is 24; expected 0 or a power of two from 4, the size of an "
-                 "element",
-                 "BTensor: Sizes[0] is 0; expected 1 or more", "BTensor: Sizes[2] is 0; expected 1 or more",
-                 "BTensor: GuaranteedBaseOffsetAlignment is 2; expected 0 or a power of two from 4, the size of an "
-                 "element",
-                 "OutputTensor: Flags is 0x3; expected NONE (0) or OWNED_BY_DML (1)",
-                 "OutputTensor: Flags is OWNED_BY_DML; expected NONE, since only inputs can be owned"}));
+      (Sentences{
+          "ATensor: Flags is 0x6; expected NONE (0) or OWNED_BY_DML (1)",
+          "ATensor: TotalTensorSizeInBytes is 98; expected 96 or more, the extent of the elements, and a multiple "
+          "of 4",
+          "ATensor: GuaranteedBaseOffsetAlignment is 24; expected 0 or a power of two from 4, the size of an "
+          "element",
+          "BTensor: Sizes[0] is 0; expected 1 or more", "BTensor: Sizes[2] is 0; expected 1 or more",
+          "BTensor: GuaranteedBaseOffsetAlignment is 2; expected 0 or a power of two from 4, the size of an "
+          "element",
+          "OutputTensor: Flags is 0x3; expected NONE (0) or OWNED_BY_DML (1)",
+          "OutputTensor: Flags is OWNED_BY_DML; expected NONE, since only inputs can be owned"}));
 }
 
 TEST(Schema, ReadsNoSizesThatMayNotBeThere) {
@@ -177,7 +178,7 @@ TEST(Schema, CountsElementsAndBytes) {
   auto tensors = modulus(kFloat32, {4, 4});
   tensors[0] = {"ATensor", kFloat32, {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
   EXPECT_EQ(check(kModulus, FeatureLevel::v6_4, tensors),
-            (Sentences{"ATensor: Sizes [4294967295, 4294967295, 4294967295] reach further than 72057594037927936 "
+            (Sentences{"ATensor: Sizes [4294967295, 4294967295, 4294967295] span more than 72057594037927936 "
                        "bytes, the most a tensor may have",
                        "ATensor: sizes are [4294967295, 4294967295, 4294967295]; expected exactly [4, 4], the sizes of "
                        "OutputTensor"}));
@@ -271,14 +272,14 @@ TEST(Schema, LetsReduceTakeWhatAnyOfItsFunctionsDoes) {
   EXPECT_EQ(check("REDUCE", FeatureLevel::v2_1,
                   {{"InputTensor", kFloat32, {1, 1, 4, 4}}, {"OutputTensor", kInt64, {1, 1, 4, 1}}}),
             Sentences{"OutputTensor: DataType is INT64; expected FLOAT32, FLOAT16, UINT32, INT32 at feature level 2_1 "
-                      "(it takes this one from 3_0)"});
+                      "(accepted since 3_0)"});
 }
 
 TEST(Schema, TakesAnyTypeWhereTheDocumentsLeaveItBlank) {
   EXPECT_EQ(check("FOLD", FeatureLevel::v6_4, {{"InputTensor", kInt4, {1, 4, 4}}, {"OutputTensor", kUint8, {1, 1, 8}}}),
             Sentences());
   EXPECT_EQ(check("FOLD", FeatureLevel::v6_4, {{"InputTensor", 14, {1, 4, 4}}, {"OutputTensor", kUint8, {1, 1, 8}}}),
-            Sentences{"InputTensor: DataType is 14; expected one of DirectML's, 1 (FLOAT32) to 13 (INT4)"});
+            Sentences{"InputTensor: DataType is 14; expected a DirectML type, 1 (FLOAT32) to 13 (INT4)"});
 }
 
 TEST(TensorRules, ImplyBytes) {

@@ -16,7 +16,7 @@
  *     returns the thread's message, which names the operator, the tensor (by its name in DirectML: ATensor, BTensor,
  *     OutputTensor), the field, its value and the expected value. A call that fails writes nothing, except after
  *     ANYDML_DEVICE_ERROR and ANYDML_INTERRUPTED: work that ends in the middle may have written part of the results.
- *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG asks for lines on
+ *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG enables lines on
  *     standard error), and the caller's rounding and flush modes neither matter nor change.
  *   - It does not keep the caller's pointers after it returns, and never frees them, except where its comment says so.
  *     An object that a function creates (anydml_compiled, anydml_graph) belongs to the caller, who releases it; every
@@ -67,14 +67,14 @@ ANYDML_API uint32_t anydml_version_number(void);
 enum {
   ANYDML_OK = 0,
   ANYDML_INVALID_ARGUMENT = 1, /* the call breaks a rule */
-  ANYDML_UNSUPPORTED = 2,      /* a valid call for a feature that is not built, or that the device lacks */
+  ANYDML_UNSUPPORTED = 2,      /* a valid call for a feature that is not implemented, or that the device lacks */
   ANYDML_OUT_OF_MEMORY = 3,
   ANYDML_DEVICE_ERROR = 4,   /* the device failed or is unavailable */
   ANYDML_INTERNAL_ERROR = 5, /* a bug in this library: please report it */
   ANYDML_INTERRUPTED = 6     /* the thread's own function ended the call: see anydml_set_interrupt */
 };
 
-/* The reason why this thread's last failing call failed; an empty string if none has failed. Valid until this thread's
+/* The reason that this thread's last failing call failed; an empty string if none has failed. Valid until this thread's
    next failing call. Never null. */
 ANYDML_API const char* anydml_last_error(void);
 /* "OK", "INVALID_ARGUMENT"; "UNKNOWN" for a number that is not one of these codes. */
@@ -97,7 +97,7 @@ typedef void (*anydml_log_function)(void* context, int level, const char* line);
 
 /*
  * From now on the log goes to `function` instead of standard error: all entries up to `level`, and all entries that
- * ANYDML_LOG asks for. The log of the DirectML libraries goes there too. If function is null, the log goes to standard
+ * ANYDML_LOG enables. The log of the DirectML libraries goes there too. If function is null, the log goes to standard
  * error again, and only ANYDML_LOG decides (level and context are not used).
  *
  * The thread that logs an entry calls the function, often in the middle of a call to the library; several threads may
@@ -106,12 +106,12 @@ typedef void (*anydml_log_function)(void* context, int level, const char* line);
  */
 ANYDML_API int anydml_set_log(anydml_log_function function, void* context, int level);
 
-/* How many threads the CPU device computes with, 1 to 1024, instead of ANYDML_THREADS. All calls of the process share
-   these threads, so the number is set once: before the first call that uses a device. After that the function accepts
-   only the number that is already set. */
+/* Sets the number of threads that the CPU device uses, 1 to 1024, instead of ANYDML_THREADS. All calls of the process
+   share these threads, so the number is set once: before the first call that uses a device. After that the function
+   accepts only the number that is already set. */
 ANYDML_API int anydml_set_threads(uint32_t count);
 
-/* Returns 0 if the call in progress is to go on, and another number if it is to end. */
+/* Returns 0 to continue the call in progress, and any other number to end it. */
 typedef int (*anydml_interrupt_function)(void* context);
 
 /*
@@ -222,31 +222,31 @@ ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device*
 /* ---- Memory of a device ---------------------------------------------------------------------------------------- */
 
 /*
- * Tensors may lie in the CPU's memory on every device: what the device does not reach is copied there and back. Memory
- * of the device itself saves the copies, and its own libraries may allocate it (cudaMalloc). A memory object does the
- * same for every device, also for those whose memory has no pointer that the process could use:
+ * Tensors may be in the CPU's memory on every device: data that the device cannot reach is copied there and back. The
+ * device's own memory avoids the copies. The device's own libraries can allocate it (cudaMalloc). A memory object does
+ * so for every device, even for one whose memory has no pointer that the process could use:
  *
  *   anydml_memory* memory;
  *   anydml_memory_create(device, 4 * 1024, 0, &memory);
  *   anydml_memory_write(memory, 0, values, 4 * 1024);
  *   anydml_tensor x = {ANYDML_FLOAT32, 1, sizes, NULL, anydml_memory_pointer(memory)};
  *
- * The pointer names the memory in tensors, and arithmetic on it names the bytes after the first. Calls on the memory's
- * device take it. Only the CPU device's memory may be read or written through it.
+ * The pointer identifies the memory in tensors, and pointer arithmetic identifies the bytes after the first. Calls on
+ * the memory's device accept it. Only the CPU device's memory may be read or written through it.
  */
 typedef struct anydml_memory anydml_memory;
 
-/* The CPU reaches the memory too, at the address that anydml_memory_map gives. On a GPU such memory may be slower for
-   the device. */
+/* The CPU can reach the memory too, at the address that anydml_memory_map returns. On a GPU such memory may be slower
+   for the device. */
 #define ANYDML_MEMORY_MAPPABLE 1u
 
-/* Memory that holds zeros. device null: the default. flags: 0 or ANYDML_MEMORY_MAPPABLE. *memory is null on error;
+/* Memory that contains zeros. device null: the default. flags: 0 or ANYDML_MEMORY_MAPPABLE. *memory is null on error;
    otherwise it belongs to the caller, who passes it to anydml_memory_release. */
 ANYDML_API int anydml_memory_create(const anydml_device* device, size_t bytes, uint64_t flags, anydml_memory** memory);
-/* Memory of the caller's that the device is to use without copies: the CPU's, where the device can reach it, or memory
-   of the device from elsewhere. It must live as long as the object. ANYDML_INVALID_ARGUMENT if the device cannot. */
+/* The caller's memory, for the device to use without copies: the CPU's, if the device can reach it, or memory of the
+   device from another source. It must live as long as the object. ANYDML_INVALID_ARGUMENT if the device cannot. */
 ANYDML_API int anydml_memory_wrap(const anydml_device* device, void* data, size_t bytes, anydml_memory** memory);
-/* Null is allowed. No call may use the memory any more. */
+/* Null is allowed. No call may use the memory afterwards. */
 ANYDML_API void anydml_memory_release(anydml_memory* memory);
 /* The pointer that names the first byte in tensors; null for null. */
 ANYDML_API void* anydml_memory_pointer(const anydml_memory* memory);
@@ -255,11 +255,11 @@ ANYDML_API size_t anydml_memory_bytes(const anydml_memory* memory);
 /* The address at which the CPU reads and writes the memory, valid as long as the object. An error if the CPU cannot
    reach it. */
 ANYDML_API int anydml_memory_map(anydml_memory* memory, void** data);
-/* Copy bytes in and out, from an offset in the memory on; they return when that is done. */
+/* Copy bytes in and out, starting at an offset in the memory; they return when the copy is complete. */
 ANYDML_API int anydml_memory_write(anydml_memory* memory, size_t offset, const void* from, size_t bytes);
 ANYDML_API int anydml_memory_read(const anydml_memory* memory, size_t offset, void* to, size_t bytes);
 
-/* ---- Any operator that is built -------------------------------------------------------------------------------- */
+/* ---- Any implemented operator ---------------------------------------------------------------------------------- */
 
 /* clang-format off */
 /*
@@ -268,17 +268,17 @@ ANYDML_API int anydml_memory_read(const anydml_memory* memory, size_t offset, vo
  *   a number                 {"Min", ANYDML_FLOAT64, 0, {.f64 = 0.5}}; INT64 and UINT64 likewise
  *   one of an enumeration    {"Mode", ANYDML_TEXT, 0, {.text = "NEAREST_NEIGHBOR"}}, with or without DirectML's prefix;
  *                            or its number
- *   an array of numbers      {"Axes", ANYDML_INT64 | ANYDML_ARRAY, 2, {.i64s = axes}}. The field that counts it
+ *   an array of numbers      {"Axes", ANYDML_INT64 | ANYDML_ARRAY, 2, {.i64s = axes}}. The field with its length
  *                            (AxisCount, DimensionCount) is not given; arrays that share one have the same count
  *   a DML_SIZE_2D            an array of two numbers, the width and the height
  *   an operator              {"FusedActivation", ANYDML_OPERATOR, 0, {.operators = &relu}}, where relu is an
  *                            anydml_operator without tensors; ANYDML_OPERATOR | ANYDML_ARRAY for several
- *   a scalar union           a number; the field beside it that names its type may be left out, and is the output's
+ *   a scalar union           a number; the field that names its type may be left out, and defaults to the output's
  *   a ScaleBias              the two attributes "Scale" and "Bias"
  *
  * Fields that are optional in DirectML may be left out. Numbers are rounded to the type of their field or tensor. A
- * finite number beyond a float type is an error, and so is a value for integers that is not one of them (300 or 1.7 for
- * UINT8). The bounds Min and Max only need to be whole for integers.
+ * finite number beyond the range of a float type is an error, and so is a number that an integer type cannot represent
+ * (300 or 1.7 for UINT8). For integers, the bounds Min and Max only need to be whole.
  */
 /* clang-format on */
 enum {
@@ -339,8 +339,8 @@ typedef struct anydml_shape {
 /*
  * Completes the types and sizes of outputs from the inputs and attributes, by the rules of DirectML's documentation;
  * where inputs broadcast, by NumPy's rule. It works for all operators of DirectML, even for operators that are not
- * built. `outputs` has an element for each output, in the order of the operator's fields; the caller fills in the parts
- * that are already known:
+ * implemented. `outputs` has an element for each output, in the order of the operator's fields; the caller fills in the
+ * parts that are already known:
  *
  *   anydml_shape shape = ANYDML_UNKNOWN_SHAPE;
  *   int status = anydml_infer_outputs("REDUCE", &input, 1, &shape, 1, attributes, 2);
@@ -377,7 +377,7 @@ typedef struct anydml_options {
 } anydml_options;
 
 /* Products of FLOAT16 matrices (GEMM) may run on the tensor cores of a GPU, which add in FLOAT32 in their own order.
-   The results then have other bits than the defined ones and depend on the GPU and on its libraries; docs/numerics.md
+   The results then differ from the defined bits and depend on the GPU and on its libraries; docs/numerics.md
    gives the error bound. Devices without such products compute the defined bits. */
 #define ANYDML_ALLOW_HALF_PRECISION 1u
 
@@ -385,9 +385,9 @@ typedef struct anydml_options {
   { sizeof(anydml_options), NULL, NULL, 0, 0 }
 
 /*
- * Like anydml_run, but nothing runs yet. Only the data of constant inputs is read: it is copied into the device's
+ * Like anydml_run, but without running. Only the data of constant inputs is read: it is copied into the device's
  * memory, so that the caller may free it, and anydml_compiled_run accepts any address in its place, even null. The
- * first run needs no initialisation. options null: the defaults. *compiled is null on error; otherwise it belongs to
+ * first run needs no initialization. options null: the defaults. *compiled is null on error; otherwise it belongs to
  * the caller, who passes it to anydml_compiled_release.
  */
 ANYDML_API int anydml_compile_with(const anydml_options* options, const char* op, const anydml_tensor* inputs,
@@ -445,7 +445,7 @@ typedef uint64_t anydml_value;
 
 /* *graph is null on error. */
 ANYDML_API int anydml_graph_create(anydml_graph** graph);
-/* Null is allowed. Everything that was compiled from the graph lives on. */
+/* Null is allowed. Everything that was compiled from the graph remains valid. */
 ANYDML_API void anydml_graph_release(anydml_graph* graph);
 
 /* The functions below read `data` of a tensor only for constants. Only the strides of a view may be negative. */
@@ -472,7 +472,7 @@ typedef struct anydml_constants anydml_constants;
 
 /* *constants is null on error. */
 ANYDML_API int anydml_constants_create(anydml_constants** constants);
-/* Null is allowed. Graphs that took constants from it live on. */
+/* Null is allowed. Graphs that use constants from it remain valid. */
 ANYDML_API void anydml_constants_release(anydml_constants* constants);
 /* Like anydml_graph_add_constant. All shared constants of a graph must belong to one anydml_constants. */
 ANYDML_API int anydml_graph_add_shared_constant(anydml_graph* graph, anydml_constants* constants,
@@ -522,7 +522,7 @@ typedef struct anydml_tensor_info {
   int32_t is_optional;     /* it may be absent */
   int32_t is_array;        /* any number of tensors */
   uint32_t directml_types; /* a mask, types & (1u << ANYDML_FLOAT32): the types that DirectML's newest level admits */
-  uint32_t types;          /* the types that it accepts here, which may be more; 0 if the operator is not built */
+  uint32_t types;          /* the types that it accepts here, which may be more; 0 if the operator is not implemented */
 } anydml_tensor_info;
 
 /* One of an enumeration's values. */
@@ -553,10 +553,10 @@ typedef struct anydml_operator_info {
   const char* formula;       /* as DirectML documents it */
   uint32_t directml_types;   /* a mask, types & (1u << ANYDML_FLOAT32): the types DirectML's newest level admits for its
                                 first input, or for its output if it has none */
-  int32_t is_built;          /* 1: it runs here; 0: it is known but not built, and the two members below are 0 */
+  int32_t is_built;          /* 1: it runs here; 0: not implemented, and the two members below are 0 */
   uint32_t input_count;      /* optional ones too; an array counts as one */
   uint32_t types; /* the types its first input, or its output, accepts here, which may be more than DirectML's */
-  /* The members below are valid even if it is not built. */
+  /* The members below are valid even if it is not implemented. */
   uint32_t output_count; /* optional ones too; an array counts as one */
   size_t tensor_count;
   const anydml_tensor_info* const* tensors; /* pointers to them, in the order of DirectML's fields */
@@ -564,7 +564,7 @@ typedef struct anydml_operator_info {
   const anydml_attribute_info* const* attributes; /* likewise */
 } anydml_operator_info;
 
-/* All operators of DirectML, built or not, in the order of their numbers. Null with an error past the last. */
+/* All operators of DirectML, implemented or not, in the order of their numbers. Null with an error past the last. */
 ANYDML_API size_t anydml_operator_count(void);
 ANYDML_API const anydml_operator_info* anydml_operator_at(size_t index);
 /* By DirectML's name, with or without DML_OPERATOR_. Null with an error if DirectML has no such operator. */

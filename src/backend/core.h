@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state of the process as libanydml exposes it to the libraries that are shipped with it: devices, and where
-// messages go. Each of those libraries contains code of the layers below; only libanydml holds their state.
+// The process-wide state that libanydml exposes to the libraries that are shipped with it: devices, and the destination
+// of messages. Each of those libraries contains code of the layers below; only libanydml has their state.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace anydml {
 
-// The kind of error that a backend's failure becomes.
+// The kind of error that corresponds to a backend's failure.
 [[nodiscard]] constexpr ErrorKind kind_of(BackendCode code) {
   return code == BackendCode::out_of_memory ? ErrorKind::out_of_memory
          : code == BackendCode::interrupted ? ErrorKind::interrupted
                                             : ErrorKind::device;
 }
 
-// A backend's status as our Status; `who` begins the message.
+// Converts a backend's status to our Status; `who` begins the message.
 [[nodiscard]] inline Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status) {
   if (status.code == BackendCode::ok) {
     return {};
@@ -40,13 +40,13 @@ struct CoreDevice {
 
 struct CoreTable {
   std::uint64_t build;                               // kBuildHash. Always the first member
-  std::uint32_t (*device_count)();                   // 0: there are none, and the reason has been reported
+  std::uint32_t (*device_count)();                   // 0: there are no devices, and the reason has been reported
   const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; lives as long as the process
   // Sets anydml_last_error of this thread, and calls log_failure. Returns whether the log showed it.
   bool (*report)(const char* message);
-  // For a refusal that a program provokes or already knows about: logged only if errors are requested.
+  // For a failure that a program provokes or already expects: logged only if errors are requested.
   bool (*report_answer)(const char* message);
-  LogState* log;  // where lines go
+  LogState* log;  // the destination of log lines
 };
 
 }  // namespace anydml
@@ -55,8 +55,8 @@ extern "C" const anydml::CoreTable* anydml_private_core();
 
 namespace anydml {
 
-// The core, for a library beside it; null if the loaded libanydml comes from another build. Its table cannot be trusted
-// then, not even to report this, so the message goes to standard error, whatever ANYDML_LOG says.
+// The core, for an accompanying library; null if the loaded libanydml comes from another build. In that case its table
+// cannot be trusted, not even to report this, so the message goes to standard error, whatever ANYDML_LOG says.
 [[nodiscard]] inline const CoreTable* core_of_this_build(const char* library) noexcept {
   const CoreTable* core = anydml_private_core();
   if (core->build == kBuildHash) {

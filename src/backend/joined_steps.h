@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Steps that form one piece of work: a main step, and the steps before and after it, which produce or consume the
-// elements of an operand without a slot. Each backend has its own form of such a neighbour, which the neighbour's
-// family makes from its step: a function over tiles, the source of a class, compiled code. How it finds its place
-// beside the main step is the same for all of them and is here.
+// Steps that form one unit of work: a main step, and the steps before and after it, which produce or consume the
+// elements of an operand without a slot. Each backend has its own form of such a neighbor, which the neighbor's family
+// creates from its step: a function over tiles, the source of a class, compiled code. The code here, which is the same
+// for all of them, attaches it to the main step.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 
 namespace anydml {
 
-// A step before or after another that forms one piece of work with it. The operands of both are passed together.
+// A step before or after another that forms one unit of work with it. The operands of both are passed together.
 template <class JoinedStep>
 struct Neighbour {
-  std::unique_ptr<JoinedStep> step;  // the backend's form of it; null: none
-  std::size_t first_operand = 0;     // the first of its own operands, among all
-  std::size_t joined_operand = 0;    // of the main step: the operand that it produces or consumes
+  std::unique_ptr<JoinedStep> step;  // the backend's form of it; null: no neighbor
+  std::size_t first_operand = 0;     // the index of its own first operand among all operands
+  std::size_t joined_operand = 0;    // the main step's operand that it produces or consumes
 };
 
 // A backend's Neighbour is the one above, or derives from it.
@@ -32,17 +32,17 @@ struct Neighbours {
   Neighbour after;
 };
 
-// One piece of work of a plan.
+// One unit of work of a plan.
 template <class Neighbour>
 struct JoinedWork {
   const Step* main = nullptr;
-  std::vector<Operand> operands;  // the main step's, then those of each neighbour
+  std::vector<Operand> operands;  // the main step's, then those of each neighbor
   Neighbours<Neighbour> neighbours;
 };
 
-// join(step) makes the backend's form of a neighbour; null: it cannot. Nothing: the steps are not one piece of work
-// here, because a neighbour has no such form, a side has two of them, one shares no operand with the main step, there
-// is no main step, or there are more operands than a step may have. May throw std::bad_alloc.
+// join(step) creates the backend's form of a neighbor, or returns null if it cannot. No value: the steps cannot be one
+// unit of work here, because a neighbor has no such form, one side has two neighbors, a neighbor shares no operand with
+// the main step, there is no main step, or there are more operands than a step may have. May throw std::bad_alloc.
 template <class Neighbour, class Join>
 [[nodiscard]] std::optional<JoinedWork<Neighbour>> join_steps(std::span<const Step> steps, const Join& join) {
   const auto main = std::ranges::find(steps, StepRole::main, &Step::role);

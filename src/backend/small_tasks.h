@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Steps over few elements, collected until other work follows, because a launch takes longer than they do. Independent
-// steps run at once; dependent steps run in waves, one after another in one launch. Which steps depend on each other
-// follows from the memory that they touch, so this is the same for every device; only the launch is the device's own.
+// steps run at once; dependent steps run in waves, one after another in one launch. The memory that steps touch
+// determines which ones depend on each other, so this is the same for every device; only the launch differs.
 #pragma once
 
 #include <cstddef>
@@ -24,30 +24,30 @@ struct SmallTask {
   std::uint16_t code;            // selects one of the family's operations
   std::uint8_t type;             // DataType
   std::uint8_t broadcast : 4;    // bit i: input i stays at its first element
-  std::uint8_t begins_wave : 1;  // it must see the writes of earlier tasks, or overwrite their inputs
+  std::uint8_t begins_wave : 1;  // it must see the writes of earlier tasks, or it overwrites their inputs
   std::uint32_t count;
   std::uint64_t operands[kSmallInputs + 1];  // inputs first, 0 for absent ones; then the output
 };
-static_assert(sizeof(SmallTask) == 40);  // kernels take many of them as a parameter
+static_assert(sizeof(SmallTask) == 40);  // many of them are passed as one kernel parameter
 
-// What fits into a launch of a device.
+// The limits of one launch on a device.
 struct SmallTaskLimits {
-  std::uint32_t tasks;            // of one launch
-  std::uint32_t elements;         // of one task
-  std::uint64_t narrow_elements;  // of a wave that one group of threads does in about the time of a launch
+  std::uint32_t tasks;            // per launch
+  std::uint32_t elements;         // per task
+  std::uint64_t narrow_elements;  // in a wave that one group of threads finishes in about the time of a launch
 };
 
-// The tasks of one queue since its last launch. Family: only its address counts.
+// The tasks of one queue since its last launch. Only the address of a Family is used.
 template <class Family, SmallTaskLimits kLimits>
 class SmallTaskBatch {
  public:
-  // Adds a task after the earlier ones. Returns false if those must be launched first, as those of another family must,
+  // Adds a task after the earlier ones. Returns false if those must be launched first, as tasks of another family must,
   // or if there is no memory.
   [[nodiscard]] bool add(const Family& family, SmallTask task) noexcept;
 
-  // Hands over all tasks and forgets them: calls start(family, tasks, in_waves) for each launch, in order, until one
-  // returns false. in_waves: those of the tasks that begin a wave must see the ones before them; otherwise all of the
-  // tasks may run at once.
+  // Launches and removes all tasks: calls start(family, tasks, in_waves) for each launch, in order, until one returns
+  // false. in_waves: tasks that begin a wave must see the results of the earlier ones; otherwise all tasks may run at
+  // once.
   template <class Start>
   void launch(const Start& start) noexcept {
     if (!tasks_.empty()) {
@@ -56,18 +56,18 @@ class SmallTaskBatch {
   }
 
  private:
-  // The wave of this batch that last touched a piece of memory. Pieces are coarse: two tasks that merely lie close
-  // together then run one after the other, which is correct and slightly slower.
+  // The wave of this batch that last touched a piece of memory. Pieces are coarse: two tasks whose memory is merely
+  // close together then run one after the other, which is correct and slightly slower.
   struct Piece {
     std::uint64_t number = 0;
-    std::uint64_t found = 0;  // when it was first used in its batch
+    std::uint64_t found = 0;  // the wave in which it was first used in its batch
     std::uint64_t written = 0;
     std::uint64_t read = 0;
   };
   static constexpr std::uint64_t kPieceBytes = 4096;
   static constexpr std::size_t kPieces = 1 << 13;  // a power of two; several for each task of a batch
   static constexpr std::size_t kMostTouched = (kSmallInputs + 1) * (kLimits.elements * sizeof(f64) / kPieceBytes + 1);
-  static_assert(kPieces / 2 + kMostTouched < kPieces);  // a piece that is looked for is found, or a free one
+  static_assert(kPieces / 2 + kMostTouched < kPieces);  // a lookup always finds its piece or a free one
 
   Piece* find(std::uint64_t number) noexcept;
   template <class Use>
@@ -75,15 +75,15 @@ class SmallTaskBatch {
   template <class Start>
   void launch_all(const Start& start) noexcept;
 
-  const Family* family_ = nullptr;  // of all of them
+  const Family* family_ = nullptr;  // the family of all tasks
   std::vector<SmallTask> tasks_;
   std::unique_ptr<Piece[]> pieces_;
-  std::size_t pieces_used_ = 0;  // by this batch
+  std::size_t pieces_used_ = 0;  // pieces used by this batch
   std::uint64_t first_wave_ = 1;
-  std::uint64_t wave_ = 1;  // numbers are never reused, so that pieces of earlier batches do not count
+  std::uint64_t wave_ = 1;  // numbers are never reused, so pieces of earlier batches are ignored
 };
 
-// Of a batch no more pieces are used than half of them and those of one task, so there is always a free one.
+// A batch uses at most half of the pieces plus those of one task, so there is always a free one.
 template <class Family, SmallTaskLimits kLimits>
 auto SmallTaskBatch<Family, kLimits>::find(std::uint64_t number) noexcept -> Piece* {
   std::size_t index = static_cast<std::size_t>(number * 0x9e3779b97f4a7c15U >> 40) % kPieces;
@@ -100,7 +100,7 @@ auto SmallTaskBatch<Family, kLimits>::find(std::uint64_t number) noexcept -> Pie
   }
 }
 
-// use(number, whether it is written); those that are written come last.
+// Calls use(number, whether it is written); written pieces come last.
 template <class Family, SmallTaskLimits kLimits>
 template <class Use>
 void SmallTaskBatch<Family, kLimits>::for_each_piece(const SmallTask& task, const Use& use) noexcept {
@@ -135,7 +135,7 @@ bool SmallTaskBatch<Family, kLimits>::add(const Family& family, SmallTask task) 
   family_ = &family;
   Piece* touched[kMostTouched];
   std::size_t count = 0;
-  std::size_t read = 0;  // the first of them
+  std::size_t read = 0;  // the number of pieces that are read, which come first
   bool conflicts = false;
   for_each_piece(task, [&](std::uint64_t number, bool written) {
     Piece* const piece = find(number);
@@ -152,7 +152,7 @@ bool SmallTaskBatch<Family, kLimits>::add(const Family& family, SmallTask task) 
   return true;
 }
 
-// Wide waves each get a launch of their own, and narrow ones that follow one another share one.
+// Each wide wave gets its own launch, and consecutive narrow ones share one.
 template <class Family, SmallTaskLimits kLimits>
 template <class Start>
 void SmallTaskBatch<Family, kLimits>::launch_all(const Start& start) noexcept {

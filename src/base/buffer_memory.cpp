@@ -44,7 +44,7 @@ BufferMemory::Mapping BufferMemory::map(std::uint64_t bytes, bool huge_pages) co
     static_cast<void>(madvise(mapping.start, mapping.bytes, MADV_NOHUGEPAGE));
   }
   if (hooks_ != nullptr && !hooks_->prepare(mapping.start, mapping.bytes)) {
-    if (munmap(mapping.start, mapping.bytes) != 0) {  // at least its memory goes
+    if (munmap(mapping.start, mapping.bytes) != 0) {  // at least release its memory
       static_cast<void>(madvise(mapping.start, mapping.bytes, MADV_DONTNEED));
     }
     return {};
@@ -62,16 +62,16 @@ bool BufferMemory::unmap(const Mapping& mapping) const noexcept {
     return true;
   }
   if (hooks_ != nullptr && !hooks_->prepare(mapping.start, mapping.bytes)) {
-    // It has no owner any more: a few pages of address space are lost, but not their memory.
+    // The mapping no longer has an owner: a few pages of address space are lost, but not their memory.
     static_cast<void>(madvise(mapping.start, mapping.bytes, MADV_DONTNEED));
     return true;
   }
   return false;
 }
 
-// Zeros, as the next user expects; the pages go back to the kernel if that is worth a system call.
+// Zeroes the memory for its next user, and returns the pages to the kernel if that is worth a system call.
 void BufferMemory::give_back(void* address, std::uint64_t bytes) const noexcept {
-  // Pages that a device knows must stay, and locked ones (mlockall) are not taken back.
+  // Pages that are registered with a device must stay, and the kernel does not take back locked ones (mlockall).
   if (hooks_ != nullptr || bytes <= kPage || madvise(address, bytes, MADV_DONTNEED) != 0) {
     std::memset(address, 0, bytes);
   }
@@ -82,9 +82,9 @@ BufferMemory::Block* BufferMemory::add_block(std::uint32_t kind) {
   made->kind = kind;
   made->slots = static_cast<std::uint32_t>(block_bytes_ / slot_bytes(kind));
   made->free.resize(made->slots);
-  std::iota(made->free.rbegin(), made->free.rend(), 0U);  // the first slot is taken first
+  std::iota(made->free.rbegin(), made->free.rend(), 0U);  // the first slot is handed out first
   reserve_total(open_[kind], block_counts_[kind] + 1);
-  made->mapping = map(block_bytes_, false);  // a huge page for the few bytes of one buffer would be a waste
+  made->mapping = map(block_bytes_, false);  // a huge page for the few bytes of one buffer would be wasteful
   if (made->mapping.start == nullptr) {
     return nullptr;
   }
@@ -104,7 +104,7 @@ BufferMemory::Block* BufferMemory::add_block(std::uint32_t kind) {
 
 void BufferMemory::drop_block(Block& block) noexcept {
   ASAN_UNPOISON_MEMORY_REGION(block.mapping.aligned, block_bytes_);
-  if (!unmap(block.mapping)) {  // its slots, which hold zeros, are used again
+  if (!unmap(block.mapping)) {  // keep using its slots, which contain zeros
     ASAN_POISON_MEMORY_REGION(block.mapping.aligned, block_bytes_);
     return;
   }
@@ -123,7 +123,7 @@ void* BufferMemory::allocate_small(std::uint64_t bytes) {
   std::byte* address = block->mapping.aligned + block->free.back() * slot_bytes(kind);
   block->free.pop_back();
   if (block->free.empty()) {
-    open_[kind].pop_back();  // it was the last
+    open_[kind].pop_back();  // the block is full: it was the last one in the list
   }
   ASAN_UNPOISON_MEMORY_REGION(address, bytes);
   return address;
@@ -141,10 +141,10 @@ void BufferMemory::release_small(void* address, std::uint64_t bytes) noexcept {
   if (block.free.size() == 1) {
     open.push_back(&block);
   }
-  // One that is empty stays, for programs that make and release one buffer after another.
+  // One empty block is kept, for programs that create and release one buffer after another.
   const auto is_empty = [](const Block* known) { return known->free.size() == known->slots; };
   if (is_empty(&block) && std::ranges::count_if(open, is_empty) > 1) {
-    // And any that could not be unmapped before: the limit may not be reached any more.
+    // Retry the blocks that could not be unmapped before, too: the process may be below its limit again.
     std::iter_swap(open.begin(), std::ranges::find_if(open, is_empty));
     for (std::size_t i = open.size(); i-- > 1;) {
       if (is_empty(open[i])) {
@@ -156,7 +156,7 @@ void BufferMemory::release_small(void* address, std::uint64_t bytes) noexcept {
 
 void* BufferMemory::take_idle(std::uint64_t whole) noexcept {
   for (auto& [address, large] : large_) {
-    // Not one that is much larger, whose pages would be missing elsewhere.
+    // Skip mappings that are much larger: their pages may be needed elsewhere.
     if (large.is_idle && large.mapping.bytes - kBufferAlignment >= whole && large.mapping.bytes / 2 <= whole) {
       large.is_idle = false;
       --idle_;
@@ -192,7 +192,8 @@ void BufferMemory::release_large(void* address) noexcept {
   std::unique_lock lock(mutex_);
   auto known = large_.extract(address);
   lock.unlock();
-  // While it is being unmapped it is not listed: the same address may come back from the kernel before this call ends.
+  // The mapping is not listed while it is being unmapped: the kernel may return the same address to another thread
+  // before this call ends.
   const bool gone = unmap(known.mapped().mapping);
   if (!gone) {
     give_back(address, known.mapped().mapping.bytes - kBufferAlignment);
@@ -204,7 +205,7 @@ void BufferMemory::release_large(void* address) noexcept {
     ++idle_;
     return;
   }
-  // Memory that could not be unmapped before is tried again: the limit may no longer be reached.
+  // Retry the memory that could not be unmapped before: the process may be below its limit again.
   for (auto at = large_.begin(); idle_ != 0 && at != large_.end();) {
     if (at->second.is_idle && unmap(at->second.mapping)) {
       --idle_;

@@ -9,7 +9,7 @@ namespace anydml {
 // D3D12 places buffers at multiples of this.
 inline constexpr std::uint64_t kBufferAlignment = 65536;
 
-// The size that a buffer occupies on its device: whole units of the alignment. bytes is well below 2^64.
+// The size that a buffer occupies on its device, a multiple of the alignment. bytes must be well below 2^64.
 [[nodiscard]] constexpr std::uint64_t whole_units(std::uint64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
 }

@@ -6,9 +6,9 @@
 
 namespace anydml {
 
-// Cancelling a thread in the middle of a call would unwind code that must not be interrupted, and noexcept functions,
-// which ends the process. While this object lives the thread is not cancelled; its next cancellation point after the
-// call does it.
+// Canceling a thread in the middle of a call would unwind code that must not be interrupted, and noexcept functions,
+// where unwinding ends the process. While this object exists, cancellation is deferred to the first cancellation point
+// after the call.
 class CancellationDeferred {
  public:
   CancellationDeferred() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -48,7 +48,7 @@ namespace anydml {
   return product;
 }
 
-// The next multiple of the alignment, which is not 0.
+// The next multiple of the alignment. The alignment must not be 0.
 [[nodiscard]] inline std::optional<std::uint64_t> checked_align_bytes(std::uint64_t bytes, std::uint64_t alignment) {
   const auto sum = checked_add_bytes(bytes, alignment - 1);
   return sum ? std::optional(*sum / alignment * alignment) : std::nullopt;

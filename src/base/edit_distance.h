@@ -33,7 +33,7 @@ inline constexpr std::size_t kLongestComparedName = 64;
   return row[name.size()];
 }
 
-// Beyond this distance no suggestion is made.
+// Names at least this far apart are not suggested.
 [[nodiscard]] constexpr std::size_t least_distance_of_strangers(std::string_view written) {
   return written.size() / 3 + 1;
 }

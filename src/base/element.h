@@ -40,14 +40,15 @@ enum class DataType : std::uint32_t {
 #define ANYDML_ENUMERATOR(type, name, value) name = value,
   ANYDML_FOR_EACH_TYPE(ANYDML_ENUMERATOR)
 #undef ANYDML_ENUMERATOR
-  // Types of tensors whose elements have no address: two share a byte, the first in its low half. A tensor with an odd
-  // number of elements ends in the low half of its last byte, and the other half is 0. Only quantisation accepts them.
+  // Types whose elements have no address of their own: two share a byte, the first in its low half. A tensor with an
+  // odd number of elements ends in the low half of its last byte, and the other half is 0. Only quantization accepts
+  // them.
   UINT4 = 12,
   INT4 = 13,
 };
-inline constexpr std::size_t kDataTypeLimit = 12;  // one past the largest value of a type with whole bytes
+inline constexpr std::size_t kDataTypeLimit = 12;  // one past the last type whose elements are whole bytes
 
-// A set of types: bit DataType.
+// A set of types: bit number DataType.
 using TypeSet = std::uint32_t;
 [[nodiscard]] constexpr TypeSet type_bit(DataType type) { return TypeSet{1} << static_cast<std::uint32_t>(type); }
 
@@ -127,7 +128,7 @@ constexpr decltype(auto) visit_type(DataType type, Visitor&& visitor) {
     case DataType::unknown:
       break;
   }
-  return visitor.template operator()<u8>();  // not reached: callers hold a validated type
+  return visitor.template operator()<u8>();  // unreachable: callers pass a validated type
 }
 
 }  // namespace anydml

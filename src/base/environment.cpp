@@ -69,7 +69,7 @@ Result<Environment> read_environment(VariableReader reader) {
     }
     environment.plugins = text;
   }
-  // Which targets and levels there are is known further up; there a wrong one is an error too.
+  // Higher layers know which targets and levels exist, and report invalid ones.
   if (const char* value = reader("ANYDML_CPU_TARGET"); value != nullptr) {
     environment.cpu_target = value;
   }
@@ -80,8 +80,8 @@ Result<Environment> read_environment(VariableReader reader) {
 }
 
 const Result<Environment>& environment() {
-  // Never destroyed: threads may still log while the process exits. Without a lock, which a fork could leave held: of
-  // threads that read it at once the first one's reading counts.
+  // Never destroyed: threads may still log while the process exits. There is no lock, because a fork could leave it
+  // held: if several threads read the environment at once, the first result wins.
   static std::atomic<const Result<Environment>*> process = nullptr;
   const Result<Environment>* known = process.load(std::memory_order_acquire);
   if (known == nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The environment variables that a user can set, read once. An invalid value is an error, in one line, from the first
-// call that needs it: a misspelt setting must not go unnoticed.
+// The environment variables that a user can set, read once. An invalid value makes the first call that needs it fail
+// with a one-line error: a misspelled setting must not go unnoticed.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ namespace anydml {
 enum class LogLevel : int { none = 0, error = 1, info = 2, graph = 3, dispatch = 4 };
 
 struct Environment {
-  std::string adapter;          // ANYDML_ADAPTER; empty: the first
+  std::string adapter;          // ANYDML_ADAPTER; empty: the first adapter
   unsigned threads = 0;         // ANYDML_THREADS; 0: as many as the machine allows
-  std::optional<LogLevel> log;  // ANYDML_LOG; no value: it is not set, and each library has its own default
+  std::optional<LogLevel> log;  // ANYDML_LOG; no value: not set, and each library has its own default
   bool graphics = false;        // ANYDML_GRAPHICS: adapters claim that they can draw, for programs that require it
-  bool allow_half = false;      // ANYDML_ALLOW_HALF_PRECISION: as if every program allowed it when it compiles
-  std::string plugins;          // ANYDML_PLUGINS: the folder of plugins, or "none"; empty: our own
+  bool allow_half = false;      // ANYDML_ALLOW_HALF_PRECISION: as if every program allowed it when compiling
+  std::string plugins;          // ANYDML_PLUGINS: the folder of plugins, or "none"; empty: the default folder
   std::string cpu_target;       // ANYDML_CPU_TARGET: the instructions that kernels may use; empty: the best available
   std::string feature_level;    // ANYDML_FEATURE_LEVEL, the highest level of DirectML devices; empty: the newest
 };

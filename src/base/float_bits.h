@@ -65,7 +65,7 @@ template <class To, class From>
   } else {
     const int exponent = static_cast<int>(magnitude >> From_::kFractionBits);
     const int target = exponent - From_::kBias + To_::kBias;
-    // The significand, whose lowest bits are rounded off, with the target's exponent above it if it has one.
+    // The significand, whose lowest bits are rounded off. For normal results the target's exponent is above it.
     u64 scaled = 0;
     int drop = kDropped;
     if (target > 0) {
@@ -85,7 +85,7 @@ template <class To, class From>
   return from_bits<To>(static_cast<float_bits_t<To>>(sign | result));
 }
 
-// Converts a number to a wider format; always exact. A signalling NaN becomes quiet, as in every IEEE 754 conversion.
+// Converts a number to a wider format; always exact. A signaling NaN becomes quiet, as in every IEEE 754 conversion.
 template <class To, class From>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr To widen_to(From value) {
   using From_ = FloatParts<From>;
@@ -146,7 +146,7 @@ template <class T>
   }
 }
 
-// Unsigned arithmetic of at least 32 bits, in which integers wrap without undefined behaviour: narrower types would be
+// Unsigned arithmetic of at least 32 bits, in which integers wrap without undefined behavior: narrower types would be
 // promoted to int, whose products overflow.
 template <class T>
 using wrapping_t = std::conditional_t<sizeof(T) == 8, u64, u32>;

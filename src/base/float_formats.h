@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// IEEE 754's formats: the numbers that describe them, and no arithmetic. Usable from host C++, CUDA and by devices that
-// supply their own floats (base/primitives.h).
+// The constants that describe IEEE 754's formats, without any arithmetic. Usable from host C++, from CUDA, and by
+// devices that supply their own floats (base/primitives.h).
 #pragma once
 
 #include "base/integers.h"
@@ -25,7 +25,7 @@ struct Float64Format {
   static constexpr int kExponentBits = 11;
 };
 
-// The parts of a format that every algorithm needs, in one place.
+// The constants of a format that every algorithm needs, defined once.
 template <class Format>
 struct FormatParts : Format {
   using Format::kExponentBits;

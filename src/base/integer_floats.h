@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT32 and FLOAT64 in integer arithmetic, rounded once to nearest even, with subnormals, signs of zeros and NaN: all
-// primitives that a device may supply (base/primitives.h), for what its own operations do not give exactly. Integers of
-// 64 bits are enough, as GPUs have them.
+// FLOAT32 and FLOAT64 in integer arithmetic, rounded once to nearest even, with subnormals, signed zeros and NaN. These
+// are all the primitives that a device may supply (base/primitives.h), for those that its own operations do not compute
+// exactly. It needs no integers wider than 64 bits, the widest that GPUs have.
 #pragma once
 
 #include <type_traits>
@@ -10,17 +10,18 @@
 
 namespace anydml {
 
-// What a machine says of itself, and its operations of integers.
+// The properties of a machine, and its integer operations.
 struct IntegerMachine {
-  // Whether a function should take the fewest operations or the shortest chain of them (ops/scalar/primitives.h).
+  // Whether functions should minimize the number of operations or the length of the dependency chain
+  // (ops/scalar/primitives.h).
   static constexpr bool kOnGpu = false;
   static constexpr bool kSubnormalsAreSlow = false;
-  // Whether there are conversions between the bits of FLOAT16 and of FLOAT32; otherwise they are not called.
+  // Whether the machine converts between the bits of FLOAT16 and FLOAT32. If not, the two functions are never called.
   static constexpr bool kConvertsFloat16 = false;
   static u32 float32_of_float16(u16 bits);
   static u16 float16_of_float32(u32 bits);
 
-  [[nodiscard]] static constexpr int leading_zeros(u64 value) {  // value is not 0
+  [[nodiscard]] static constexpr int leading_zeros(u64 value) {  // value must not be 0
     int zeros = 0;
     for (int half = 32; half != 0; half >>= 1) {
       const bool above = (value >> (64 - half)) == 0;
@@ -109,8 +110,8 @@ struct IntegerFloat {
     }
     const Normal above = normal(a);
     const Normal below = normal(b);
-    // As many digits at a time as 64 bits leave room for, three more of them than the result has, and one that says
-    // whether anything is left.
+    // Long division, with as many bits per step as 64 bits leave room for. The quotient has at least three more
+    // fraction bits than the result, followed by a sticky bit: whether the remainder is nonzero.
     constexpr int kRoom = 63 - F::kFractionBits;
     constexpr int kSteps = (F::kFractionBits + 3 + kRoom - 1) / kRoom;
     u64 quotient = above.significand / below.significand;
@@ -150,7 +151,8 @@ struct IntegerFloat {
     }
     const Normal of = normal(x);
     const int odd = of.exponent & 1;
-    // Two digits of the number for each digit of the root, of which there are three more than the result has.
+    // Each step consumes two bits of the number and produces one bit of the root, which has three more bits than the
+    // result.
     constexpr int kWidth = (F::kFractionBits + 3) / 2 * 2;
     constexpr int kDigits = F::kFractionBits + 4;
     u64 digits = static_cast<u64>(of.significand) << (64 - kWidth + odd);
@@ -168,7 +170,7 @@ struct IntegerFloat {
     return rounded({0, (of.exponent - odd) / 2 - (kDigits - kWidth / 2) - 1, Twice{root}});
   }
 
-  // Comparisons; with NaN nothing is so.
+  // Comparisons. Any comparison with NaN is false.
   [[nodiscard]] static constexpr bool equal(Bits a, Bits b) {
     return !is_nan(a) && !is_nan(b) && (a == b || is_zero(a | b));
   }
@@ -177,7 +179,7 @@ struct IntegerFloat {
     return !is_nan(a) && !is_nan(b) && order(a) <= order(b);
   }
 
-  // To integers, as floats. Zeros, and numbers that round to zero, keep their sign.
+  // Rounding to integers, with the result as a float. Zeros, and numbers that round to zero, keep their sign.
   [[nodiscard]] static constexpr Bits round_down(Bits x) {
     return to_whole(x, sign(x) != 0 ? Whole::away_from_zero : Whole::towards_zero);
   }
@@ -188,7 +190,7 @@ struct IntegerFloat {
   [[nodiscard]] static constexpr Bits round_away(Bits x) { return to_whole(x, Whole::nearest_half_away); }
   [[nodiscard]] static constexpr Bits round_even(Bits x) { return to_whole(x, Whole::nearest_half_to_even); }
 
-  // From integers and from the other format, rounded once.
+  // Conversions from integers and from the other format, rounded once.
   [[nodiscard]] static constexpr Bits of_u64(u64 value) { return rounded({0, 0, Twice{value}}); }
   [[nodiscard]] static constexpr Bits of_i64(i64 value) {
     const bool negative = value < 0;
@@ -206,7 +208,7 @@ struct IntegerFloat {
     }
     return rounded({of_other, Other::exponent(other), Twice{Other::significand(other)}});
   }
-  // To integers, towards 0. The number is in the integer's range.
+  // Conversions to integers, towards 0. The number must be in the integer's range.
   [[nodiscard]] static constexpr u64 to_u64(Bits x) {
     const int by = exponent(x);
     const u64 whole = significand(x);
@@ -219,20 +221,20 @@ struct IntegerFloat {
   [[nodiscard]] static constexpr u32 to_u32(Bits x) { return static_cast<u32>(to_u64(x)); }
   [[nodiscard]] static constexpr i32 to_i32(Bits x) { return static_cast<i32>(to_i64(x)); }
 
-  // Estimates, which a machine may have in fewer operations (ops/scalar/primitives.h says how near they are).
+  // Estimates, for which a machine may have cheaper instructions. ops/scalar/primitives.h gives their accuracy.
   [[nodiscard]] static constexpr Bits inverse_estimate(Bits x) { return divide(kOne, x) & kUpperHalf; }
   [[nodiscard]] static constexpr Bits inverse_root_estimate(Bits x) {
     return divide(kOne, square_root(x)) & kUpperHalf;
   }
   [[nodiscard]] static constexpr Bits near_quotient(Bits a, Bits b) { return divide(a, b); }
   static constexpr bool kHasNearPowerOfTwo = false;
-  static Bits near_power_of_two(Bits x);  // called if there is one
+  static Bits near_power_of_two(Bits x);  // called only if kHasNearPowerOfTwo
 
  private:
   template <class, class>
   friend struct IntegerFloat;
   using F = FormatParts<Format>;
-  // Holds a product of two significands and some places more.
+  // Wide enough for the product of two significands and a few extra bits.
   using Twice = std::conditional_t<sizeof(Bits) == 4, u64, TwoWords>;
   static constexpr int kTwiceBits = sizeof(Twice) * 8;
   static constexpr Bits kOne = static_cast<Bits>(F::kBias) << F::kFractionBits;
@@ -244,7 +246,7 @@ struct IntegerFloat {
     int exponent;
     Twice significand;
   };
-  // With a leading one in the hidden place.
+  // The significand's leading one is at the position of the hidden bit.
   struct Normal {
     int exponent;
     u64 significand;
@@ -266,7 +268,7 @@ struct IntegerFloat {
     const int shift = Machine::leading_zeros(whole) - (63 - F::kFractionBits);
     return {exponent(x) - shift, whole << shift};
   }
-  // An integer in the order of the numbers, both zeros the same.
+  // Maps a number to an integer that sorts in the same order. Both zeros map to 0.
   [[nodiscard]] static constexpr auto order(Bits x) {
     using Signed = std::conditional_t<sizeof(Bits) == 4, i32, i64>;
     const auto magnitude = static_cast<Signed>(x & F::kMagnitude);
@@ -286,8 +288,8 @@ struct IntegerFloat {
     return {(a >> 32) * (b >> 32) + (first >> 32) + (second >> 32), (second << 32) | (low & kLow)};
   }
 
-  // The sum of two. Where the lesser one loses digits, its last one says so: that is many places below the last of the
-  // result, because less than a place cancels then.
+  // The sum of two numbers. If the smaller one loses bits when it is shifted, its last bit is set (a sticky bit). That
+  // bit is far below the last bit of the result, because at most one leading bit cancels in this case.
   [[nodiscard]] static constexpr Bits sum(Exact a, Exact b) {
     if (a.significand == Twice{0} || b.significand == Twice{0}) {
       if (a.significand == b.significand) {
@@ -311,7 +313,7 @@ struct IntegerFloat {
     a.significand = a.sign == b.sign ? a.significand + beside : a.significand - beside;
     return a.significand == Twice{0} ? Bits{0} : rounded(a);
   }
-  // With the leading one next to the highest place.
+  // Normalizes the significand so that its leading one is just below the highest bit.
   [[nodiscard]] static constexpr Exact led(Exact x) {
     const int shift = zeros_before(x.significand) - 1;
     return {x.sign, x.exponent - shift, x.significand << shift};
@@ -333,7 +335,8 @@ struct IntegerFloat {
     const Twice rest = drop == kTwiceBits ? led : led << (kTwiceBits - drop);
     const Twice half = Twice{1} << (kTwiceBits - 1);
     const bool up = half < rest || (half == rest && (kept & 1) != 0);
-    // The hidden bit adds the one that is missing here in the exponent, and so does a carry.
+    // The exponent field is one too small here: adding the hidden bit corrects it, and a carry from rounding increments
+    // it.
     const Bits before = top < kLeast ? Bits{0} : static_cast<Bits>(top + F::kBias - 1) << F::kFractionBits;
     return x.sign | (before + kept + (up ? 1 : 0));
   }
@@ -341,11 +344,11 @@ struct IntegerFloat {
   enum class Whole { towards_zero, away_from_zero, nearest_half_away, nearest_half_to_even };
   [[nodiscard]] static constexpr Bits to_whole(Bits x, Whole way) {
     const Bits magnitude = x & F::kMagnitude;
-    const int places = -exponent(x);  // behind the point
+    const int places = -exponent(x);  // the number of bits after the binary point
     if (places <= 0 || magnitude == 0) {
       return is_nan(x) ? F::kQuietNan : x;
     }
-    if (places > F::kFractionBits) {  // below 1: 0 or 1
+    if (places > F::kFractionBits) {  // below 1: the result is 0 or 1
       const bool half = places == F::kFractionBits + 1;
       const bool up = way == Whole::away_from_zero || (way == Whole::nearest_half_away && half) ||
                       (way == Whole::nearest_half_to_even && half && (x & F::kFraction) != 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Short names of the integers, and how a function says that it is for CUDA too.
+// Short names for the integer types, and the macro that marks functions for CUDA.
 #pragma once
 
 #include <cstdint>

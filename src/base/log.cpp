@@ -34,7 +34,8 @@ struct Receiver {
   LogLevel level = LogLevel::none;
 };
 
-// Standard error if the state keeps changing: a signal handler may have interrupted the thread that changes it.
+// Returns the default, standard error, if the state keeps changing: a signal handler may have interrupted the thread
+// that is changing it.
 Receiver find_receiver() noexcept {
   const LogState& state = *g_state.load(std::memory_order_acquire);
   for (int tries = 0; tries < 1000; ++tries) {
@@ -50,8 +51,8 @@ Receiver find_receiver() noexcept {
   return {};
 }
 
-// The lines of failures that were seen last: a hash in the upper half, how often it came in the lower. A line whose
-// hash has the same place takes it over, and the old one counts from the start when it comes again.
+// The most recent error lines: a hash in the upper half, the number of occurrences in the lower. A line whose hash
+// falls into the same slot replaces the old one, whose count then restarts at its next occurrence.
 constexpr std::size_t kRemembered = 256;
 constinit std::atomic<std::uint64_t> g_seen[kRemembered] = {};
 
@@ -62,7 +63,7 @@ std::uint32_t hash_of(std::string_view text, std::uint32_t hash) {
   return hash;
 }
 
-// How often the line with this hash has come, this time included.
+// Returns the number of times that the line with this hash has occurred, including this one.
 std::uint32_t count_again(std::uint32_t hash) noexcept {
   std::atomic<std::uint64_t>& place = g_seen[hash % kRemembered];
   std::uint64_t known = place.load(std::memory_order_relaxed);
@@ -75,7 +76,7 @@ std::uint32_t count_again(std::uint32_t hash) noexcept {
   return static_cast<std::uint32_t>(next);
 }
 
-// As one text. Without memory for a long line its beginning has to do.
+// Joins the parts into one string. If there is no memory for a long line, only its beginning is passed on.
 void hand_over(const Receiver& receiver, LogLevel level, std::span<const std::string_view> parts) noexcept {
   char few[1024];
   std::size_t length = 0;
@@ -95,7 +96,7 @@ void hand_over(const Receiver& receiver, LogLevel level, std::span<const std::st
 
 void print_line(LogLevel level, std::string_view text, std::string_view more, std::string_view last,
                 std::string_view end = "") noexcept {
-  const CancellationDeferred deferred;  // to write is a cancellation point, and some of our callers let nothing out
+  const CancellationDeferred deferred;  // writing is a cancellation point, and some of our callers must not be unwound
   const int error = errno;
   const std::string_view parts[] = {"anydml: ", text, more, last, end, "\n"};
   if (const Receiver receiver = find_receiver(); receiver.function != nullptr) {
@@ -109,10 +110,10 @@ void print_line(LogLevel level, std::string_view text, std::string_view more, st
   }
   for (std::size_t first = 0; first < std::size(pieces);) {
     const ssize_t written = writev(STDERR_FILENO, pieces + first, static_cast<int>(std::size(pieces) - first));
-    if (written == 0 || (written < 0 && errno != EINTR)) {  // something is left, so 0 would be 0 again
+    if (written == 0 || (written < 0 && errno != EINTR)) {  // bytes remain, so a second write would return 0 again
       break;
     }
-    // Mostly all of it; a signal can part a long text.
+    // Usually everything is written at once; a signal can split a long text.
     auto left = static_cast<std::size_t>(written < 0 ? 0 : written);
     while (first < std::size(pieces) && left >= pieces[first].iov_len) {
       left -= pieces[first++].iov_len;
@@ -125,7 +126,7 @@ void print_line(LogLevel level, std::string_view text, std::string_view more, st
   errno = error;
 }
 
-// Whether ANYDML_LOG was left to the library that asks.
+// Whether ANYDML_LOG is unset, so that each library chooses its own default.
 bool is_default() noexcept {
   try {
     const auto& settings = environment();
@@ -141,7 +142,7 @@ void share_log_state(LogState& state) noexcept { g_state.store(&state, std::memo
 
 void set_log_function(LogFunction function, void* context, LogLevel level) noexcept {
   LogState& state = *g_state.load(std::memory_order_acquire);
-  const std::scoped_lock lock(process_mutex());  // a fork waits for it, and never leaves an odd version behind
+  const std::scoped_lock lock(process_mutex());  // a fork waits for this lock, so it never leaves an odd version behind
   state.version.fetch_add(1, std::memory_order_relaxed);
   state.function.store(function, std::memory_order_release);
   state.context.store(context, std::memory_order_release);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Log lines for human readers, on standard error or to a function of the program. On standard error each line is a
-// single write, without a lock and without allocating, so that a thread may log after a fork, in a signal handler, and
-// when no memory is left.
+// Log lines for human readers, on standard error or passed to a function of the program. On standard error each line is
+// a single write, without a lock and without an allocation, so that a thread may log after a fork, in a signal handler,
+// and when memory has run out.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@
 
 namespace anydml {
 
-// A program's function that receives lines in place of standard error, without a newline.
+// A function of the program that receives lines instead of standard error, without a newline.
 using LogFunction = void (*)(void* context, int level, const char* line);
 
-// The destination of lines: one for the process, which libanydml owns and the other libraries share. All zeros:
-// standard error. A thread reads it without a lock: the members are consistent if the version was even, and the same
-// before and after reading them.
+// The destination of log lines: one for the process, owned by libanydml and shared by the other libraries. All zeros
+// means standard error. Threads read it without a lock: the members are consistent if the version was even, and the
+// same before and after reading them.
 struct LogState {
   std::atomic<std::uint32_t> version;
   std::atomic<LogFunction> function;
@@ -28,21 +28,21 @@ struct LogState {
 // This library's own state, and the state of another library to use instead.
 extern LogState g_own_log_state;
 void share_log_state(LogState& state) noexcept;
-// From now on the function receives every line up to the level, and every line that ANYDML_LOG asks for. If it is null,
+// From now on the function receives every line up to the level, and every line that ANYDML_LOG enables. If it is null,
 // lines go to standard error again.
 void set_log_function(LogFunction function, void* context, LogLevel level) noexcept;
 
-// From now on errors are shown whatever ANYDML_LOG says: a user who misspelt a setting must learn about it.
+// From now on errors are shown whatever ANYDML_LOG says: a user who misspelled a setting must learn about it.
 void show_errors() noexcept;
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;
 
-// All of these return whether the line was shown. The extra parts are for callers that have no memory to join them.
+// These return whether the line was shown. The extra parts are for callers that have no memory to join them.
 bool log_line(LogLevel level, std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
-// An error of a library whose programs mostly discard the reason of a failure, as DirectML's do: it is shown unless
-// ANYDML_LOG is none. If ANYDML_LOG is not set, a repeated line is shown only the second, fourth, eighth ... time, with
-// a count, so that a program that fails in a loop is not flooded.
+// Logs an error of a library whose callers mostly discard the reason for a failure, as DirectML programs do. The line
+// is shown unless ANYDML_LOG is none. If ANYDML_LOG is not set, repetitions of a line are shown only the second,
+// fourth, eighth ... time, with a count, so that a program that fails in a loop does not flood the log.
 bool log_failure(std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
-// For a message that the log did not show: some programs ask for it by other means.
+// Shows a message that the log did not show: some programs request it by other means.
 void show_line(LogLevel level, std::string_view text) noexcept;
 
 }  // namespace anydml

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-// A file that holds one number, or a word such as "max" for none.
+// Reads a file that contains one number, or a word such as "max" for no limit.
 std::uint64_t read_number(const std::string& path) {
   const std::string text = read_text_file(path);
   char* end = nullptr;
@@ -23,7 +23,7 @@ std::uint64_t read_number(const std::string& path) {
   return end != text.c_str() ? number : kNoLimit;
 }
 
-// The sum of some lines "name value" of memory.stat.
+// The sum of the reclaimable entries of memory.stat, whose lines are "name value".
 std::uint64_t read_reclaimable(const std::string& path) {
   std::uint64_t sum = 0;
   for_each_line(read_text_file(path), [&sum](const std::string& line) {
@@ -35,7 +35,7 @@ std::uint64_t read_reclaimable(const std::string& path) {
   return sum;
 }
 
-// The limit of one group.
+// Applies the limit of one group.
 void apply_group(MemoryState& state, const std::string& folder, GroupVersion version) {
   const bool is_second = version == GroupVersion::second;
   const std::uint64_t limit = read_number(folder + (is_second ? "/memory.max" : "/memory.limit_in_bytes"));
@@ -45,7 +45,7 @@ void apply_group(MemoryState& state, const std::string& folder, GroupVersion ver
   }
   state.limit = std::min(state.limit, limit);
   if (usage != kNoLimit) {
-    // The page cache counts as used and goes when it must.
+    // The page cache counts as used, but the kernel reclaims it when necessary.
     const std::uint64_t held = usage - std::min(usage, read_reclaimable(folder + "/memory.stat"));
     state.available = std::min(state.available, limit - std::min(limit, held));
   }

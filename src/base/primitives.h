@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The seam between the scalar definitions and the machine that computes them, its lower half: the types FLOAT32 and
-// FLOAT64, and the primitives that base itself needs. ops/scalar/primitives.h has the other half. It is in two halves
-// because base may not depend on ops, and base/float_bits.h converts.
+// The lower half of the interface between the scalar definitions and the machine that computes them: the types FLOAT32
+// and FLOAT64, and the primitives that base itself needs. ops/scalar/primitives.h has the other half. There are two
+// halves because base may not depend on ops, and the conversions in base/float_bits.h need primitives.
 //
 // A primitive has one definition for each kind of machine:
 //
@@ -11,9 +11,9 @@
 //             compiles the definitions with another compiler, whose own operations are not all exact
 //
 // A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which
-// compute with the bits of FLOAT32 and FLOAT64, and MachinePrimitives for the rest. base/integer_floats.h has all of
-// their functions in integer arithmetic, which is exact on every device. So a device derives its classes from those,
-// and defines anew the functions that it has itself, natively or linked in later for each driver:
+// operate on the bits of FLOAT32 and FLOAT64, and MachinePrimitives for the rest. base/integer_floats.h implements all
+// of their functions in integer arithmetic, which is exact on every device. A device derives its classes from those,
+// and redefines the functions that it provides itself, either natively or linked in later for each driver:
 //
 //   #include "base/integer_floats.h"
 //   extern "C" unsigned device_fma32(unsigned a, unsigned b, unsigned c);
@@ -29,19 +29,20 @@
 //   }
 //
 // f32 and f64 are then classes over these bits (base/supplied_float.h), so that every operator, comparison and
-// conversion in a definition is one of the supplied functions; and a definition that does anything else with a float
-// does not compile. For that, definitions keep to four rules, which tests/primitives_test.cpp holds:
-//   - between f32, f64 and integers they convert by static_cast or with braces, f64{x}, never silently;
+// conversion in a definition calls a supplied function. A definition that does anything else with a float does not
+// compile. To make this possible, definitions follow four rules, which tests/primitives_test.cpp enforces:
+//   - conversions between f32, f64 and integers use static_cast or braces, f64{x}, and are never implicit;
 //   - 0.5f is an f32 and 0.5 an f64, but 0 is neither: T{0};
-//   - constants are computed from literals or from bits, since a device's functions need not be constexpr;
-//   - a concept that asks whether a function may be called asks with the types that the function has, because without
-//     silent conversions it would otherwise say no.
+//   - constants are computed from literals or from bits, because a device's functions need not be constexpr;
+//   - a concept that tests whether a function is callable uses the function's exact parameter types: without implicit
+//     conversions it would otherwise be false.
 #pragma once
 
 #include "base/integers.h"
 
-// A template without a choice: such a function may be constexpr on a machine where it is no constant expression, so
-// that the definitions are constexpr on every machine. Its arguments convert as those of any other function.
+// A template with an unused parameter: unlike a plain function, it may be constexpr even on a machine where its body is
+// not a constant expression, so the definitions are constexpr on every machine. Its arguments convert like those of any
+// other function.
 #define ANYDML_PRIMITIVE \
   template <int = 0>     \
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr
@@ -71,7 +72,7 @@ namespace anydml {
 using f32 = float;
 using f64 = double;
 
-// How many zeros precede the leading one. The value is not 0.
+// The number of zeros above the leading one. The value must not be 0.
 ANYDML_PRIMITIVE int leading_zeros(u64 value) {
 #if defined(__CUDA_ARCH__)
   return __clzll(static_cast<long long>(value));
@@ -80,18 +81,18 @@ ANYDML_PRIMITIVE int leading_zeros(u64 value) {
 #endif
 }
 
-// Whether the machine converts between FLOAT16 and FLOAT32. Otherwise base/float_bits.h does so in integers.
+// Whether the machine converts between FLOAT16 and FLOAT32. If not, base/float_bits.h does so with integers.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool kConvertsFloat16 = true;
-// The same bits as those of the integer code, except for a NaN's. Rounding and subnormals are part of the instruction,
-// so that no mode or compiler option changes them.
+// The same bits as the integer code, except for the payload of a NaN. The instruction fixes rounding and subnormals, so
+// no mode or compiler option changes them.
 __device__ inline f32 float32_of_float16(u16 bits) {
   f32 result;
   asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(bits));
   return result;
 }
-// Into a 32-bit register: where two 16-bit results are rounded and lose their signs, CUDA 13.0's ptxas drops one of the
-// sign operations. The kernel tests detect it.
+// The result is a 32-bit register: where two 16-bit results are rounded and lose their signs, CUDA 13.0's ptxas drops
+// one of the sign operations. The kernel tests detect it.
 __device__ inline u16 float16_of_float32(f32 value) {
   u32 result;
 #if __CUDA_ARCH__ >= 800
@@ -103,7 +104,7 @@ __device__ inline u16 float16_of_float32(f32 value) {
 }
 #else
 inline constexpr bool kConvertsFloat16 = false;
-f32 float32_of_float16(u16 bits);  // neither is called, nor defined
+f32 float32_of_float16(u16 bits);  // neither is called or defined
 u16 float16_of_float32(f32 value);
 #endif
 

@@ -9,8 +9,8 @@ namespace {
 constinit std::mutex g_mutex;
 constinit const ForkHooks* g_hooks = nullptr;  // guarded by the mutex
 
-// Registered when the library is loaded, before any thread can hold the mutex. If that fails, for want of memory, a
-// fork in the midst of the first call may leave a child that waits for ever; nothing else changes.
+// Registered when the library is loaded, before any thread can hold the mutex. If registration runs out of memory, a
+// fork during the first call may leave a child that waits forever; nothing else changes.
 [[maybe_unused]] const int g_registered = pthread_atfork(
     [] {
       g_mutex.lock();

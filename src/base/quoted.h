@@ -64,7 +64,8 @@ inline constexpr std::size_t kMostQuotedBytes = 64;  // bytes of a name that a m
   return name.empty() ? text : text.append(" ").append(quoted(name));
 }
 
-// The part of a caller's text that `quoted` examines: a name may be endless, and is copied if it must outlive the call.
+// The part of a caller's text that `quoted` examines: the text may be arbitrarily long, and it is copied if it must
+// outlive the call.
 [[nodiscard]] inline std::string name_of(const char* given) {
   return given == nullptr ? std::string() : std::string(given, strnlen(given, kMostQuotedBytes + 4));
 }

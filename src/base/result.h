@@ -15,7 +15,7 @@ enum class ErrorKind {
   unsupported,       // a valid call for a feature that is not built
   out_of_memory,
   device,       // a device failed or is unavailable
-  interrupted,  // the caller ended it
+  interrupted,  // the caller interrupted the call
   internal,     // a bug in this library
 };
 
@@ -58,7 +58,7 @@ using Status = Result<void>;
 
 }  // namespace anydml
 
-// Returns the error of `expression`, a Status, from the function if it has one.
+// If `expression`, a Status, is an error, returns that error from the enclosing function.
 #define ANYDML_TRY(expression)                                      \
   do {                                                              \
     if (const auto& anydml_status = (expression); !anydml_status) { \

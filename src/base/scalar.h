@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A number passed beside the tensors (an attribute of an operator), kept in its original form until the type of the
-// tensor is known. Standard library only, usable from host C++ and CUDA.
+// A number passed in addition to the tensors (an attribute of an operator), kept in its original form until the type of
+// the tensor is known. Standard library only, usable from host C++ and CUDA.
 #pragma once
 
 #include <limits>
@@ -50,7 +50,8 @@ class Scalar {
   template <class T>
   static constexpr T kMost = std::numeric_limits<T>::max();
 
-  // Integers beyond 2^53 are rounded here; in FLOAT16 they are infinities anyway.
+  // Integers beyond 2^53 are rounded here. FLOAT16, the only narrower type that gets here with an integer, turns them
+  // into infinities anyway.
   ANYDML_HOST_DEVICE constexpr f64 real() const {
     switch (kind_) {
       case Kind::integer:

@@ -11,14 +11,15 @@ namespace anydml {
 
 inline constexpr std::uint32_t kMaxRank = 8;
 inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
-// The most bytes that a tensor may reach or claim. No device addresses that much, and sums of many such sizes still fit
-// into 64 bits.
+// The most bytes that a tensor may address or request. No device has that much memory, and sums of many such sizes
+// still fit into 64 bits.
 inline constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 56;
 
 // "[3, 4]"
 [[nodiscard]] std::string shape_text(const std::int64_t* values, std::uint32_t rank);
 
-// The error in the number of elements; no value if it is kMaxElements at most. A size of 0 makes it 0.
+// The error message if there are more than kMaxElements elements; no value otherwise. A size of 0 means that there are
+// none.
 [[nodiscard]] std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes);
 
 }  // namespace anydml

@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-// Primitives: functions over Bits, and Literal, the type of C++'s literals that become such a number.
+// Primitives: functions over Bits, and Literal, the C++ floating-point type whose literals convert to this class.
 template <class Primitives>
 struct SuppliedFloat {
   using Bits = typename Primitives::Bits;
@@ -23,7 +23,7 @@ struct SuppliedFloat {
     return number;
   }
 
-  // A literal. The compiler computes its bits, so that the device needs no such type.
+  // From a literal. The compiler computes its bits, so the device need not support the type.
   template <class Number>
   requires std::is_same_v<Number, Literal>
   consteval SuppliedFloat(Number literal) : bits(__builtin_bit_cast(Bits, literal)) {}  // NOLINT: like the literal
@@ -33,11 +33,12 @@ struct SuppliedFloat {
             std::is_same_v<Number, double>)) consteval explicit SuppliedFloat(Number literal)
       : bits(__builtin_bit_cast(Bits, static_cast<Literal>(literal))) {}
 
-  // Conversions: rounded once to nearest even; to integers towards 0, of numbers in the integer's range.
+  // Conversions are rounded once to nearest even. Conversions to integers truncate, and the number must be in the
+  // integer's range.
   template <class Integer>
   requires std::is_integral_v<Integer>
   constexpr explicit SuppliedFloat(Integer value) {
-    if (__builtin_is_constant_evaluated() || __builtin_constant_p(value)) {  // the compiler's work too
+    if (__builtin_is_constant_evaluated() || __builtin_constant_p(value)) {  // the compiler can compute this as well
       bits = __builtin_bit_cast(Bits, static_cast<Literal>(value));
     } else if constexpr (sizeof(Integer) == 8) {
       bits = std::is_signed_v<Integer> ? Primitives::of_i64(static_cast<i64>(value))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The small files in which Linux describes the machine. They are read without C++ streams: a Python module that
-// contains its own copy of the standard library crashes in them if the process has another copy, which owns the
-// locales.
+// Reads the small files in which Linux describes the machine. It does not use C++ streams: a Python module that
+// contains its own copy of the standard library crashes in them if another copy in the process owns the locales.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +10,7 @@
 
 namespace anydml {
 
-// Everything that can be read; nothing if the file does not exist. May throw std::bad_alloc.
+// Returns everything that can be read, or an empty string if the file does not exist. May throw std::bad_alloc.
 [[nodiscard]] inline std::string read_text_file(const std::string& path) {
   struct Close {
     void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The addresses of one run, and which operands are present. A small number of them needs no allocation. Callers name
-// memory by pointers, which are numbers here: on most devices they are the addresses that programs use.
+// The addresses of one run, and which operands are present. A small number of them needs no allocation. Callers
+// identify memory by pointers, which are stored as numbers here: on most devices they are the addresses that programs
+// use.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace anydml {
   return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(number));
 }
 
-// The inputs, the outputs, the temporary.
+// The addresses of the inputs, the outputs and the temporary.
 class Addresses {
  public:
   explicit Addresses(std::size_t tensors) : many_(tensors >= kFew ? tensors + 1 : 0) {}

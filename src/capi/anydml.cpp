@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The public C functions: each turns its arguments into a request of the plan layer and hands the plan to a backend.
+// The public C functions: each converts its arguments into a request to the plan layer and passes the plan to a
+// backend.
 #include "anydml/anydml.h"
 
 #include <array>
@@ -29,7 +30,7 @@
 namespace anydml {
 namespace {
 
-// An operator has as many tensors as were passed, except for optional ones at the end that were left out.
+// There are as many tensors as were passed, except for optional ones at the end that were left out.
 void set_addresses(const Surface& surface, const Call& call, Addresses& addresses) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     addresses[i] = number_of(call.inputs[i].data);
@@ -74,7 +75,7 @@ struct Arguments {
   size_t attribute_count;
 };
 
-// The arguments as a call, once its arrays are known to be there.
+// Converts the arguments to a call, after checking that their arrays are present.
 Result<Call> read_call(const Arguments& given) {
   const auto op = choose_operator(given.op);
   ANYDML_TRY(op);
@@ -152,7 +153,7 @@ Status with_addresses(const char* function, const anydml_compiled* compiled, con
     return bad_call(function, "compiled is null; expected an object from anydml_compile");
   }
   const Surface& surface = compiled->surface;
-  // Absent tensors at the end may be left out, as they may where the operator is compiled.
+  // Absent tensors at the end may be left out, as when the operator is compiled.
   const auto check_count = [&](const void* array, std::size_t count, std::span<const OpTensor> tensors,
                                std::string_view what) -> Status {
     const std::size_t expected = tensors.size();
@@ -185,7 +186,7 @@ Status with_addresses(const char* function, const anydml_compiled* compiled, con
   return use(addresses);
 }
 
-// An operator whose tensors are parameters of a function of its own.
+// Runs an operator whose tensors are the parameters of a dedicated function.
 int run_binary(const facts::Operator& op, const anydml_tensor* a, const anydml_tensor* b,
                const anydml_tensor* out) noexcept {
   return boundary([&]() -> Status {
@@ -204,7 +205,8 @@ int run_binary(const facts::Operator& op, const anydml_tensor* a, const anydml_t
   });
 }
 
-// Found when the library is loaded: a static of the functions would be made under a lock that a fork can leave held.
+// Looked up when the library is loaded: a function-local static would be initialized under a lock that a fork can leave
+// held.
 const facts::Operator& g_modulus_floor = *facts::find_operator("ELEMENT_WISE_MODULUS_FLOOR");
 const facts::Operator& g_modulus_truncate = *facts::find_operator("ELEMENT_WISE_MODULUS_TRUNCATE");
 
@@ -217,7 +219,7 @@ extern "C" __attribute__((visibility("default"))) const anydml::CoreTable* anydm
       .device_count =
           [] {
             const auto count = static_cast<std::uint32_t>(anydml_device_count());
-            if (count == 0 && !anydml::log_enabled(anydml::LogLevel::error)) {  // otherwise the log has it
+            if (count == 0 && !anydml::log_enabled(anydml::LogLevel::error)) {  // otherwise the log shows it
               anydml::log_failure(anydml::last_error());
             }
             return count;
@@ -288,7 +290,7 @@ int anydml_set_interrupt(anydml_interrupt_function function, void* context) {
   return ANYDML_OK;
 }
 
-// The views below are made from literals, so they end in a null character.
+// The views below are created from literals, so they end in a null character.
 const char* anydml_type_name(anydml_type type) { return anydml::type_name(static_cast<anydml::DataType>(type)).data(); }
 
 size_t anydml_type_size(anydml_type type) { return anydml::element_size(static_cast<anydml::DataType>(type)); }

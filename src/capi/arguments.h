@@ -15,7 +15,7 @@ namespace anydml {
 // "who: text".
 [[nodiscard]] Error bad_call(std::string_view who, std::string_view text);
 
-// anydml_device is never defined: the public handle is a Device under the name that C knows.
+// anydml_device is never defined: the public handle is a Device under its C name.
 [[nodiscard]] inline const anydml_device* to_public(const Device* device) {
   return reinterpret_cast<const anydml_device*>(device);
 }
@@ -26,11 +26,11 @@ namespace anydml {
 // Looks up a name that may be null or wrong.
 [[nodiscard]] Result<const facts::Operator*> choose_operator(const char* name);
 
-// An array, which may be null only if it has no entries.
+// Checks an array, which may be null only if it has no elements.
 [[nodiscard]] Status check_array(std::string_view who, std::string_view name, const void* array, std::size_t count,
                                  std::string_view of);
 
-// The operator that a call describes, checked.
+// Checks the operator that a call describes.
 [[nodiscard]] Result<OpDesc> check(const Call& call);
 
 }  // namespace anydml

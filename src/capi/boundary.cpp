@@ -16,14 +16,14 @@ struct Message {
   char text[1024];
 };
 
-// What anydml_last_error gives: text of the thread's own, or one of the constants here. A pointer and no more lies in
-// thread-local storage: the library's part of it exists for every thread from the start (-ftls-model=initial-exec),
-// and there is not much of that. A larger part glibc would allocate at the first use, and end the process where there
-// is no memory.
+// The string that anydml_last_error returns: the thread's own text, or one of the constants here. Only pointers are in
+// thread-local storage, because the library's part of it exists for every thread from the start
+// (-ftls-model=initial-exec), and such storage is scarce. glibc would allocate a larger part at the first use, and end
+// the process if there is no memory.
 constinit thread_local const char* t_last_error = "";
 constinit thread_local Message* t_message = nullptr;
 
-// Frees a thread's text at its end. A call after that makes another.
+// Frees a thread's text when the thread ends. A later call allocates another one.
 const std::optional<pthread_key_t> g_end_of_thread = [] {
   pthread_key_t key{};
   const int failed = pthread_key_create(&key, [](void* message) {
@@ -51,7 +51,7 @@ Message* message_of_thread() noexcept {
 const char* keep_last_error(const char* message) noexcept {
   Message* const own = message_of_thread();
   if (own == nullptr) {
-    t_last_error = "out of memory: the call failed, and there was no memory to say why";
+    t_last_error = "out of memory: the call failed, and there was no memory for an error message";
     return message;
   }
   std::snprintf(own->text, sizeof(own->text), "%s", message);

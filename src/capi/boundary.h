@@ -11,12 +11,12 @@
 
 namespace anydml {
 
-// Keeps the message for this thread, and returns the text to log. If there is no memory to keep it, it keeps a constant
-// that says so.
+// Stores the message for this thread, and returns the text to log. If there is no memory for the message, it stores a
+// constant that says so.
 const char* keep_last_error(const char* message) noexcept;
-// Keeps the message and logs it. Returns whether the log showed it.
+// Stores the message and logs it. Returns whether the log showed it.
 bool set_last_error(const char* message) noexcept;
-// The message of a failed allocation. It needs no memory.
+// Sets the message for a failed allocation, without allocating.
 void set_out_of_memory() noexcept;
 [[nodiscard]] const char* last_error() noexcept;
 

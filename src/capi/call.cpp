@@ -17,12 +17,12 @@ namespace anydml {
 namespace {
 
 constexpr std::size_t kMostAttributes = 64;      // more than any operator has
-constexpr std::uint32_t kMostNumbers = 1 << 20;  // in an array
+constexpr std::uint32_t kMostNumbers = 1 << 20;  // elements of an array
 constexpr int kMostNested = 4;
 
 Error wrong(const facts::Operator& op, std::string text) { return invalid({op.name, {}}, std::move(text)); }
 
-// The operator's attributes, for messages. Counts go with their arrays.
+// The operator's attributes, for messages. Lengths are left out, because arrays imply them.
 std::string attribute_names(const facts::Operator& op) {
   std::string text;
   bool scale_bias = false;
@@ -40,7 +40,7 @@ std::string attribute_names(const facts::Operator& op) {
   return text.empty() ? "no attributes" : text;
 }
 
-// The field that an attribute's name means, and which of a ScaleBias's two numbers.
+// The field that an attribute's name refers to, and which of a ScaleBias's two numbers.
 struct Named {
   std::size_t field;
   std::size_t number;
@@ -95,15 +95,15 @@ class Reader {
 
   Status take_attributes(std::span<const anydml_attribute> given) {
     if (given.size() > kMostAttributes) {
-      return wrong(op_, format_text("the number of attributes is {}; no operator takes so many", given.size()));
+      return wrong(op_, format_text("the number of attributes is {}; no operator has that many", given.size()));
     }
     for (std::size_t i = 0; i < given.size(); ++i) {
       ANYDML_TRY(check_form(given[i], i));
     }
-    // First the unknown: a misspelt one is better told so than called missing.
+    // Unknown names first: a misspelled attribute should not be reported as missing.
     for (const anydml_attribute& attribute : given) {
       if (!find_field(op_, attribute.name)) {
-        return wrong(op_, format_text("attribute '{:.64}' is not one of this operator's; it takes {}", attribute.name,
+        return wrong(op_, format_text("attribute '{:.64}' is unknown; this operator takes {}", attribute.name,
                                       attribute_names(op_)));
       }
     }
@@ -119,7 +119,8 @@ class Reader {
     return check_scale_bias(given);
   }
 
-  // The tensors of one direction, in the order of their fields. An array gets the tensors that the other fields leave.
+  // The tensors of one direction, in the order of their fields. An array gets the tensors that the other fields do not
+  // use.
   Status take_tensors(std::span<const anydml_tensor> given, bool outputs) {
     const auto wanted = outputs ? facts::is_output : facts::is_input;
     std::size_t fixed = 0;
@@ -157,7 +158,7 @@ class Reader {
     return {};
   }
 
-  // What may be left out because something else says it, and what may not be.
+  // Fills in fields that may be left out because others imply them, and reports missing ones.
   Status complete() {
     for (std::size_t i = 0; i < op_.fields.size(); ++i) {
       const facts::Field& field = op_.fields[i];
@@ -183,7 +184,7 @@ class Reader {
     return wrong(op_, format_text("attribute {:.64}: {}", given.name, text));
   }
 
-  // What can be said of an attribute without knowing whose it is.
+  // Checks the parts of an attribute that do not depend on its field.
   [[nodiscard]] Status check_form(const anydml_attribute& given, std::size_t i) const {
     if (given.name == nullptr) {
       return wrong(op_, format_text("attributes[{}].name is null; expected the name of an attribute", i));
@@ -285,7 +286,7 @@ class Reader {
                                                      number_text(number), *expected)));
   }
 
-  // Numbers that become elements, once the output's type is known.
+  // Checks numbers that become elements, once the output's type is known.
   [[nodiscard]] Status check_elements() const {
     const std::size_t union_type = schema::union_type_field(op_);
     const bool has_union = union_type != schema::kNoField && !described_.arguments[union_type].numbers.empty();
@@ -321,7 +322,7 @@ class Reader {
 
   Status take_operators(const anydml_attribute& given, const facts::Field& field, schema::Argument& argument) {
     if (depth_ == kMostNested) {
-      return wrong_attribute(given, "holds operators within operators; expected one without any");
+      return wrong_attribute(given, "contains nested operators; expected an operator without any");
     }
     const bool array = field.count_field >= 0;
     for (std::uint32_t i = 0; i < (array ? given.count : 1); ++i) {
@@ -344,13 +345,12 @@ class Reader {
     return array ? take_count(given, static_cast<std::size_t>(field.count_field)) : Status();
   }
 
-  // Arrays that share a count must agree on it.
+  // Arrays that share a length field must agree on it.
   Status take_count(const anydml_attribute& given, std::size_t field) {
     const schema::Argument& argument = described_.arguments[field];
     if (argument.present && argument.numbers.front().as<u64>() != given.count) {
-      return wrong_attribute(given,
-                             format_text("count is {}; expected {}, as many as the others of {} have", given.count,
-                                         argument.numbers.front().as<u64>(), op_.fields[field].name));
+      return wrong_attribute(given, format_text("count is {}; expected {}, as in the other arrays of {}", given.count,
+                                                argument.numbers.front().as<u64>(), op_.fields[field].name));
     }
     set_count(field, given.count);
     return {};
@@ -370,7 +370,7 @@ class Reader {
     argument.present = true;
     tensor.type = given.type & ~std::uint32_t{facts::is_input(kind) ? ANYDML_CONSTANT : 0U};
     tensor.rank = static_cast<std::uint32_t>(given.rank);
-    tensor.has_sizes = given.sizes != nullptr || given.rank == 0;  // a scalar has none to point to
+    tensor.has_sizes = given.sizes != nullptr || given.rank == 0;  // a scalar has no sizes to point to
     tensor.has_strides = given.strides != nullptr;
     if (given.rank > 0 && given.rank <= static_cast<std::int32_t>(kMaxRank)) {
       std::copy_n(given.sizes, tensor.has_sizes ? given.rank : 0, tensor.sizes);
@@ -405,7 +405,7 @@ class Reader {
   schema::Described described_;
 };
 
-// The attributes' part of the key. Arrays, names and operators are too long for it.
+// Adds the attributes to the key. Arrays, names and operators are too long for it.
 bool add_attributes(const Call& call, CallKey& key) {
   if (call.attributes.size() > kMostAttributes) {
     return false;
@@ -416,7 +416,7 @@ bool add_attributes(const Call& call, CallKey& key) {
       return false;
     }
     const std::uint64_t number = 4 * named->field + named->number;
-    if (!key.add(number << 32 | given.type) || !key.add(given.value.u64)) {  // the bits, whichever type they are of
+    if (!key.add(number << 32 | given.type) || !key.add(given.value.u64)) {  // the bits, whatever their type
       return false;
     }
   }

@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-// The arguments that describe an operator, whether to run it or to compile it.
+// The arguments that describe an operator to run or to compile.
 struct Call {
   const facts::Operator* op;
   std::span<const anydml_tensor> inputs;
@@ -19,17 +19,17 @@ struct Call {
   std::span<const anydml_attribute> attributes;
 };
 
-// Whether an optional tensor is present.
+// Whether an optional tensor is absent.
 [[nodiscard]] inline bool is_absent(const anydml_tensor& tensor) { return tensor.type == ANYDML_NONE; }
 
 [[nodiscard]] Result<schema::Described> describe(const Call& call);
 
-// The type of an anydml_attribute that fits the field most directly.
+// The type of an anydml_attribute that best fits the field.
 [[nodiscard]] std::uint32_t attribute_type(const facts::Field& field);
-// Whether an attribute may be left out: DirectML says so, or another argument determines it.
+// Whether an attribute may be left out: DirectML makes it optional, or another argument determines it.
 [[nodiscard]] bool is_optional_attribute(const facts::Operator& op, std::size_t field);
 
-// False if the call is wrong, which another function reports, or too long to be remembered.
+// Returns false if the call is invalid, which another function reports, or too long to be remembered.
 [[nodiscard]] bool make_key(const anydml_device* wanted, const Call& call, CallKey& key);
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The compiled object that the C API hands out: an operator or a graph.
+// The compiled object that the C API returns: an operator or a graph.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ struct Surface {
   return invalid({surface.label, tensor.name}, std::move(text));
 }
 
-// The parts that only a graph has.
+// The members that only a graph has.
 struct CompiledGraph {
   std::vector<std::string> names;  // of its tensors
   std::vector<OpTensor> tensors;
@@ -39,8 +39,8 @@ struct CompiledGraph {
   std::size_t steps = 0;
   std::shared_ptr<DeviceMemory> persistent;  // the folded values
   std::shared_ptr<DeviceMemory> constants;
-  std::vector<DeviceAddress> shared;                // of memory that other graphs use too, and
-  std::vector<std::shared_ptr<DeviceMemory>> held;  // the owners that keep this memory alive
+  std::vector<DeviceAddress> shared;                // the addresses of memory that other graphs use too
+  std::vector<std::shared_ptr<DeviceMemory>> held;  // the owners that keep it alive
 };
 
 }  // namespace anydml
@@ -53,7 +53,7 @@ struct anydml_compiled {
     std::byte* pointer;  // of the element at index 0
   };
 
-  anydml::Surface surface;  // of one of these two
+  anydml::Surface surface;  // refers to one of these two
   std::shared_ptr<const anydml::OpDesc> desc;
   std::optional<anydml::CompiledGraph> graph;
   const anydml::Device* device = nullptr;

@@ -44,7 +44,7 @@ class ElementCopy {
 
 namespace {
 
-// The same on the CPU and at once: the bytes between elements are neither ours to read nor to write.
+// The same on the CPU, synchronously: bytes between elements are not ours to read or write.
 Status copy_elements(std::string_view label, const TensorDesc& from_tensor, const void* from,
                      const TensorDesc& to_tensor, void* to) {
   const auto cpu = cpu_device();
@@ -90,7 +90,7 @@ Result<std::uint64_t> Copies::place(std::uint64_t before) {
   }
   if (!bytes) {
     return Error{ErrorKind::out_of_memory,
-                 format_text("{}: the tensors reach over more bytes in all than 64 bits count", outside_.label)};
+                 format_text("{}: the tensors span more bytes in total than 64 bits can count", outside_.label)};
   }
   return *bytes;
 }
@@ -136,8 +136,8 @@ Status Copies::spread(const Addresses& addresses) const {
   return {};
 }
 
-// Whether the input lies in its copy as it does outside, and bytes can be copied. Otherwise the copy is packed: the
-// elements are gathered by the device where it reaches them, and by the CPU where it does not.
+// If the input has the same layout in its copy, bytes are copied. Otherwise the copy is packed: the device gathers the
+// elements if it can reach them, and otherwise the CPU does.
 Status Copies::bring_input(Run& run, std::size_t i, const std::byte* from, const Temporary& memory) {
   const OpTensor& outside = outside_.tensors[i];
   const OpTensor& inside = inside_.tensors[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operands that a run copies: because the device does not reach them, or because an output would be written over them.
+// Operands that a run copies, because the device cannot reach them or because an output would overwrite them.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ namespace anydml {
 
 [[nodiscard]] inline std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
-// Each element of a tensor once: an element repeated by a stride of 0 counts once.
+// The tensor with each element once: dimensions with a stride of 0 have size 1.
 [[nodiscard]] TensorDesc without_repeats(TensorDesc tensor);
 
-// The address that the device's programs use for the element at index 0, if they reach the tensor.
+// The address of the element at index 0 for the device's programs, if they can reach the tensor.
 [[nodiscard]] std::optional<DeviceAddress> address_on(const Device& device, const std::byte* pointer, Reach reach);
 
-// A device's program that copies the elements of one tensor to the places of another.
+// A device program that copies the elements of one tensor to the locations of another.
 class ElementCopy;
 
 // Operands that are copied, with their locations in one block of memory after the program's own.
@@ -33,13 +33,13 @@ class Copies {
   Copies(const Copies&) = delete;
   Copies& operator=(const Copies&) = delete;
 
-  // All of it, each operand at a multiple of what any kernel asks for.
+  // Returns the total size, with each operand aligned for any kernel.
   [[nodiscard]] Result<std::uint64_t> place(std::uint64_t before);
-  // The inputs, and where the operands are from then on.
+  // Copies the inputs in, and sets the operands' addresses for the run.
   Status bring(Run& run, const Addresses& addresses, const Temporary& memory, Addresses& inside);
-  // The outputs: those with gaps to memory of our own first.
+  // Copies the outputs back: those with gaps go to our own memory first.
   Status take_back(Run& run, const Addresses& addresses, const Temporary& memory);
-  // When the work is done.
+  // Writes the outputs with gaps to their final locations, once the work is done.
   Status spread(const Addresses& addresses) const;
 
  private:
@@ -50,8 +50,8 @@ class Copies {
   const Surface& inside_;
   const OperandSet& copied_;
   std::vector<std::uint64_t> offsets_;
-  std::vector<std::unique_ptr<std::byte[]>> staged_;    // in the CPU's memory, without gaps
-  std::vector<std::unique_ptr<ElementCopy>> gathered_;  // programs that are at work
+  std::vector<std::unique_ptr<std::byte[]>> staged_;    // in the CPU's memory, packed
+  std::vector<std::unique_ptr<ElementCopy>> gathered_;  // programs that are running
 };
 
 }  // namespace anydml

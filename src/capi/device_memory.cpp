@@ -57,7 +57,7 @@ Result<std::shared_ptr<DeviceMemory>> DeviceMemory::wrap(const Device& device, s
   return made;
 }
 
-// Reserves addresses and makes them known, unless the device's own address serves.
+// Reserves addresses and registers them, unless the device's own address can be used.
 Status DeviceMemory::name(std::string_view label) {
   if (device_.info.shares_addresses != 0) {
     pointer_ = reinterpret_cast<std::byte*>(block_.address);
@@ -68,7 +68,8 @@ Status DeviceMemory::name(std::string_view label) {
   void* const reserved =
       whole ? mmap(nullptr, *whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
   if (reserved == MAP_FAILED) {
-    return Error{ErrorKind::out_of_memory, format_text("{}: the process has no range of {} addresses", label, bytes_)};
+    return Error{ErrorKind::out_of_memory,
+                 format_text("{}: no free range of {} addresses is left in the process", label, bytes_)};
   }
   pointer_ = static_cast<std::byte*>(reserved);
   reserved_bytes_ = *whole;
@@ -113,7 +114,7 @@ std::optional<NamedMemory::Found> NamedMemory::find(const void* pointer) const {
 Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint64_t offset, void* data,
                   std::uint64_t bytes, bool to_memory) {
   if (offset > memory.bytes() || bytes > memory.bytes() - offset) {
-    return bad_call(label, format_text("{} byte{} from byte {} on {} asked for; the memory has {}", bytes,
+    return bad_call(label, format_text("{} byte{} from byte {} on {} requested; the memory has {}", bytes,
                                        bytes == 1 ? "" : "s", offset, bytes == 1 ? "is" : "are", memory.bytes()));
   }
   if (bytes == 0) {
@@ -124,7 +125,7 @@ Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint6
                                        bytes, bytes == 1 ? "" : "s"));
   }
   Run run(memory.device(), label);
-  // After the work of callers that name no stream, where the device's API has streams.
+  // If the device's API has streams, the copy comes after the work of callers that name no stream.
   ANYDML_TRY(memory.device().backend->create_queue_on != nullptr ? run.begin_on(nullptr) : run.begin());
   ANYDML_TRY(to_memory ? run.copy(memory.place(offset), place_at(data), bytes)
                        : run.copy(place_at(data), memory.place(offset), bytes));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Memory of a device that lives as long as it is held, and the pointers that name it. Tensors name their memory by
-// pointers. On a device that shares the process's addresses, the pointer is the address. On any other device memory
-// that callers may name gets a range of addresses of its own, which nothing else has and which nobody can read: it
-// stands for the bytes in calls, and an access by mistake ends the program instead of reading something else.
+// Memory of a device, owned by shared pointers, and the pointers that name it. Tensors identify their memory by
+// pointers. On a device that shares the process's addresses, the pointer is the address. On other devices, memory that
+// callers may name gets its own range of addresses, which is never mapped: it identifies the bytes in calls, and an
+// accidental access ends the program instead of reading something else.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ struct Device;
 class DeviceMemory {
  public:
   enum class Named : std::uint8_t { no, yes };
-  // kind: what the memory is for. Buffers hold zeros.
+  // kind: the purpose of the memory. Buffers contain zeros.
   static Result<std::shared_ptr<DeviceMemory>> allocate(const Device& device, std::string_view label,
                                                         std::uint64_t bytes, Named named,
                                                         MemoryKind kind = MemoryKind::temporary);
-  // The CPU's memory, or memory that the device reaches at its address; it stays the caller's.
+  // Wraps the CPU's memory, or memory that the device can reach at its address. The caller keeps ownership.
   static Result<std::shared_ptr<DeviceMemory>> wrap(const Device& device, std::string_view label, void* host,
                                                     std::uint64_t bytes);
   DeviceMemory(const DeviceMemory&) = delete;
@@ -42,7 +42,7 @@ class DeviceMemory {
     return block_.handle != nullptr ? MemoryPlace{block_.handle, offset}
                                     : MemoryPlace{nullptr, block_.address + offset};
   }
-  // By which tensors name the first byte; null if it was not asked for.
+  // The pointer to the first byte in tensors; null if none was requested.
   [[nodiscard]] std::byte* pointer() const { return pointer_; }
 
  private:
@@ -79,11 +79,11 @@ class NamedMemory {
   std::map<std::uintptr_t, const DeviceMemory*> memory_;  // by the first byte's pointer
 };
 
-// Copies between the memory and the CPU's, and returns when that is done. to_memory: the direction.
+// Copies between this memory and the CPU's, and returns when the copy is complete. to_memory: the direction.
 [[nodiscard]] Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint64_t offset, void* data,
                                 std::uint64_t bytes, bool to_memory);
 
-// The place for copies that a caller's pointer means: memory of the device's, or the CPU's.
+// The location of a caller's pointer for copies: memory of the device, or the CPU's.
 [[nodiscard]] MemoryPlace place_of(const Device& device, const void* pointer);
 
 }  // namespace anydml

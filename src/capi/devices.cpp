@@ -22,10 +22,10 @@
 namespace anydml {
 namespace {
 
-// Every device of the process, in the order users see them.
+// Every device of the process, in the order that users see.
 struct DeviceList {
   std::vector<const Device*> devices;
-  std::vector<std::string> notes;  // why some that users may ask for are not there
+  std::vector<std::string> notes;  // why some devices that users may request are unavailable
 };
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
@@ -39,7 +39,8 @@ bool same_ignoring_case(std::string_view a, std::string_view b) {
   return a.size() == b.size() && contains_ignoring_case(a, b);
 }
 
-// By exact name first, so that "cpu" never means a description with those letters in it; then "cuda" for "cuda:0".
+// Compares exact names first, so that "cpu" never matches a description that contains these letters; then "cuda"
+// matches "cuda:0".
 std::vector<const Device*>::const_iterator search(const std::vector<const Device*>& devices, std::string_view name) {
   const auto first = [&](const auto& fits) { return std::ranges::find_if(devices, fits); };
   auto found = first([name](const Device* device) { return same_ignoring_case(device->info.name, name); });
@@ -68,7 +69,7 @@ Error no_such_device(std::string_view wanted_by, std::string_view name, const De
                       known, why)};
 }
 
-// As anydml_set_threads was told; 0: as the settings say.
+// The number passed to anydml_set_threads; 0: use the settings.
 std::atomic<std::uint32_t> g_threads = 0;
 
 // Never closed: threads may outlive main.
@@ -92,7 +93,7 @@ Result<const Device*> open_device(const BackendTable& table, std::uint32_t index
   return device.release();
 }
 
-const Device* g_cpu = nullptr;  // under the process mutex
+const Device* g_cpu = nullptr;  // guarded by the process mutex
 
 Result<const Device*> open_cpu() {
   const std::scoped_lock lock(process_mutex());
@@ -109,16 +110,16 @@ Result<const Device*> open_cpu() {
   return g_cpu;
 }
 
-// The lock under which plugins are looked for. It is not the process's: a fork takes that one, and a plugin may fork
-// (CUDA starts a helper where its kernel module is not loaded) or wait for a thread that does.
+// The lock for loading plugins. It is not the process mutex: a fork locks that one, and a plugin may fork (CUDA starts
+// a helper if its kernel module is not loaded) or wait for a thread that does.
 std::mutex g_probe_mutex;
 std::atomic<bool> g_probing = false;
 std::atomic<bool> g_forked_in_probe = false;
 
-// A child that was forked in the midst of it has no thread to end it, and what the plugins had locked stays locked: it
-// does without them.
+// A child that was forked during the loading has no thread to complete it, and locks held by the plugins stay locked.
+// The child does without plugins.
 [[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, [] {
-  new (&g_probe_mutex) std::mutex;  // always: it may have been taken a moment before the flag was set
+  new (&g_probe_mutex) std::mutex;  // always: it may have been locked just before the flag was set
   if (g_probing.exchange(false)) {
     g_forked_in_probe = true;
   }
@@ -144,7 +145,8 @@ Result<Plugins> plugins_of(const Environment& settings) {
   return none;
 }
 
-// Under a ProbeLock. A device of a plugin that fails is a note: the others are there all the same.
+// Called under a ProbeLock. If a plugin's device fails, the reason becomes a note, and the other devices remain
+// available.
 Result<std::unique_ptr<DeviceList>> open_devices() {
   const auto cpu = open_cpu();
   ANYDML_TRY(cpu);
@@ -203,7 +205,7 @@ Result<const std::vector<const Device*>*> devices() {
 Result<const Device*> cpu_device() { return open_cpu(); }
 
 Status set_threads(std::uint32_t count) {
-  constexpr std::uint32_t kMost = 1024;  // as for ANYDML_THREADS
+  constexpr std::uint32_t kMost = 1024;  // the same limit as for ANYDML_THREADS
   const auto wrong = [](std::string text) {
     return Error{ErrorKind::invalid_argument, "anydml_set_threads: " + std::move(text)};
   };
@@ -213,7 +215,7 @@ Status set_threads(std::uint32_t count) {
   const std::scoped_lock lock(process_mutex());
   if (g_cpu != nullptr && g_cpu->info.threads != count) {
     return wrong(
-        format_text("count is {}, and the CPU device is at work with {}; expected the call before the first "
+        format_text("count is {}, but the CPU device already runs with {}; expected the call before the first "
                     "one that uses a device",
                     count, g_cpu->info.threads));
   }
@@ -263,7 +265,7 @@ Result<BackendQueue*> Device::take_queue() const {
       queues.pop_back();
       return queue;
     }
-    reserve_total(queues, ++queue_count);  // so that to give one back cannot fail
+    reserve_total(queues, ++queue_count);  // so that returning a queue cannot fail
   }
   BackendQueue* queue = nullptr;
   ANYDML_TRY(from_backend("opening a queue", *backend, backend->create_queue(handle, &queue)));

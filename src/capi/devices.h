@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The devices of this process: those of every backend, in the order that users see. Only this file has such state.
+// The devices of this process, from every backend, in the order that users see. Only this file has such state.
 #pragma once
 
 #include <mutex>
@@ -19,28 +19,28 @@ struct Device {
   BackendDevice* handle = nullptr;
   BackendDeviceInfo info = {};
   anydml_device_info public_info = {};  // its strings belong to info
-  CoreDevice core = {};                 // the device as the shells see it
+  CoreDevice core = {};                 // the device as the other libraries see it
 
   // Queues for calls that return when their work is done. One call at a time uses each queue, except on a device that
   // works synchronously.
   Result<BackendQueue*> take_queue() const;
   void give_queue_back(BackendQueue* queue) const noexcept;
 
-  mutable NamedMemory named;  // of a device that does not share addresses
+  mutable NamedMemory named;  // for a device that does not share addresses
 
-  BackendQueue* shared_queue = nullptr;  // of a device that is not asynchronous
+  BackendQueue* shared_queue = nullptr;  // for a device that is not asynchronous
   mutable std::mutex queues_mutex;
   mutable std::vector<BackendQueue*> queues;
   mutable std::size_t queue_count = 0;
 };
 
-// Opened at the first call, with the default first, and the same from then on. A failure for lack of memory is
-// forgotten, so that a later call may succeed; a failure in the environment is permanent.
+// Opened at the first call, with the default first, and the same from then on. An out-of-memory failure is not
+// remembered, so a later call may succeed; an invalid environment is permanent.
 Result<const std::vector<const Device*>*> devices();
 
 Result<const Device*> cpu_device();
 
-// For the CPU device, before it is opened; after that it is an error, unless the number is the same.
+// Sets the threads of the CPU device before it is opened. Afterwards this is an error, unless the number is the same.
 Status set_threads(std::uint32_t count);
 
 // The default device. If the settings make it the CPU, no plugin is loaded.

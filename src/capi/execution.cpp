@@ -16,11 +16,11 @@
 namespace anydml {
 namespace {
 
-// Every element's address must exist; an empty tensor has none.
+// Every element must have a valid address; an empty tensor needs none.
 Status check_addresses(const Surface& surface, const Addresses& addresses) {
   for (std::size_t i = 0; i < surface.tensors.size() && !surface.empty; ++i) {
     const OpTensor& tensor = surface.tensors[i];
-    if (tensor.reach.first == tensor.reach.end) {  // absent, or without an element
+    if (tensor.reach.first == tensor.reach.end) {  // absent or empty
       continue;
     }
     if (addresses[i] == 0) {
@@ -30,7 +30,7 @@ Status check_addresses(const Surface& surface, const Addresses& addresses) {
     if (address + static_cast<std::uintptr_t>(tensor.reach.first) > address ||
         address + static_cast<std::uintptr_t>(tensor.reach.end) < address) {
       return invalid(surface, tensor,
-                     format_text("strides {} with sizes {} reach past the end of the address space",
+                     format_text("strides {} with sizes {} extend past the end of the address space",
                                  shape_text(tensor.tensor.strides, tensor.tensor.rank),
                                  shape_text(tensor.tensor.sizes, tensor.tensor.rank)));
     }
@@ -58,7 +58,7 @@ std::size_t find_sharing_output(const Surface& surface, const Addresses& address
                  format_text("overlaps {}; expected memory of its own", surface.tensors[one].name));
 }
 
-// Cold, like the other paths for many tensors: nearly all calls have few, and their code stays in one piece.
+// Cold, like the other paths for many tensors: nearly all calls have few, and their code stays together.
 [[gnu::cold]] Status check_many_outputs(const Surface& surface, const Addresses& addresses) {
   std::vector<TensorAt> outputs;
   outputs.reserve(surface.tensors.size() - surface.input_count);
@@ -77,7 +77,7 @@ std::size_t find_sharing_output(const Surface& surface, const Addresses& address
   return {};
 }
 
-// Two outputs must not share memory: which of them would be there in the end?
+// Two outputs must not share memory, because their results would overwrite each other.
 Status check_outputs(const Surface& surface, const Addresses& addresses) {
   if (surface.tensors.size() - surface.input_count > kFewRanges) {
     return check_many_outputs(surface, addresses);
@@ -108,7 +108,7 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
   }
 }
 
-// Inputs of a graph that share memory with an output: a graph may read any byte between an input's first and last.
+// Adds inputs of a graph that share memory with an output: a graph may read any byte between an input's first and last.
 void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
   if (surface.tensors.size() > kFewRanges) {
     return add_conflicting_inputs(surface, addresses, operands);
@@ -122,7 +122,7 @@ void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, 
   }
 }
 
-// Operands in the CPU's memory, which the device does not reach.
+// Adds operands in the CPU's memory that the device cannot reach.
 Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& operands) {
   const Device& device = *compiled.device;
   const Surface& surface = compiled.surface;
@@ -164,8 +164,8 @@ Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses
   return {};
 }
 
-// The operands that are copied to memory of the device's for a run over these addresses. First: because the device does
-// not reach them.
+// Finds the operands that are copied to the device's memory for a run over these addresses. First, those that the
+// device cannot reach.
 Result<OperandSet> find_unreached(const anydml_compiled& compiled, const Addresses& addresses) {
   const Surface& surface = compiled.surface;
   ANYDML_TRY(check_addresses(surface, addresses));
@@ -175,7 +175,7 @@ Result<OperandSet> find_unreached(const anydml_compiled& compiled, const Address
   return copied;
 }
 
-// Inputs of an operator that share memory with an output in a way that it does not allow.
+// Adds inputs of an operator that share memory with an output in a way that the operator does not allow.
 void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& operands) {
   const OpDesc& desc = *compiled.desc;
   for (std::size_t i = 0; i < desc.input_count; ++i) {
@@ -196,7 +196,7 @@ void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& add
   }
 }
 
-// Then: because an output would be written over them.
+// Second, those that an output would overwrite.
 void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& copied) {
   if (compiled.graph) {
     add_overlapping_inputs(compiled.surface, addresses, copied);
@@ -205,14 +205,14 @@ void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, O
   }
 }
 
-// Whether most bytes of the tensor's reach are of no element: a copy of the reach would take a multiple of the memory,
-// and read bytes that are not the caller's to show us. Elements of four bits are not copied one by one.
+// Whether most bytes in the tensor's reach belong to no element: a copy of the whole reach would need several times the
+// memory, and read bytes that do not belong to the tensor. Four-bit elements are not copied one by one.
 bool is_sparse(const OpTensor& tensor) {
   return tensor.present && !is_four_bits(tensor.tensor.type) &&
          bytes_of(tensor.reach) / 2 > static_cast<std::uint64_t>(packed_bytes(without_repeats(tensor.tensor)));
 }
 
-// The same elements without gaps. Repeated elements stay repeated.
+// Packs the tensor. Repeated elements stay repeated.
 bool pack(OpTensor& tensor) {
   TensorDesc packed = without_repeats(tensor.tensor);
   if (!set_packed_strides(packed)) {
@@ -225,8 +225,8 @@ bool pack(OpTensor& tensor) {
   return true;
 }
 
-// An operator to run instead of the one that was compiled: the outputs that are copied lie without gaps in their
-// copies, and so do the inputs that are mostly gaps. Null: the one that was compiled can run.
+// An operator to run instead of the compiled one: outputs that are copied are packed in their copies, and so are inputs
+// that consist mostly of gaps. Null: the compiled one can run.
 Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& compiled, const OperandSet& copied) {
   if (compiled.graph) {
     return std::unique_ptr<anydml_compiled>();
@@ -248,7 +248,7 @@ Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& comp
   return compile(*compiled.device, std::move(desc));
 }
 
-// The addresses that programs use in place of the pointers, except for operands that are copied.
+// The addresses that programs use instead of the pointers, except for operands that are copied.
 [[gnu::cold]] Addresses on_device(const anydml_compiled& compiled, const OperandSet& copied, Addresses addresses) {
   for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
     const Reach reach = compiled.surface.tensors[i].reach;
@@ -259,7 +259,7 @@ Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& comp
   return addresses;
 }
 
-// Before the memory of a run goes, whichever way the function is left.
+// Finishes the run before its memory is released, however the function is left.
 class FinishBefore {
  public:
   explicit FinishBefore(Run& run) : run_(run) {}
@@ -271,8 +271,8 @@ class FinishBefore {
   Run& run_;
 };
 
-// Runs, and waits for it where it needs memory that only waiting frees. addresses: as callers name the operands;
-// reached: as programs name them, where an operand is not copied.
+// Runs, and waits if the run needs memory that can only be freed after waiting. addresses: the operands as callers name
+// them; reached: as programs name them, for operands that are not copied.
 Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& copied, const Addresses& addresses,
                 const Addresses& reached) {
   if (!copied.any() && compiled.temporary_bytes == 0) {
@@ -295,7 +295,7 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
     bytes = placed.value();
   }
   if (!copies) {
-    // Memory that is in the order of the queue's work needs no waiting.
+    // Memory that is allocated in the order of the queue's work needs no waiting.
     auto memory = run.memory_in_order(bytes);
     ANYDML_TRY(memory);
     if (memory.value()) {
@@ -326,7 +326,7 @@ Status run_at(Run& run, const anydml_compiled& compiled, const OperandSet& copie
              : run_with(run, compiled, copied, addresses, on_device(compiled, copied, addresses));
 }
 
-// Whether some operand is memory of the device's own, whose order its default stream knows.
+// Whether any operand is in the device's own memory, whose order the default stream determines.
 bool has_own_memory(const anydml_compiled& compiled, const OperandSet& copied) {
   for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
     if (compiled.surface.tensors[i].present && !copied.has(i)) {
@@ -347,7 +347,7 @@ Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
   if (!compiled.graph && compiled.persistent == nullptr) {
     return run(compiled.program.get(), addresses.data());
   }
-  // The slots of a graph's plan have its own memory after the temporary.
+  // In the slots of a graph's plan, the graph's own memory follows the temporary.
   const std::size_t count = compiled.surface.tensors.size() + 1;
   Addresses slots(count + 1 + (compiled.graph ? compiled.graph->shared.size() : 0));
   std::copy_n(addresses.data(), count, slots.data());
@@ -397,7 +397,7 @@ Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) 
   if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
     ANYDML_TRY(from_backend(label, *device.backend, temporary.allocate(bytes)));
   }
-  std::vector<DeviceAddress> slots(plans.slots());  // an input's slot is the beginning of its bytes here
+  std::vector<DeviceAddress> slots(plans.slots());  // an input's slot is the first of its bytes here
   std::vector<const DeviceMemory*> inputs(compiled.surface.input_count);
   for (const anydml_compiled::Constant& constant : compiled.constants) {
     inputs[constant.input] = constant.memory.get();
@@ -427,7 +427,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
   Graph graph = graph_of(compiled->desc);
   for (const ConstantInput& constant : constants) {
     if (constant.input < kept.input_count && kept.tensors[constant.input].present) {
-      // Its bytes begin with its first one in memory, wherever the element at index 0 is.
+      // Its bytes begin with the lowest address, wherever the element at index 0 is.
       graph.inputs[constant.input].owned = true;
       graph.nodes.front().sources[constant.input].offset = -kept.tensors[constant.input].reach.first;
     }

@@ -28,8 +28,8 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
 // Returns when the outputs are written.
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses);
 
-// Gives the work to a stream of the device's own kind and returns, unless the run needs temporary memory: for a copy of
-// an input, or between the steps of the plan.
+// Enqueues the work on a stream of the device's own API and returns, unless the run needs temporary memory: for a copy
+// of an input, or between the steps of the plan.
 Status run_on_stream(const anydml_compiled& compiled, BackendStream* stream, const Addresses& addresses);
 
 }  // namespace anydml

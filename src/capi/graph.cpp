@@ -31,7 +31,7 @@ Status check_place(const char* function, const char* name, const void* place) {
                           : bad_call(function, format_text("{} is null; expected a pointer to store the result", name));
 }
 
-// A call that makes one value of a tensor.
+// A call that creates one value from a tensor.
 template <class Add>
 int add_value(const char* function, anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value,
               Add add) noexcept {

@@ -22,12 +22,13 @@ constexpr std::size_t kMostValues = 0x7fffffff;
 
 constinit std::atomic<std::uint32_t> g_graphs = 0;
 
-// Found when the library is loaded: a static of a function would be made under a lock that a fork can leave held.
+// Looked up when the library is loaded: a function-local static would be initialized under a lock that a fork can leave
+// held.
 const facts::Operator& g_identity = *facts::find_operator("ELEMENT_WISE_IDENTITY");
 
 std::uint64_t bytes_of(const TensorDesc& tensor) { return static_cast<std::uint64_t>(reach_of(tensor).end); }
 
-// An empty value has a place too, so that everything that is read is somewhere.
+// An empty value gets one byte too, so that everything that is read has a location.
 Extent extent_of(const TensorDesc& tensor) {
   return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_alignment(tensor.type)};
 }
@@ -63,7 +64,8 @@ anydml_value GraphBuilder::add(const Value& value) {
 
 Result<TensorDesc> GraphBuilder::read(const std::string& name, const anydml_tensor& tensor) const {
   if (values_.size() >= kMostValues) {
-    return Error{ErrorKind::out_of_memory, format_text("graph: {}: the graph has as many values as it can", name)};
+    return Error{ErrorKind::out_of_memory,
+                 format_text("graph: {}: the graph has reached the maximum number of values", name)};
   }
   return make_tensor({kGraphLabel, name},
                      {.type = tensor.type, .rank = tensor.rank, .sizes = tensor.sizes, .strides = tensor.strides});
@@ -83,7 +85,7 @@ Result<TensorDesc> GraphBuilder::read_forward(const std::string& name, const any
 Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
   const auto made = read_forward(format_text("input {}", inputs_.size()), tensor);
   ANYDML_TRY(made);
-  reserve_more(graph_.inputs, 1);  // all of it, or nothing
+  reserve_more(graph_.inputs, 1);  // reserve everything first, so that a failure changes nothing
   reserve_more(inputs_, 1);
   reserve_more(values_, 1);
   graph_.inputs.push_back({.extent = extent_of(made.value())});
@@ -132,7 +134,7 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
   const TensorDesc& made = read_tensor.value();
   Value view{made, value.value()->source, value.value()->bytes};
   const Reach reach = reach_of(made);
-  if (reach.first == reach.end) {  // no element is anywhere
+  if (reach.first == reach.end) {  // the view has no elements
     return add(view);
   }
   if (is_four_bits(made.type)) {
@@ -143,7 +145,7 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
     }
     offset /= 2;
   }
-  const auto there = static_cast<std::int64_t>(view.bytes);  // of a tensor: 63 bits hold them
+  const auto there = static_cast<std::int64_t>(view.bytes);  // a tensor's bytes fit into 63 bits
   std::int64_t first = 0;
   std::int64_t end = 0;
   const bool counted =
@@ -155,8 +157,8 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
     return invalid(
         {kGraphLabel, "view"},
         format_text(
-            "{} with sizes {} and strides {} reaches over {}; expected the bytes 0 to {}, which the "
-            "value has",
+            "{} with sizes {} and strides {} covers {}; expected the bytes 0 to {}, the "
+            "extent of the value",
             type_name(made.type), shape_text(made.sizes, made.rank), shape_text(made.strides, made.rank),
             counted ? format_text("the bytes {} to {}", first, end) : std::string("more bytes than can be counted"),
             there));
@@ -174,7 +176,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
   if (const Status built = check_built(op); !built) {
     return in_node(built.error());
   }
-  std::vector<anydml_tensor> taken(inputs.size());  // an absent one is of the type ANYDML_NONE
+  std::vector<anydml_tensor> taken(inputs.size());  // absent inputs have the type ANYDML_NONE
   GraphNode made;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     made.sources.emplace_back();
@@ -200,7 +202,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
     made.outputs.push_back(output.present ? extent_of(output.tensor) : Extent{});
   }
   if (values_.size() + outputs.size() > kMostValues) {
-    return in_node({ErrorKind::out_of_memory, "the graph has as many values as it can"});
+    return in_node({ErrorKind::out_of_memory, "the graph has reached the maximum number of values"});
   }
   made.op = std::make_shared<const OpDesc>(std::move(desc.value()));
   reserve_more(values_, outputs.size());
@@ -235,7 +237,7 @@ Status GraphBuilder::add_output(anydml_value of) {
                                shape_text(value.tensor.strides, value.tensor.rank),
                                shape_text(value.tensor.sizes, value.tensor.rank)));
   }
-  if (!is_whole(value)) {  // an input, a constant, or a part of something
+  if (!is_whole(value)) {  // an input, a constant, or a part of a value
     anydml_tensor tensor = as_given(value.tensor);
     const auto strides = std::span(value.tensor.strides, value.tensor.rank);
     if (std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 0; })) {
@@ -278,7 +280,7 @@ void GraphBuilder::make_surface(const std::vector<bool>& used, anydml_compiled& 
 Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& device,
                                                                const CompileOptions& options) const {
   if (outputs_.empty()) {
-    return bad_call(kGraphLabel, "it has no output; expected one or more, which anydml_graph_add_output marks");
+    return bad_call(kGraphLabel, "it has no output; expected one or more from anydml_graph_add_output");
   }
   GraphMemory memory(graph_, constants_, device, shared_.get());
   CompileOptions sharing = options;

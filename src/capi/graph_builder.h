@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A graph that grows by calls of the C API. Each call is checked by itself, and a wrong call does not change the graph.
-// Every input of an operator already exists, so a graph has no cycle.
+// A graph that is built by calls of the C API. Each call is checked by itself, and an invalid call does not change the
+// graph. An operator's inputs already exist when it is added, so a graph has no cycle.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class GraphBuilder {
   struct Value {
     TensorDesc tensor;
     GraphSource source;
-    std::uint64_t bytes = 0;  // of the source, which may be absent
+    std::uint64_t bytes = 0;  // of the source; 0 if it is absent
   };
 
   // who: a function that returns the beginning of an error message.
@@ -50,12 +50,12 @@ class GraphBuilder {
   Result<TensorDesc> read(const std::string& name, const anydml_tensor& tensor) const;
   // The same for a tensor that begins with its element at index 0.
   Result<TensorDesc> read_forward(const std::string& name, const anydml_tensor& tensor) const;
-  // Whether the value has exactly the bytes that its maker writes.
+  // Whether the value covers exactly the bytes that its producer writes.
   [[nodiscard]] bool is_whole(const Value& value) const;
   // used: whether an output depends on each input.
   void make_surface(const std::vector<bool>& used, anydml_compiled& compiled) const;
 
-  std::uint64_t number_;  // of the graph in this process: the upper half of its values
+  std::uint64_t number_;  // the graph's number in this process: the upper half of its values
   Graph graph_;
   std::vector<GivenConstant> constants_;
   std::shared_ptr<SharedConstants> shared_;  // the owner of the shared constants; may be null

@@ -9,10 +9,10 @@
 namespace anydml {
 namespace {
 
-// The bytes of a constant that is this small are its key.
+// Constants up to this size use their bytes as the key.
 constexpr std::uint64_t kSmall = 64;
 
-// Places one behind the other in one memory.
+// Allocates consecutive ranges of one block of memory.
 class Places {
  public:
   std::uint64_t take(std::uint64_t bytes) {
@@ -76,15 +76,15 @@ void GraphMemory::find_used(const Graph& graph) {
     }
   };
   std::ranges::for_each(graph.outputs, mark);
-  for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // each comes after its sources
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // each node comes after its sources
     if (nodes[i]) {
       std::ranges::for_each(graph.nodes[i].sources, mark);
     }
   }
 }
 
-// The addresses of everything that is shared. A device that reaches the caller's memory reads the constants there; on
-// another they are uploaded, once for all graphs if runs read them.
+// Sets the addresses of everything that is shared. A device that can reach the caller's memory reads the constants in
+// place. For other devices they are uploaded, once for all graphs if runs read them.
 Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, Temporary& uploads) {
   const bool reaches_all = device_.info.unified_memory != 0;
   graph.shared.resize(plans.shared.size());
@@ -100,7 +100,8 @@ Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, 
     } else if (one.constant && one.is_read_later && sharing_.is_there(one.key)) {
       graph.held[i] = found_.at(one.key);
     } else if (!one.constant || one.is_read_later) {
-      // Each has memory of its own, which goes with the last graph that uses it, whatever else that graph has made.
+      // Each value has its own memory, which is freed with the last graph that uses it, whatever else that graph
+      // computed.
       const auto memory =
           DeviceMemory::allocate(device_, kGraphLabel, std::max<std::uint64_t>(one.bytes, 1), DeviceMemory::Named::no);
       ANYDML_TRY(memory);

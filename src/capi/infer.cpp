@@ -13,7 +13,7 @@
 namespace anydml {
 namespace {
 
-// Stands for an unknown type in a tensor of the C API, where 0 says that the tensor is absent.
+// Represents an unknown type in a tensor of the C API, where 0 means that the tensor is absent.
 constexpr std::uint32_t kUnknownType = ANYDML_UNKNOWN_TYPE;
 
 void mark_unknown(schema::Described& described) {
@@ -26,7 +26,7 @@ void mark_unknown(schema::Described& described) {
       }
     }
     if (field == union_type && !argument.numbers.empty() && argument.numbers.front().as<u32>() == kUnknownType) {
-      argument.numbers.clear();  // it is the output's type, which was taken from there
+      argument.numbers.clear();  // it was copied from the output's type
     }
   }
 }
@@ -47,7 +47,7 @@ Result<InferredOutputs> infer_outputs(const Call& call, std::span<const WantedOu
   auto described = describe(partial);
   ANYDML_TRY(described);
   mark_unknown(described.value());
-  for (std::size_t i = 0, next = 0; i < call.op->fields.size(); ++i) {  // a tensor without dimensions may have no sizes
+  for (std::size_t i = 0, next = 0; i < call.op->fields.size(); ++i) {  // a scalar may have null sizes
     if (facts::is_output(call.op->fields[i].kind)) {
       auto& tensors = described.value().arguments[i].tensors;
       for (schema::GivenTensor& tensor : tensors) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The outputs of a call before they exist: the schema infers them from the inputs and attributes.
+// Infers the outputs of a call before they exist, from the inputs and attributes, with the schema.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct WantedOutput {
   std::span<const std::int64_t> sizes;  // kMaxRank at most
 };
 
-// In the order of the outputs, an array of them expanded; an absent one has type 0 and no sizes.
+// In the order of the outputs, with arrays expanded; an absent one has type 0 and no sizes.
 struct InferredOutputs {
   std::vector<schema::GivenTensor> outputs;
   const facts::Operator* op = nullptr;
@@ -34,7 +34,7 @@ struct InferredOutputs {
 // The position, among all outputs, of the output that a violation concerns.
 [[nodiscard]] std::size_t output_position(const facts::Operator& op, const schema::Place& place);
 
-// The same for a caller of the C API: completes the shapes, or reports the open parts and changes nothing.
+// The same for a caller of the C API: completes the shapes, or reports the unknown parts and changes nothing.
 [[nodiscard]] Status complete_outputs(const Call& call, std::span<anydml_shape> outputs);
 
 }  // namespace anydml

@@ -9,7 +9,7 @@ namespace anydml {
 
 void set_interrupt(anydml_interrupt_function function, void* context) noexcept;
 
-// For the runs of this thread; null if the thread has set no function.
+// The interrupt for the runs of this thread; null if the thread has set no function.
 [[nodiscard]] const Interrupt* interrupt_of_thread() noexcept;
 
 // Whether this thread is inside that function, in the middle of another call.

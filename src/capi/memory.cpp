@@ -17,7 +17,7 @@ struct anydml_memory {
 namespace anydml {
 namespace {
 
-// Checks the arguments that all functions share, and hands the memory out if make(device) succeeds.
+// Checks the arguments that all functions share, and returns the memory if make(device) succeeds.
 template <class Make>
 int create_memory(const char* function, const anydml_device* device, anydml_memory** memory, const Make& make) {
   return boundary([&]() -> Status {

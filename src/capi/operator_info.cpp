@@ -85,7 +85,7 @@ class OperatorList {
 
   void add_attribute(const facts::Operator& op, std::size_t i, std::vector<const anydml_attribute_info*>& to) {
     const facts::Field& field = op.fields[i];
-    if (facts::is_count(op, i)) {  // it goes with the array that it counts
+    if (facts::is_count(op, i)) {  // the array implies its length
       return;
     }
     anydml_attribute_info info{};
@@ -124,7 +124,7 @@ class OperatorList {
     return list;
   }
 
-  // Elements of a deque stay where they are.
+  // Elements of a deque never move.
   std::vector<anydml_operator_info> infos_;
   std::deque<std::vector<const anydml_tensor_info*>> tensor_lists_;
   std::deque<std::vector<const anydml_attribute_info*>> attribute_lists_;
@@ -136,7 +136,8 @@ class OperatorList {
 
 }  // namespace
 
-// Made at the first call, without a lock: of threads that make it at once the first one's counts. Never destroyed.
+// Created at the first call, without a lock: if several threads create it at once, the first result wins. Never
+// destroyed.
 std::span<const anydml_operator_info> operator_infos() {
   static constinit std::atomic<const OperatorList*> process = nullptr;
   const OperatorList* known = process.load(std::memory_order_acquire);

@@ -12,8 +12,8 @@
 namespace anydml {
 namespace {
 
-// The size in the first version that had options, which is the least, and the most that any version will have: a number
-// outside of these was never set.
+// The smallest size, from the first version with options, and the largest that any version will have: a number outside
+// this range means that the size was not set.
 constexpr std::size_t kFirstSize = offsetof(anydml_options, constant_count) + sizeof(std::size_t);
 constexpr std::size_t kMostBytes = 4096;
 

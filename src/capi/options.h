@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A struct that the caller passes and that grows with the versions of the library.
+// Reads a struct that the caller passes, which grows with the versions of the library.
 #pragma once
 
 #include "anydml/anydml.h"
@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-// The options as this version knows them. A null pointer, and members that an older program does not have, mean the
+// The options, in the form of this version. A null pointer, and members that an older program does not have, mean the
 // defaults. Members of a newer program that are set and would be ignored are an error, and so are unknown flags.
 [[nodiscard]] Result<anydml_options> read_options(const char* function, const anydml_options* given);
 

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the library lies that this code is in.
+// The folder of the library that contains this code.
 fs::path own_folder() {
   Dl_info info{};
   std::error_code failed;
@@ -32,7 +32,7 @@ bool is_plugin(const fs::path& file) {
   return name.starts_with("libanydml-") && name.ends_with(".so");
 }
 
-// Sorted, so that devices come in the same order every time.
+// Sorted, so that devices always have the same order.
 std::vector<fs::path> plugins_in(const fs::path& folder, std::error_code& failed) {
   std::vector<fs::path> found;
   for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
@@ -44,10 +44,10 @@ std::vector<fs::path> plugins_in(const fs::path& folder, std::error_code& failed
   return found;
 }
 
-// The table, or the reason why there is none.
+// Returns the table, or null and the reason.
 const BackendTable* load(const fs::path& file, std::string& why) {
   std::error_code failed;
-  if (!fs::is_regular_file(file, failed)) {  // opening a FIFO would wait for someone who writes into it
+  if (!fs::is_regular_file(file, failed)) {  // opening a FIFO would wait for a writer
     why = failed ? failed.message() : "it is not a regular file";
     return nullptr;
   }
@@ -75,7 +75,7 @@ std::string why_not_ours(const BackendTable& table) {
   if (table.build == kBuildHash) {
     return {};
   }
-  return format_text("it was built from another source of anydml ({:016x}); expected one of this library's ({:016x})",
+  return format_text("it was built from other sources of anydml ({:016x}); expected those of this library ({:016x})",
                      table.build, kBuildHash);
 }
 
@@ -97,7 +97,7 @@ Result<Plugins> load_plugins(const std::string& setting) {
     }
   } else if (const fs::path own = own_folder(); !own.empty()) {
     for (const fs::path& folder : {own / "anydml", own}) {
-      std::error_code missing;  // most installations have none
+      std::error_code missing;  // most installations have no such folder
       files = plugins_in(folder, missing);
       if (!files.empty()) {
         break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which numbers an attribute may have. The C API passes all numbers in 64 bits; a field, or the tensor whose element
-// the number becomes, may hold less. DirectML's own structs have typed fields, so this does not concern them.
+// The numbers that an attribute accepts. The C API passes all numbers in 64 bits; a field, or the tensor whose element
+// the number becomes, may be narrower. DirectML's own structs have typed fields, so they do not need this.
 #pragma once
 
 #include <cmath>
@@ -39,7 +39,8 @@ bool is_same(const Scalar& number) {
          element.as<u64>() == number.as<u64>();
 }
 
-// Returns the expected numbers if this one would become an infinity. Infinities themselves are numbers of every float.
+// Returns the expected range if this number would become an infinity. Infinities themselves are valid in every float
+// type.
 inline std::optional<std::string> beyond_float(const Scalar& number, DataType type) {
   const f64 value = std::abs(number.as<f64>());
   const f32 most = type == DataType::FLOAT16 ? 65504 : std::numeric_limits<f32>::max();
@@ -50,8 +51,8 @@ inline std::optional<std::string> beyond_float(const Scalar& number, DataType ty
   return format_text("a number of {}, from {} to {}", type_name(type), -most, most);
 }
 
-// Returns the expected numbers if this one cannot be the field's. `type` is the output's, which may be
-// missing or wrong.
+// Returns the expected range if the field cannot contain this number. `type` is the output's, which may be missing or
+// wrong.
 inline std::optional<std::string> beyond_range(const facts::Field& field, const Scalar& number, DataType type) {
   if (!is_element_type(type)) {
     return std::nullopt;

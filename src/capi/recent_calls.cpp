@@ -13,8 +13,8 @@ namespace {
 
 thread_local constinit RecentCalls* t_recent = nullptr;
 
-// Destroys a thread's calls at its end. A thread_local with a destructor would do so too, but to register one aborts
-// when memory is short, and whoever calls after it finds a dead object; here such a call makes another.
+// Destroys a thread's calls when the thread ends. A thread_local with a destructor would do so too, but registering it
+// aborts when memory is short, and a later call would find a destroyed object; here such a call creates a new one.
 const std::optional<pthread_key_t> g_end_of_recent = [] {
   pthread_key_t key{};
   const int failed = pthread_key_create(&key, [](void* recent) {
@@ -28,7 +28,7 @@ const std::optional<pthread_key_t> g_end_of_recent = [] {
 
 RecentCalls* RecentCalls::of_thread() noexcept {
   if (is_asking()) {
-    return nullptr;  // a call in progress uses one of them, which another must not replace
+    return nullptr;  // a call in progress uses one of the entries, which must not be replaced
   }
   if (t_recent == nullptr && g_end_of_recent) {
     std::unique_ptr<RecentCalls> made(new (std::nothrow) RecentCalls);

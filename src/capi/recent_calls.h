@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The recent calls of this thread, compiled: a call that repeats another with other addresses is neither checked nor
-// compiled again, and allocates nothing. For few elements, that takes five times as long as the work.
+// compiled again, and allocates nothing. For few elements, checking and compiling take five times as long as the work.
 #pragma once
 
 #include <array>
@@ -13,11 +13,12 @@
 
 namespace anydml {
 
-// Everything in a call except its addresses, as words: all that decides whether the call is valid and what is compiled.
+// Everything in a call except its addresses, as words: everything that determines whether the call is valid and what is
+// compiled.
 class CallKey {
  public:
-  // False: it does not fit. The words are the operator, the device, the kind, sizes and strides of each tensor, and the
-  // number and value of each attribute: enough for seven tensors of eight dimensions.
+  // Returns false if the word does not fit. The words are the operator, the device, the kind, sizes and strides of each
+  // tensor, and the number and value of each attribute: enough for seven tensors of eight dimensions.
   [[nodiscard]] bool add(std::uint64_t word) {
     const bool fits = count_ < kCapacity;
     if (fits) {
@@ -42,16 +43,16 @@ class CallKey {
   static constexpr std::size_t kCapacity = 128;
 
   std::size_t count_ = 0;
-  std::array<std::uint64_t, kCapacity> words_;  // the words from count_ on are not written
+  std::array<std::uint64_t, kCapacity> words_;  // words from count_ on are uninitialized
 };
 
 class RecentCalls {
  public:
-  // Null if there is no memory for it, or in the middle of another call. It is destroyed with the thread.
+  // Null if there is no memory for it, or during another call. It is destroyed with the thread.
   [[nodiscard]] static RecentCalls* of_thread() noexcept;
 
   [[nodiscard]] const anydml_compiled* find(const CallKey& key) const noexcept;
-  // Replaces the oldest.
+  // Replaces the oldest entry.
   void add(const CallKey& key, std::unique_ptr<anydml_compiled> compiled) noexcept;
 
  private:

@@ -51,7 +51,7 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // On one of the device's own queues, or on a stream.
+  // Uses one of the device's own queues, or a stream.
   Status begin() {
     auto taken = device_.take_queue();
     ANYDML_TRY(taken);
@@ -73,8 +73,8 @@ class Run {
     return check(device_.backend->run(queue_, program, addresses, interrupt_of_thread()));
   }
   Status run(const anydml_compiled& compiled, const Addresses& addresses);
-  // Memory for the work, from now until this object is destroyed; there is none if the device cannot allocate in the
-  // order of its work.
+  // Memory for the work, valid until this object is destroyed. There is none if the device cannot allocate in the order
+  // of its work.
   class InOrder {
    public:
     InOrder(const Device& device, BackendQueue* queue, const MemoryBlock& block)
@@ -104,7 +104,7 @@ class Run {
     }
     return InOrder(device_, queue_, block);
   }
-  // Returns when the work is done.
+  // Waits until the work is done.
   Status finish() {
     if (!std::exchange(unfinished_, false)) {
       return {};
@@ -118,7 +118,7 @@ class Run {
     device_.backend->destroy_mark(mark);
     return waited;
   }
-  // From here on the work belongs to the stream.
+  // From here on, the stream owns the work.
   void leave() { unfinished_ = false; }
 
  private:

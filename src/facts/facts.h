@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The documented facts about DirectML's operators, as data: names, numbers, fields, types, ranks, levels.
-// Nothing here knows which operators this project has built; ops/family.h does.
+// The documented facts about DirectML's operators, as data: names, numbers, fields, types, ranks, levels. They do not
+// say which operators this project implements; ops/family.h does.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace anydml::facts {
 
-// Values are DML_FEATURE_LEVEL's, so that levels compare in their order.
+// The values are those of DML_FEATURE_LEVEL, so levels compare in order.
 enum class FeatureLevel : std::uint16_t {
   v1_0 = 0x1000,
   v2_0 = 0x2000,
@@ -42,10 +42,10 @@ struct EnumValue {
   std::uint32_t value;
 };
 
-// An enumeration that attributes, tensors or the compiling of operators speak.
+// An enumeration used by attributes, by tensors, or when operators are compiled.
 struct Enum {
   std::string_view name;
-  std::string_view prefix;  // of each value's name
+  std::string_view prefix;  // the prefix of each value's name
   bool flags;               // values are bits, and may be combined
   std::span<const EnumValue> values;
 };
@@ -61,38 +61,38 @@ enum class FieldKind : std::uint8_t {
   optional_attribute,
 };
 
-// The type of a member of a desc struct, for code that reads or writes one. Arrays have a field that counts them.
+// The type of a member of a desc struct, for code that reads or writes one. Every array has a field with its length.
 enum class FieldType : std::uint8_t {
   tensors,       // const DML_TENSOR_DESC*: one, or an array
   real,          // FLOAT
   natural,       // UINT
   integer,       // INT
   boolean,       // BOOL
-  enumeration,   // find_enum has its values
+  enumeration,   // find_enum returns its values
   reals,         // const FLOAT*
   naturals,      // const UINT*
   integers,      // const INT*
   scale_bias,    // const DML_SCALE_BIAS*
   size_2d,       // DML_SIZE_2D
-  scalar_union,  // DML_SCALAR_UNION, in the type that a sibling names
+  scalar_union,  // DML_SCALAR_UNION, in the type that another field names
   operators,     // const DML_OPERATOR_DESC*: one, or an array
 };
 
 // One member of an operator's desc struct, in the struct's order; tensors are bound in this order too.
 struct Field {
   std::string_view name;
-  std::string_view spelling;  // of its type in the header, for human readers
+  std::string_view spelling;  // the spelling of its type in the header, for human readers
   FieldType type;
   FieldKind kind;
   std::uint16_t offset;  // in the struct, LP64
   std::uint16_t size;
   FeatureLevel optional_since;  // an optional tensor is required below this level
-  std::int8_t count_field;      // of an array: the field that counts it; otherwise -1
+  std::int8_t count_field;      // for an array: the field with its length; otherwise -1
 };
 
 enum class Same : std::uint8_t { datatype, dimension_count, sizes };
 
-// Tensors that must agree; bit i stands for field i. Optional tensors take part only when present.
+// Tensors that must agree; bit i stands for field i. Absent optional tensors are ignored.
 struct SameGroup {
   Same what;
   std::uint32_t fields;
@@ -110,7 +110,7 @@ struct Support {
 
 // The combined support of a tensor at a level.
 struct Admitted {
-  TypeSet types;  // 0: the documentation leaves them blank
+  TypeSet types;  // 0: the documentation does not say
   std::uint8_t min_rank;
   std::uint8_t max_rank;
 
@@ -136,7 +136,7 @@ struct Operator {
   std::span<const Field> fields;
   std::span<const SameGroup> same;
   std::span<const Support> support;
-  std::span<const std::string_view> constraints;  // constraints that no column holds, as text
+  std::span<const std::string_view> constraints;  // constraints that no column expresses, as text
 };
 
 // Another name for the same thing in the header.
@@ -157,10 +157,10 @@ struct Alias {
 [[nodiscard]] constexpr bool is_attribute(FieldKind kind) {
   return kind == FieldKind::attribute || kind == FieldKind::optional_attribute;
 }
-// Whether the field counts the elements of another one.
+// Whether the field is the length of another one.
 [[nodiscard]] bool is_count(const Operator& op, std::size_t field);
 
-// All 177, in the order of their numbers.
+// All 177, ordered by number.
 [[nodiscard]] std::span<const Operator> operators();
 
 // By name or alias, with or without DML_OPERATOR_; null if DirectML has no such operator.
@@ -169,13 +169,13 @@ struct Alias {
 [[nodiscard]] std::span<const Alias> operator_aliases();  // without DML_OPERATOR_
 [[nodiscard]] std::span<const Alias> struct_aliases();    // of desc structs
 
-// The name that was probably meant, for messages; empty if no name is near. Case and a missing ELEMENT_WISE_ do not
-// count, and words of other libraries (words.def) are known.
+// The name that was probably meant, for messages; empty if no name is similar. Case and a missing ELEMENT_WISE_ are
+// ignored, and the names that other libraries use are recognized (words.def).
 [[nodiscard]] std::string_view nearest_operator_name(std::string_view name);
 
-// No value below the level that introduced the operator, and for an attribute. Rows for different functions (REDUCE)
-// are combined. If the documentation's first table is newer than the operator, it applies from the start, since tables
-// only widen.
+// No value below the level that introduced the operator, or for an attribute. Rows for different functions (REDUCE) are
+// combined. If the documentation's first table is newer than the operator, it applies from the start, because later
+// tables only add types and ranks.
 [[nodiscard]] std::optional<Admitted> admitted(const Operator& op, std::size_t field, FeatureLevel level);
 
 // By the type of a field as the header spells it; null if it is not an enumeration.

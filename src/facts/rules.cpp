@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::size(tables::kRules) == std::size(tables::kOperators));
 
-// A mask of 32 bits has room for every field, and every constraint is judged somehow.
+// Every field fits into a 32-bit mask, and every constraint has a judgment.
 constexpr bool tables_fit() {
   for (std::size_t i = 0; i < std::size(tables::kOperators); ++i) {
     const Operator& op = tables::kOperators[i];

@@ -13,8 +13,8 @@ namespace anydml::facts {
 // The kind of a node. `a`, `b`, `c` are other nodes of the operator, or kNone.
 enum class RuleOp : std::uint8_t {
   // Statements
-  each,  // c for each number from a (kNone: 0) up to b; `value` names the variable
-  when,  // b where a holds
+  each,  // c for each number from a (kNone: 0) up to, not including, b; `value` names the variable
+  when,  // b if a is true
   // Claims, and conditions
   equal,
   not_equal,
@@ -28,17 +28,17 @@ enum class RuleOp : std::uint8_t {
   either,
   negation,
   // Values
-  constant,  // `value`; of the enumeration `field` - 1, or a number where that is 0
+  constant,  // `value`, in the enumeration `field` - 1, or a plain number if `field` is 0
   real,      // the bits of a FLOAT64 in `value`
   level,
-  variable,   // its place in the lowest 8 bits of `value`, its letter in the next
+  variable,   // its index in the lowest 8 bits of `value`, its letter in the next 8
   attribute,  // `field`
-  member,     // number `value` of a pair: Width and Height, Scale and Bias
-  element,    // number a of the array `field`
-  length,     // of the array `field`; 0 where it is absent
-  given,      // how many of the fields of the items b are present
-  // Values of the tensor `field`, or of tensor number b of an array
-  size,  // number a; negative: from the end, and 1 if the tensor has fewer
+  member,     // member `value` of a pair: Width and Height, Scale and Bias
+  element,    // element a of the array `field`
+  length,     // the length of the array `field`; 0 if it is absent
+  given,      // the number of fields in the items b that are present
+  // Values of the tensor `field`, or of tensor b of an array
+  size,  // size a; negative: from the end, and 1 if the tensor has fewer dimensions
   rank,
   data_type,
   flags,
@@ -52,10 +52,10 @@ enum class RuleOp : std::uint8_t {
   least,
   most,
   absolute,
-  choose,   // b where a holds, otherwise c
-  sum,      // of c, over a variable as `each` has it
-  product,  // likewise
-  item,     // a, or `field`, and the items b after it
+  choose,   // b if a is true, otherwise c
+  sum,      // the sum of c over a variable, as in `each`
+  product,  // the product, likewise
+  item,     // a, or `field`, followed by the items b
 };
 
 struct RuleNode {
@@ -69,21 +69,21 @@ struct RuleNode {
   std::int64_t value;
 };
 
-// Rules that no expression can state; schema/rule_functions.cpp implements them.
+// Rules that no expression can express; schema/rule_functions.cpp implements them.
 enum class RuleFunction : std::uint8_t { none, fused_activation, gather_shape, gather_nd_shape, scatter_nd_shape };
 
 // Bit i of the masks stands for field i.
 struct Rule {
-  std::int16_t constraint;  // in the operator's `constraints`; -1: our own rule
-  RuleFunction function;    // none: the expression
-  std::uint16_t root;       // its first node
-  std::uint32_t needs;      // it does not apply if one of these is absent
-  std::uint32_t reads;      // and is not checked if one of these is already wrong
+  std::int16_t constraint;  // the index in the operator's `constraints`; -1: our own rule
+  RuleFunction function;    // none: use the expression
+  std::uint16_t root;       // the root node of the expression
+  std::uint32_t needs;      // the rule does not apply if one of these is absent
+  std::uint32_t reads;      // the rule is not checked if one of these is already wrong
 };
 
 struct Rules {
   std::span<const Rule> rules;
-  std::span<const Rule> usual;  // never checked: the value to use where the documentation leaves it open
+  std::span<const Rule> usual;  // never checked: the value to use where the documentation does not specify one
   std::span<const RuleNode> nodes;
 };
 
@@ -95,7 +95,7 @@ enum class Judged : std::uint8_t { by_expression, by_function, prose };
 // How a constraint is checked, for code that lists them.
 struct Judgement {
   Judged how;
-  std::string_view by;  // the function's name, or why it cannot be checked
+  std::string_view by;  // the function's name, or the reason that it cannot be checked
 };
 
 // In the order of the operator's `constraints`.
@@ -109,7 +109,7 @@ struct Fusable {
 };
 [[nodiscard]] std::span<const Fusable> fusable();
 
-// Types that a tensor may have in addition to its table, where a page contradicts itself.
+// Types that a tensor accepts in addition to those in its table, where a page contradicts itself.
 struct Extra {
   std::uint32_t op;  // DML_OPERATOR_TYPE
   std::uint8_t field;
@@ -117,6 +117,6 @@ struct Extra {
 };
 [[nodiscard]] TypeSet extra_types(const Operator& op, std::size_t field);
 
-[[nodiscard]] std::span<const Enum> enums();  // as constants of rules number them
+[[nodiscard]] std::span<const Enum> enums();  // in the numbering that the constants of rules use
 
 }  // namespace anydml::facts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Views cost nothing: the reader of a slice reads the memory behind the slice, and the producer of a join's input
-// writes it to the place where the join would have copied it.
+// Makes views free: the reader of a slice reads the memory behind the slice, and the producer of a join's input writes
+// it directly to the location that the join would have copied it to.
 #include <algorithm>
 
 #include "graph/passes.h"
@@ -9,7 +9,7 @@
 namespace anydml {
 namespace {
 
-// The bytes that follow one another in the memory of a tensor, from its last dimension on.
+// The number of contiguous bytes in a tensor's memory, starting from its last dimension.
 std::int64_t contiguous_bytes(const TensorDesc& tensor) {
   auto elements = std::int64_t{1};
   for (std::uint32_t i = tensor.rank; i-- > 0;) {
@@ -35,7 +35,7 @@ class Aliaser {
     }
   }
 
-  // Each view in turn, so that a view of a view has its reader read the first memory.
+  // Each view in turn, so that the reader of a view of a view reads the original memory.
   void read_through_views() {
     find_readers();
     for (const std::uint32_t node : sorted_) {
@@ -46,7 +46,7 @@ class Aliaser {
     }
   }
 
-  // The last join first, so that what goes into a join that goes into another finds its place in the last.
+  // The last join first, so that an input of a nested join is written directly into the outermost one.
   void write_into_joins(const NodeSet& folded) {
     find_readers();
     for (std::size_t i = sorted_.size(); i-- > 0;) {
@@ -73,7 +73,8 @@ class Aliaser {
     std::uint32_t input;
   };
 
-  // Gives one tensor of a node's operator another layout. The operator is the graph's own from the first change on.
+  // Changes the layout of one tensor of a node's operator. The first change gives the graph its own copy of the
+  // operator.
   void set_tensor(std::uint32_t node, std::size_t position, const TensorDesc& tensor) {
     std::shared_ptr<OpDesc>& own = own_[node];
     if (own == nullptr) {
@@ -96,7 +97,7 @@ class Aliaser {
     }
   }
 
-  // views: of the node's outputs.
+  // views: the views of the node's outputs.
   void read_through(std::uint32_t node, const TensorViews& views) {
     const OpDesc& op = *graph_.nodes[node].op;
     std::vector<Reader> left;
@@ -122,10 +123,10 @@ class Aliaser {
     readers_[node] = std::move(left);
   }
 
-  // place: of the join's input in its output.
+  // place: the location of the join's input in its output.
   void write_into(std::uint32_t join, std::uint32_t input, const TensorView& place) {
-    constexpr std::size_t kManyReaders = 64;  // each would have to be looked at for each join
-    constexpr std::int64_t kShort = 64;       // bytes: a join collects shorter pieces faster, a cache line at a time
+    constexpr std::size_t kManyReaders = 64;  // each would have to be examined for each join
+    constexpr std::int64_t kShort = 64;       // bytes: a join collects shorter runs faster, a cache line at a time
     const OpDesc& op = *graph_.nodes[join].op;
     const GraphSource source = graph_.nodes[join].sources[input];
     GraphNode& maker = graph_.nodes[source.index];
@@ -140,7 +141,7 @@ class Aliaser {
         (contiguous_bytes(written->tensor) < kShort && !is_packed(written->tensor))) {
       return;
     }
-    // All other readers read it there.
+    // All other readers read the value there.
     struct Change {
       Reader reader;
       SeenTensor seen;
@@ -154,7 +155,7 @@ class Aliaser {
       }
       if (reader.node == join) {
         if (reader.input != input) {
-          return;  // it is there twice
+          return;  // the join has this input twice
         }
         continue;
       }
@@ -179,7 +180,7 @@ class Aliaser {
   Graph graph_;
   const std::vector<std::uint32_t> sorted_;
   std::vector<std::vector<Reader>> readers_;  // of each node
-  std::vector<std::shared_ptr<OpDesc>> own_;  // of each node: its operator, if it was changed here
+  std::vector<std::shared_ptr<OpDesc>> own_;  // for each node: its operator, if it was changed here
   NodeSet is_output_;                         // whether an output of the node is one of the graph's
 };
 
@@ -200,7 +201,7 @@ std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> or
   Aliaser views(graph, sorted);
   views.read_through_views();
   Graph seen = views.take();
-  // A node that was only a view is gone, or copies for an output.
+  // A node that was only a view is now gone, or copies to an output.
   std::vector<std::uint32_t> left = prune(seen, sorted);
   const NodeSet folded = fold(seen, left);
   Aliaser joins(std::move(seen), std::move(left));

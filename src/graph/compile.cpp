@@ -13,13 +13,13 @@
 namespace anydml {
 namespace {
 
-// Where a value is: without a slot it is in no memory.
+// The location of a value. A value without a slot is not in memory.
 struct Home {
   std::uint32_t slot = kNoSlot;
   std::uint64_t offset = 0;
 };
 
-// What goes from one step to the next has no memory but a number.
+// A value that passes from one step to the next has no memory, only a number.
 constexpr Home kMadeByPrologue{.slot = kNoSlot, .offset = 1};
 constexpr Home kTakenByEpilogue{.slot = kNoSlot, .offset = 2};
 constexpr Home kAbsent{.slot = kAbsentSlot, .offset = 0};
@@ -28,7 +28,7 @@ PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
   return {.tensor = tensor, .slot = home.slot, .offset = home.offset};
 }
 
-// Compiles those nodes of a graph that are needed, which are sorted.
+// Compiles the needed nodes of a graph, which are sorted.
 class Compiler {
  public:
   Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, const DeviceTraits& device, std::string* text,
@@ -83,7 +83,7 @@ class Compiler {
     }
   }
 
-  // The outputs that are computed.
+  // Calls function(index, source) for each output that is computed.
   template <class Function>
   void for_each_output(const Function& function) const {
     for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
@@ -93,7 +93,7 @@ class Compiler {
     }
   }
 
-  // All that is placed below is at most this much, with what alignment adds.
+  // An upper bound for everything that is placed below, including padding for alignment.
   Status check_bytes() const {
     std::uint64_t total = 0;
     const auto add = [&](const Extent& extent) {
@@ -105,7 +105,7 @@ class Compiler {
     };
     const auto too_much = [](std::string_view what, std::uint64_t bytes) -> Error {
       return {ErrorKind::out_of_memory,
-              format_text("{}: with its {} bytes the values of the graph have more than can be "
+              format_text("{}: with its {} bytes the values of the graph have more bytes than can be "
                           "counted; expected less than 2^62 in all",
                           what, bytes)};
     };
@@ -122,7 +122,7 @@ class Compiler {
         return too_much(format_text("constant {}", i), graph_.constants[i].bytes);
       }
     }
-    // An output of the graph is in the caller's memory, unless it can be made beforehand.
+    // An output of the graph is in the caller's memory, unless it can be computed in advance.
     ValueSet given(values_.count());
     for_each_output([&](std::uint32_t, const GraphSource& source) { given[values_.of(source)] = !has_known; });
     for (const std::uint32_t node : sorted_) {
@@ -135,7 +135,8 @@ class Compiler {
     return {};
   }
 
-  // The values, constants among them, that are read when the graph runs. A part of a value counts as the whole.
+  // The values, including constants, that are read when the graph runs. Reading a part of a value counts as reading all
+  // of it.
   [[nodiscard]] ValueSet read_later(const NodeSet& folded) const {
     ValueSet read(values_.count());
     const auto note = [&](const GraphSource& source) {
@@ -152,7 +153,8 @@ class Compiler {
     return read;
   }
 
-  // Constants that are only folded, such as weights that are packed, lie behind the others: a run does without them.
+  // Constants that are only folded, such as weights that are packed, come after the others, because a run does not need
+  // them.
   void place_given(const ValueSet& read) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
       homes_[values_.of_input(i)] = {.slot = i, .offset = 0};
@@ -177,7 +179,7 @@ class Compiler {
     }
   }
 
-  // A slot of its own.
+  // Gives the memory its own slot.
   Home share(GraphPlans::Shared memory) {
     plans_.shared.push_back(std::move(memory));
     return {.slot = plans_.shared_slot(static_cast<std::uint32_t>(plans_.shared.size() - 1)), .offset = 0};
@@ -210,7 +212,7 @@ class Compiler {
       }
       for (std::uint32_t output = 0; output < node.outputs.size(); ++output) {
         if (GraphPlans::Shared* memory = shared_of(values_.of_node(nodes[at], output)); memory != nullptr) {
-          memory->is_new = true;  // it never writes where another graph reads
+          memory->is_new = true;  // never write to memory that another graph reads
         }
       }
       for (const GraphSource& source : node.sources) {
@@ -227,7 +229,7 @@ class Compiler {
     return left;
   }
 
-  // The next offset for that many bytes, after the space already taken.
+  // Allocates that many bytes after the space already in use, and returns their offset.
   static std::uint64_t take(std::uint64_t& bytes, const Extent& extent) {
     const std::uint64_t alignment = std::max(extent.alignment, kPersistentAlignment);
     const std::uint64_t offset = (bytes + alignment - 1) / alignment * alignment;
@@ -235,8 +237,8 @@ class Compiler {
     return offset;
   }
 
-  // The values from the initialisation that later steps read: owned inputs, and results of folded nodes. The first plan
-  // leaves these.
+  // The values computed at initialization that later steps read: owned inputs, and results of folded nodes. The first
+  // plan stores these.
   ValueSet place_persistent(const NodeSet& folded) {
     ValueSet wanted(values_.count());
     const auto want = [&](const GraphSource& source) {
@@ -268,8 +270,8 @@ class Compiler {
     return wanted;
   }
 
-  // The outputs of a node that the first plan leaves: in memory that graphs share if the node has a key, and otherwise
-  // in the persistent memory. A node makes all of them or none.
+  // Places the outputs of a node that the first plan stores: in memory that graphs share if the node has a key, and
+  // otherwise in the persistent memory. Either all outputs of a node are computed or none.
   void place_kept(std::uint32_t node, const std::string& key, const ValueSet& wanted) {
     const std::size_t first = plans_.shared.size();
     bool is_there = true;
@@ -291,8 +293,8 @@ class Compiler {
     }
   }
 
-  // A value that is an output is computed in its place; a value that is an output twice, or was computed before, is
-  // copied. Owned inputs are in the persistent memory from here on.
+  // A value that is an output is computed in the output's memory. A value that is an output twice, or was already
+  // computed, is copied. Owned inputs are in the persistent memory from here on.
   std::vector<std::uint32_t> place_outputs(const NodeSet& folded) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
       if (owned_homes_[i].slot != kNoSlot) {
@@ -367,12 +369,12 @@ class Compiler {
     return {.slot = home.slot, .offset = home.offset + static_cast<std::uint64_t>(bytes)};
   }
 
-  // Where a tensor that is read from this source begins.
+  // The location of a tensor that is read from this source.
   [[nodiscard]] Home home_of(const GraphSource& source) const {
     return moved(homes_[values_.of(source)], source.offset);
   }
 
-  // Whether what comes from this source is a part of an output of this node, where its maker has put it.
+  // Whether the value from this source is part of an output of this node, and its producer already wrote it there.
   [[nodiscard]] bool is_in_place(const GraphSource& source, std::uint32_t node) const {
     if (source.kind != SourceKind::node) {
       return false;
@@ -404,7 +406,7 @@ class Compiler {
     }
   }
 
-  // Nodes before this position make one input of the node there; nodes after it take one output.
+  // Nodes before this position compute one input of the node there; nodes after it consume one output.
   void lower_one(const GraphGroup& group, std::uint32_t position, Plan& plan) const {
     const GraphNode& node = graph_.nodes[group.nodes[position]];
     const OpDesc& op = *node.op;
@@ -428,7 +430,7 @@ class Compiler {
     op.family->lower(op, device_, tensors, plan);
   }
 
-  // One step of the nodes at the positions from `begin` to before `end`.
+  // One step for the nodes at the positions from `begin` up to, not including, `end`.
   void lower_together(const GraphGroup& group, std::uint32_t begin, std::uint32_t end, Plan& plan) const {
     const auto nodes = std::span(group.nodes).subspan(begin, end - begin);
     const auto views = std::span(group.views).subspan(begin, end - begin);
@@ -436,7 +438,7 @@ class Compiler {
     std::vector<GraphSource> source_of_load;
     std::vector<GroupOperand> stores;
     std::vector<std::vector<std::uint32_t>> numbers(nodes.size());
-    // Loads have the first numbers, each node's result the next.
+    // Loads get the first numbers, and the results of the nodes the next ones.
     const auto is_made_here = [&](const GraphSource& source) {
       return source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end();
     };
@@ -544,19 +546,19 @@ class Compiler {
   std::string* const text_;
   const GraphSharing* const sharing_;
   const ValueNumbers values_;
-  std::vector<Home> homes_;        // of each value
+  std::vector<Home> homes_;        // for each value
   ValueSet written_;               // the values that a step of the plans so far writes
   std::vector<bool> is_absent_;    // by output of the graph
-  std::vector<Home> owned_homes_;  // of each owned input that is kept
+  std::vector<Home> owned_homes_;  // for each owned input that is kept
   GraphPlans plans_;
-  std::uint32_t steps_ = 0;  // of the plan made last
+  std::uint32_t steps_ = 0;  // in the most recent plan
 };
 
 }  // namespace
 
 Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device, std::string* text,
                                  const GraphSharing* sharing, const LacksOperator& lacks) {
-  auto sorted = sorted_nodes(graph);  // an error names the nodes that the caller knows
+  auto sorted = sorted_nodes(graph);  // an error names the caller's nodes
   ANYDML_TRY(sorted);
   const auto expanded = expand(graph, device);
   ANYDML_TRY(expanded);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a graph to the plans that a backend runs.
+// Compiles a graph into the plans that a backend runs.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace anydml {
 
-// How the bytes of a constant compare with those of other graphs.
+// Identifies the bytes of a constant across graphs.
 struct ConstantKey {
-  std::string text;        // constants of two graphs with the same text have the same bytes; empty: nothing is known
+  std::string text;        // constants of two graphs with the same text have the same bytes; empty: unknown
   bool is_shared = false;  // it has its own slot, so that graphs can read it from one memory
 };
 
 // How a graph shares memory with others on the same device.
 struct GraphSharing {
-  std::vector<ConstantKey> constants;                    // of each
+  std::vector<ConstantKey> constants;                    // for each constant
   std::function<bool(const std::string& key)> is_there;  // whether another graph has computed the value with this key
 };
 
@@ -34,12 +34,12 @@ struct GraphPlans {
   struct Shared {
     std::string key;
     std::uint64_t bytes = 0;
-    std::optional<std::uint32_t> constant = {};  // the constant that it holds
+    std::optional<std::uint32_t> constant = {};  // the constant that it contains
     bool is_read_first = false;                  // the first plan reads this constant
     bool is_read_later = true;                   // the second plan reads it
     bool is_new = false;                         // no graph has computed this value yet: the first plan does
   };
-  // An owned input that is kept unchanged.
+  // An owned input that is stored unchanged.
   struct KeptInput {
     std::uint32_t input;
     std::uint64_t offset;  // in the persistent memory
@@ -52,11 +52,11 @@ struct GraphPlans {
   Plan run{0, 0};
   std::vector<KeptInput> kept;
   std::uint64_t persistent_bytes = 0;
-  std::vector<std::uint64_t> constants;  // the offset of each
+  std::vector<std::uint64_t> constants;  // the offset of each constant
   std::uint64_t constant_bytes = 0;
   std::uint64_t run_constant_bytes = 0;  // the constants at the beginning that the second plan reads
   std::vector<Shared> shared;            // the memory of the last slots
-  std::uint32_t steps = 0;               // of the second plan: groups and copies
+  std::uint32_t steps = 0;               // in the second plan: groups and copies
   bool writes_last = false;              // only the last step of the second plan writes an output
   std::uint64_t temporary_values = 0;    // the bytes of all values that the second plan keeps in the temporary
 
@@ -68,14 +68,15 @@ struct GraphPlans {
   [[nodiscard]] std::uint32_t slots() const { return shared_slot(static_cast<std::uint32_t>(shared.size())); }
 };
 
-inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each object in it, and of a constant
+inline constexpr std::uint64_t kPersistentAlignment = 256;  // the alignment of each object in it, and of a constant
 
-// The message for an operator that the device lacks, with the reason. Empty: the device has it.
+// Returns the error message for an operator that the device lacks, with the reason, or an empty string if the device
+// has it.
 using LacksOperator = std::function<std::string(const AskedOperator& op)>;
 
-// Every source of the graph exists, and no tensor reaches beyond the bytes of its source. device: the traits of the
-// device that runs it (backend.h). `text`, unless null, receives a description of the steps. sharing: null if nothing
-// is shared. lacks: empty if the device has every operator.
+// Every source of the graph must exist, and no tensor may extend beyond the bytes of its source. device: the traits of
+// the device that runs it (backend.h). `text`, unless null, receives a description of the steps. sharing: null if
+// nothing is shared. lacks: empty if the device has every operator.
 [[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
                                                std::string* text = nullptr, const GraphSharing* sharing = nullptr,
                                                const LacksOperator& lacks = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A graph as Graphviz draws it.
+// Draws a graph with Graphviz.
 #include <algorithm>
 
 #include "base/quoted.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr DeviceTraits kJoining{.joins_from = 1};
 
-// A label in Graphviz's language.
+// Quotes a label for Graphviz.
 std::string label_of(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -82,7 +82,7 @@ class Dot {
     drawn_[node] = true;
   }
 
-  // The nodes of a step in a frame; folded nodes in a dashed one.
+  // Frames the nodes of each step; folded nodes have a dashed frame.
   void add_steps(const std::vector<std::uint32_t>& nodes) {
     const ValueNumbers values(graph_);
     const NodeSet folded = fold(graph_, nodes);

@@ -7,13 +7,13 @@
 namespace anydml {
 namespace {
 
-// The parts of each node, and whether any node has some.
+// The decomposition of each node, and whether any node has one.
 struct AllParts {
   std::vector<OpParts> of_nodes;
   bool any = false;
 };
 
-// Which inputs of a node are known when the graph is initialised.
+// Which inputs of a node are known when the graph is initialized.
 KnownInputs known_inputs(const Graph& graph, const NodeSet& folded, const GraphNode& node) {
   KnownInputs known;
   for (const GraphSource& source : node.sources) {
@@ -26,7 +26,7 @@ KnownInputs known_inputs(const Graph& graph, const NodeSet& folded, const GraphN
 
 Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
   AllParts all;
-  std::optional<NodeSet> folded;  // found when the first operator that may be composed asks
+  std::optional<NodeSet> folded;  // computed when the first operator that may be decomposed needs it
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const OpDesc& op = *graph.nodes[i].op;
     if (op.family->parts == nullptr || op.empty) {
@@ -51,7 +51,7 @@ Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
   return all;
 }
 
-// Where each value of a node's parts is: the inputs of the whole, then the outputs of the parts.
+// The source of each value of a node's decomposition: the inputs of the whole, then the outputs of the parts.
 std::vector<GraphSource> values_of(const GraphNode& node, const OpParts& parts, std::uint32_t first_node) {
   std::vector<GraphSource> values = node.sources;
   for (std::uint32_t k = 0; k < parts.parts.size(); ++k) {
@@ -74,7 +74,7 @@ class Expansion {
              .constants = graph.constants,
              .nodes = {},
              .outputs = {},
-             .absent_outputs = graph.absent_outputs};  // parts may have parts themselves
+             .absent_outputs = graph.absent_outputs};  // parts may be decomposed themselves
     made_.nodes.reserve(count);
   }
 
@@ -103,7 +103,8 @@ class Expansion {
   }
 
  private:
-  // Unchanged, or the value's new number. An absent output, which has no reader, is replaced by a present one.
+  // Returns the source unchanged, or with the value's new number. An absent output, which has no reader, is replaced by
+  // a present one.
   [[nodiscard]] GraphSource moved(const GraphSource& source) const {
     if (source.kind != SourceKind::node) {
       return source;

@@ -68,9 +68,9 @@ std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32
 
 namespace {
 
-// Whether the result of a node, which is known, is worth keeping: it is another form of its inputs, or not larger.
+// Whether the known result of a node is worth keeping: it is another form of its inputs, or not larger than they are.
 bool is_worth_keeping(const Graph& graph, const GraphNode& node) {
-  constexpr std::uint64_t kLittle = 64 << 10;  // bytes that are kept whatever they were made of
+  constexpr std::uint64_t kLittle = 64 << 10;  // bytes that are kept regardless of the inputs' size
   std::uint64_t read = 0;
   for (const GraphSource& source : node.sources) {
     read += source.kind != SourceKind::none ? extent_of(graph, source).bytes : 0;
@@ -86,7 +86,7 @@ bool is_worth_keeping(const Graph& graph, const GraphNode& node) {
 
 NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
   NodeSet folded(graph.nodes.size());
-  // Marks the nodes that may be folded, each after those that feed it.
+  // Marks the nodes that may be folded, each after the nodes that feed it.
   const auto mark = [&](auto may_be) {
     const auto is_known = [&](const GraphSource& source) {
       switch (source.kind) {
@@ -106,8 +106,8 @@ NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
     }
   };
   mark([](std::uint32_t) { return true; });
-  // A result that would not be worth keeping is made beforehand too if everything that is made of it is, as with
-  // weights that are converted and then packed: nothing of it is left afterwards.
+  // A result that is not worth keeping is also computed in advance if everything that depends on it is, as with weights
+  // that are converted and then packed: it is discarded afterwards.
   NodeSet is_kept(graph.nodes.size());  // a run reads it, or it is an output
   for (const GraphSource& output : graph.outputs) {
     is_kept[output.index] = true;

@@ -10,10 +10,10 @@
 namespace anydml {
 namespace {
 
-using Views = std::vector<TensorDesc>;  // of a node's tensors
+using Views = std::vector<TensorDesc>;  // the views of a node's tensors
 
-// Groups grow node by node. Each has a depth that is greater than that of every group it reads from, so that a search
-// for a way from one to another never goes far.
+// Groups grow node by node. Each has a depth greater than that of every group it reads from, so that a search for a
+// path from one to another is short.
 class Fuser {
  public:
   Fuser(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes, const ValueSet& kept,
@@ -67,8 +67,8 @@ class Fuser {
   struct Group {
     std::vector<std::uint32_t> nodes;
     std::uint32_t depth = 0;
-    bool open = false;       // others may join
-    std::uint32_t seen = 0;  // by the search of this number
+    bool open = false;       // other nodes may join
+    std::uint32_t seen = 0;  // the number of the last search that visited it
     std::uint32_t main = kNoPosition;
     std::uint32_t made_input = 0;
     std::uint32_t handed_output = 0;
@@ -135,7 +135,7 @@ class Fuser {
     return std::ranges::find(groups, group) != groups.end();
   }
 
-  // The nodes of the groups at common sizes: those of one of them.
+  // The views of the groups' nodes at common sizes: the sizes of one of the groups.
   [[nodiscard]] std::optional<std::vector<Views>> common_views(std::span<const std::uint32_t> nodes,
                                                                std::span<const std::uint32_t> groups) const {
     for (const std::uint32_t leader : groups) {
@@ -179,7 +179,7 @@ class Fuser {
     return true;
   }
 
-  // Values seen from outside: how many operands the step has.
+  // The number of operands of the step: the values that are visible from outside.
   [[nodiscard]] std::size_t count_operands(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
     struct Load {
       std::uint32_t value;
@@ -218,15 +218,16 @@ class Fuser {
            });
   }
 
-  // Whether a group that these read from reads from one of them itself, by however many steps. The search goes from
-  // these to their readers, which are often few, or the other way. A long search counts as yes, so that graphs of any
-  // size are compiled in bounded time.
+  // Whether a group that these groups read from itself depends on one of them, directly or indirectly. The search goes
+  // from these groups to their readers, if there are only a few, or else to their sources. A long search counts as yes,
+  // so that graphs of any size are compiled in bounded time.
   [[nodiscard]] bool is_in_between(std::span<const std::uint32_t> groups) {
     const std::optional<bool> found = leads_back(groups);
     return found ? *found : comes_from(groups);
   }
 
-  // Whether a reader of these outside is read by one of them, by however many steps. No value: there are many readers.
+  // Whether one of these groups depends, directly or indirectly, on an outside reader of them. No value: there are too
+  // many readers.
   [[nodiscard]] std::optional<bool> leads_back(std::span<const std::uint32_t> groups) {
     constexpr std::size_t kMostReaders = 64;
     std::uint32_t greatest = 0;
@@ -264,10 +265,10 @@ class Fuser {
     return false;
   }
 
-  // Whether a group outside that these read from reads from one of them, by however many steps.
+  // Whether an outside group that these groups read from depends, directly or indirectly, on one of them.
   [[nodiscard]] bool comes_from(std::span<const std::uint32_t> groups) {
     constexpr std::size_t kLongest = 512;       // groups
-    constexpr std::size_t kMostSources = 8192;  // that they read: a join may have any number of them
+    constexpr std::size_t kMostSources = 8192;  // sources of these groups: a join may have any number of them
     std::uint32_t least = kNoNumber;
     for (const std::uint32_t group : groups) {
       least = std::min(least, groups_[group].depth);
@@ -304,7 +305,7 @@ class Fuser {
     return found;
   }
 
-  // Groups that read from this one, at once or later, come after it.
+  // Moves the groups that read from this one, directly or indirectly, after it.
   void raise_readers(std::uint32_t group) {
     std::vector<std::uint32_t> open = {group};
     while (!open.empty()) {
@@ -324,7 +325,7 @@ class Fuser {
     }
   }
 
-  // Makes one group of these, the first of them, if they may be one.
+  // Merges these groups into the first of them, if that is allowed.
   bool try_merge(std::span<const std::uint32_t> groups) {
     std::vector<std::uint32_t> nodes;
     for (const std::uint32_t group : groups) {
@@ -345,7 +346,7 @@ class Fuser {
     return true;
   }
 
-  // Makes one group of these, the first of them, if no other lies between them.
+  // Merges these groups into the first of them, if no other group comes between them.
   bool merge(std::span<const std::uint32_t> groups, const std::vector<std::uint32_t>& nodes) {
     if (is_in_between(groups)) {
       return false;
@@ -354,7 +355,7 @@ class Fuser {
     for_each_source(nodes, [&](std::uint32_t source) {
       depth = is_among(groups, source) ? depth : std::max(depth, groups_[source].depth + 1);
     });
-    // To raise a group may raise all that come after it: among very many that would take for ever.
+    // Raising a group may raise all groups that come after it, which would take forever in a very large graph.
     constexpr std::size_t kMany = 8192;
     if (nodes_.size() > kMany && depth > groups_[groups.front()].depth) {
       return false;
@@ -372,7 +373,7 @@ class Fuser {
     return true;
   }
 
-  // A node that does not work by element with the groups before and after it, which are complete.
+  // Joins a node that is not element-wise with the groups before and after it, which are complete.
   void join(std::uint32_t node) {
     const OpDesc& op = *graph_.nodes[node].op;
     if (op.family->joins == nullptr || op.empty || !device_.joins_family(static_cast<std::uint32_t>(op.family->id)) ||
@@ -400,7 +401,7 @@ class Fuser {
     if (before == kNoNumber || !groups_[before].open || source.offset != 0) {
       return false;
     }
-    // Its other inputs must be available when the group begins.
+    // The node's other inputs must be available when the group begins.
     for (std::uint32_t other = 0; other < sources.size(); ++other) {
       if (other != input && group_of(sources[other]) == before) {
         return false;
@@ -411,7 +412,7 @@ class Fuser {
     const std::vector<std::uint32_t>& makers = groups_[before].nodes;
     std::vector<std::uint32_t> nodes = makers;
     nodes.push_back(node);
-    // A value that others read too is stored besides, which is one operand more.
+    // A value that other nodes also read is stored too, which adds one operand.
     const std::size_t more = is_stored(nodes, source.index) ? 1 : 0;
     if (!is_packed(made) || element_size(made.type) != element_size(read.type) ||
         element_count(made) != element_count(read) || nodes.size() > kMostOfGroup || !runs_along(makers) ||
@@ -482,8 +483,8 @@ class Fuser {
     return views;
   }
 
-  // Whether all that these nodes read and write in memory lies along the last dimension, or is repeated there: rows
-  // are made one after another, and what lies otherwise would be read again and again.
+  // Whether everything that these nodes read and write in memory is contiguous along the last dimension, or broadcast
+  // along it: rows are computed one after another, and other layouts would be read again and again.
   [[nodiscard]] bool runs_along(std::span<const std::uint32_t> nodes) const {
     return std::ranges::all_of(nodes, [&](std::uint32_t node) {
       const OpDesc& op = *graph_.nodes[node].op;
@@ -503,7 +504,7 @@ class Fuser {
     });
   }
 
-  // Whether each output of a main node needs no memory if it has no reader outside.
+  // Whether each output of a main node needs no memory if it has no reader outside the group.
   [[nodiscard]] std::vector<bool> left_out(const GraphGroup& group, std::uint32_t node) const {
     const OpDesc& op = *graph_.nodes[node].op;
     std::vector<bool> result(op.output_count);
@@ -541,7 +542,7 @@ class Fuser {
       }
     }
     for (const std::uint32_t value : result.reads) {
-      is_read_[value] = false;  // by the next group
+      is_read_[value] = false;  // reset for the next group
     }
     for (const std::uint32_t node : result.nodes) {
       const GraphNode& of = graph_.nodes[node];
@@ -571,7 +572,7 @@ class Fuser {
   std::vector<std::vector<std::uint32_t>> readers_;  // of each value, among nodes_
   std::vector<std::uint32_t> positions_;             // of each node among nodes_
   std::vector<Group> groups_;
-  ValueSet is_read_;  // by the group that is being finished
+  ValueSet is_read_;  // by the group that is being completed
   std::uint32_t search_ = 0;
 };
 

@@ -43,13 +43,13 @@ std::string tensor_text(const OpTensor& tensor) {
   return text;
 }
 
-// The nodes of some cycle among the remaining ones, from one of them back to itself.
+// The nodes of a cycle among the remaining ones, from one of them back to itself.
 std::string cycle_text(const Graph& graph, const std::vector<std::uint32_t>& unmet) {
   auto node =
       static_cast<std::uint32_t>(std::ranges::find_if(unmet, [](std::uint32_t n) { return n != 0; }) - unmet.begin());
   std::vector<std::uint32_t> way;
   std::vector<bool> seen(graph.nodes.size());
-  while (!seen[node]) {  // each node that is left waits for another that is
+  while (!seen[node]) {  // each remaining node waits for another remaining node
     seen[node] = true;
     way.push_back(node);
     for (const GraphSource& source : graph.nodes[node].sources) {
@@ -162,7 +162,7 @@ Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph) {
   }
   if (order.size() != count) {
     return Error{ErrorKind::invalid_argument,
-                 format_text("the edges make a cycle: {}; expected a graph without cycles", cycle_text(graph, unmet))};
+                 format_text("the edges form a cycle: {}; expected a graph without cycles", cycle_text(graph, unmet))};
   }
   return order;
 }

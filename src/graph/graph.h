@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Operators and their sources, as a caller described them through any API. Plain data: each pass over it is a function,
-// and no pass sees an element.
+// and no pass reads elements.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace anydml {
 
 enum class SourceKind : std::uint8_t { none, input, constant, node };
 
-// Where the bytes of a tensor come from.
+// The source of a tensor's bytes.
 struct GraphSource {
   SourceKind kind = SourceKind::none;
   std::uint32_t index = 0;   // of the input, the constant or the node
@@ -39,7 +39,7 @@ struct GraphNode {
   std::vector<Extent> outputs;               // of each output of op; no bytes if it is absent
   std::vector<GraphSource> inside = {};      // of each output: the value whose memory contains it; empty, or none
   std::string name;                          // may be empty
-  std::optional<std::uint32_t> number = {};  // by which the caller knows it; no value: its position among the nodes
+  std::optional<std::uint32_t> number = {};  // the caller's number for it; no value: its position among the nodes
   bool alone = false;                        // it is, or is part of, an operator that the caller did not add as a node
 };
 
@@ -60,15 +60,16 @@ struct Graph {
 // memory of each.
 [[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs,
                              std::vector<Extent> outputs);
-// The same with the memory that the tensors cover.
+// The same, with exactly the memory that the tensors cover.
 [[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op);
 
 // The memory of a source.
 [[nodiscard]] const Extent& extent_of(const Graph& graph, const GraphSource& source);
 
-// How messages and texts refer to a node: "node 3 (ELEMENT_WISE_ADD 'bias')"; a node that is alone by its operator.
+// The text by which messages refer to a node: "node 3 (ELEMENT_WISE_ADD 'bias')", or only the operator for a node that
+// is alone.
 [[nodiscard]] std::string node_label(const Graph& graph, std::uint32_t node);
-// Puts that text before the error.
+// Prefixes the error with that text.
 [[nodiscard]] Error in_node(const Graph& graph, std::uint32_t node, const Error& error);
 
 // The nodes, each after the nodes that feed it, otherwise in their original order. An error names the nodes of a cycle.

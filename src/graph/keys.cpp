@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keys of the folded values: their sources and operations, as a text. Elements are not examined.
+// Computes keys for the folded values: their sources and operations, as text. Elements are not examined.
 #include <bit>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::size_t kLongestKey = 4096;  // beyond it a key would cost more than the value
+constexpr std::size_t kLongestKey = 4096;  // a longer key would cost more than the value
 
 class KeyText {
  public:
@@ -33,7 +33,7 @@ class KeyText {
 void add_tensor(KeyText& key, const TensorDesc& tensor) {
   key << tensor.type << tensor.rank;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    key << tensor.sizes[i] << (tensor.sizes[i] > 1 ? tensor.strides[i] : 0);  // meaningless for one element
+    key << tensor.sizes[i] << (tensor.sizes[i] > 1 ? tensor.strides[i] : 0);  // the stride of one element is unused
   }
 }
 
@@ -41,7 +41,7 @@ void add_arguments(KeyText& key, std::span<const schema::Argument> arguments) {
   key << arguments.size();
   for (const schema::Argument& argument : arguments) {
     key << argument.present << argument.numbers.size() << argument.operators.size();
-    for (const Scalar& number : argument.numbers) {  // three readings tell any two numbers apart
+    for (const Scalar& number : argument.numbers) {  // three conversions distinguish any two numbers
       key << std::bit_cast<std::uint64_t>(number.as<double>()) << number.as<std::int64_t>()
           << number.as<std::uint64_t>();
     }
@@ -94,7 +94,7 @@ std::vector<std::string> folded_keys(const Graph& graph, std::span<const std::ui
       keys[i].clear();
     }
   }
-  // Memory that holds other values too belongs to this graph.
+  // Memory that also contains other values belongs to this graph alone.
   for (const GraphNode& node : graph.nodes) {
     for (const GraphSource& whole : node.inside) {
       if (whole.kind == SourceKind::node) {

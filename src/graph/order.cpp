@@ -49,7 +49,7 @@ std::vector<Lifetime> lifetimes_in(const ValueNumbers& values, std::span<const E
   return made;
 }
 
-// Of the ready groups, always the one that adds least to the live memory; the latest of equal ones.
+// Always picks the ready group that adds the least to the live memory, and the most recent one of several equal ones.
 std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::span<const GraphGroup> groups,
                                         const ValueSet& temporary) {
   const auto bytes_of = [&](std::uint32_t value) {
@@ -62,8 +62,8 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
     }
   }
   std::vector<std::uint32_t> unmet(groups.size());
-  std::vector<std::uint32_t> readers(temporary.size());  // that are still to come
-  std::vector<std::uint64_t> sums(temporary.size());     // of their numbers: of the last one, its number
+  std::vector<std::uint32_t> readers(temporary.size());  // readers that are still to come
+  std::vector<std::uint64_t> sums(temporary.size());     // the sums of their numbers: if one reader is left, its number
   std::vector<std::vector<std::uint32_t>> followers(groups.size());
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].reads) {
@@ -75,7 +75,7 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
       }
     }
   }
-  // What each group adds, with the readers that are still to come.
+  // The bytes that each group adds, given the readers that are still to come.
   std::vector<std::int64_t> growth(groups.size());
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].writes) {
@@ -85,10 +85,10 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
       growth[i] -= readers[value] == 1 ? bytes_of(value) : 0;
     }
   }
-  // A group that adds less than when it became ready is there again; its first entry then comes too late.
+  // A group that now adds less than when it became ready is queued again; its first entry is then ignored.
   struct Ready {
     std::int64_t growth;
-    std::uint32_t turn;  // in which it became ready
+    std::uint32_t turn;  // the turn in which it became ready
     std::uint32_t group;
     bool operator<(const Ready& other) const {
       return growth != other.growth ? growth > other.growth : turn < other.turn;
@@ -149,7 +149,7 @@ std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes) {
     changes.push_back({lifetime.first, false, lifetime.extent.bytes});
     changes.push_back({lifetime.last, true, lifetime.extent.bytes});
   }
-  // The values that a group reads last and the values that it computes are alive together.
+  // The values that a group reads for the last time and the values that it computes are alive at the same time.
   std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.at, change.ends); });
   std::uint64_t alive = 0;
   std::uint64_t peak = 0;

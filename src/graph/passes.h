@@ -3,11 +3,11 @@
 //
 //   expand  composed operators -> their parts
 //   prune   the nodes that an output needs
-//   ask     whether the device has an operator for each of them
+//   ask     checks that the device has an operator for each of them
 //   alias   readers of views read the memory behind them; inputs of joins are computed in place
-//   fold    the nodes that run once, when the graph is initialised
+//   fold    the nodes that run once, when the graph is initialized
 //   keys    the folded values that other graphs may share
-//   fuse    nodes -> groups whose elements go through one program together, and the steps that join them
+//   fuse    nodes -> groups that are computed element by element in one step, and the steps that join them
 //   order   the groups, so that little memory is alive at a time
 //   place   an offset in memory for each value
 #pragma once
@@ -35,9 +35,9 @@ class ValueNumbers {
   [[nodiscard]] std::uint32_t of_constant(std::uint32_t constant) const { return inputs_ + constant; }
   [[nodiscard]] std::uint32_t of_node(std::uint32_t node, std::uint32_t output) const { return nodes_[node] + output; }
   [[nodiscard]] std::uint32_t of(const GraphSource& source) const;
-  // The value whose memory contains this one, through any number of steps; the value itself if it has its own memory.
+  // The value whose memory contains this one, directly or indirectly; the value itself if it has its own memory.
   [[nodiscard]] std::uint32_t root(std::uint32_t value) const { return roots_.empty() ? value : roots_[value]; }
-  // Its offset there, in bytes.
+  // Its offset in the root, in bytes.
   [[nodiscard]] std::int64_t offset_in_root(std::uint32_t value) const { return roots_.empty() ? 0 : offsets_[value]; }
 
  private:
@@ -55,29 +55,28 @@ inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a
 using NodeSet = std::vector<bool>;   // by node
 using ValueSet = std::vector<bool>;  // by value
 
-// The graph in which the parts of composed operators replace these operators, under their names; parts may be composed
-// too. No value: the device needs no operator of the graph composed.
+// Replaces composed operators by their parts, under their names; parts may be composed too. No value: the device does
+// not need any operator of the graph decomposed.
 [[nodiscard]] Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device);
 
-// The nodes that an output depends on. The nodes are in order.
+// The nodes that an output depends on. `order` must be sorted.
 [[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);
 
 // An error for the first of these nodes whose operator the device lacks: it may lack a family, an operator or a type.
-// given: the graph whose nodes the caller knows, of which those of `graph` are parts.
+// given: the caller's graph, of which the nodes of `graph` are parts.
 [[nodiscard]] Status ask(const Graph& given, const Graph& graph, std::span<const std::uint32_t> nodes,
                          const LacksOperator& lacks);
 
-// The graph in which views cost nothing. A reader of a view (Family::views_of_inputs) reads the memory behind the
-// view, and an input of a join (Family::places_in_outputs) is computed inside the join's output
-// (GraphNode::inside), wherever strides describe it. No value: the graph has no such operator. order: the nodes
-// that an output needs.
+// Makes views free. A reader of a view (Family::views_of_inputs) reads the memory behind the view, and an input of a
+// join (Family::places_in_outputs) is computed inside the join's output (GraphNode::inside), wherever strides describe
+// it. No value: the graph has no such operator. order: the nodes that an output needs.
 [[nodiscard]] std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order);
 
-// Nodes that have inputs, all of them known when the graph is initialised: owned inputs, constants, and the results of
+// Nodes with inputs that are all known when the graph is initialized: owned inputs, constants, and the results of
 // folded nodes. Nodes whose result is much larger than the inputs, such as a broadcast, are left out.
 [[nodiscard]] NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order);
 
-// For each folded node, the text by which graphs share its outputs; empty if it depends on a value without a key, or
+// For each folded node, the key under which graphs share its outputs; empty if it depends on a value without a key, or
 // shares memory with other values.
 [[nodiscard]] std::vector<std::string> folded_keys(const Graph& graph, std::span<const std::uint32_t> order,
                                                    const NodeSet& folded, std::span<const ConstantKey> constants,
@@ -101,14 +100,14 @@ struct GraphGroup {
 inline constexpr std::size_t kMostOfGroup = 32;  // nodes
 
 // Groups these nodes, which are in order. Element-wise operators join the operators that they read from or that read
-// from them, if each element meets its own counterpart and no operator outside the group lies between them. `kept`:
+// from them, if elements at equal positions correspond and no operator outside the group comes between them. `kept`:
 // values that are needed even if no node reads them. If the device joins steps, such groups join the operators that
 // they feed or that feed them. Each group comes after the groups that feed it.
 [[nodiscard]] std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values,
                                            std::span<const std::uint32_t> nodes, const ValueSet& kept,
                                            const DeviceTraits& device);
 
-// The bytes of temporary memory that each of its values needs.
+// A value in the temporary memory: its bytes, and when it is alive.
 struct Lifetime {
   std::uint32_t value;
   Extent extent;
@@ -116,7 +115,7 @@ struct Lifetime {
   std::uint32_t last;   // the position of the last group that reads it
 };
 
-// An order of the groups in which the values that are alive together have few bytes: the numbers of the groups.
+// An order of the groups, as their numbers, in which few bytes are alive at the same time.
 [[nodiscard]] std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values,
                                                std::span<const GraphGroup> groups, const ValueSet& temporary);
 
@@ -127,15 +126,15 @@ struct Lifetime {
 
 struct Placement {
   std::vector<std::uint64_t> offsets;  // of each lifetime
-  std::uint64_t bytes = 0;             // in all
+  std::uint64_t bytes = 0;             // the total
 };
 
-// Values that are alive together share no byte, except a value that a group computes in place of one that it reads for
-// the last time, element by element.
+// Values that are alive at the same time share no byte, except that a group may compute a value in place of one that it
+// reads for the last time, element by element.
 [[nodiscard]] Placement place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
                               std::span<const Lifetime> lifetimes);
 
-// In Graphviz's language: the original graph, or the graph with a frame around each step and without unneeded nodes.
+// Graphviz source for the original graph, or for the graph with a frame around each step and without unneeded nodes.
 // The steps are those of a device that joins them. An error: the graph cannot be expanded.
 [[nodiscard]] Result<std::string> graph_dot(const Graph& graph, bool in_steps);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kEnd = static_cast<std::uint64_t>(-1);
 
-// One or more values, each in place of the one before it.
+// One or more values, each computed in place of the previous one.
 struct Chain {
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 1;
@@ -19,8 +19,8 @@ struct Chain {
   std::uint32_t last = 0;
 };
 
-// Whether a node of the group is before its main one, that one, or after it: elements of one region meet, those of
-// different regions are read and written at different times.
+// Whether a node of the group comes before its main node, is the main node, or comes after it. Elements are computed
+// together within one region; different regions read and write them at different times.
 int region_of(const GraphGroup& group, std::size_t position) {
   return group.main == kNoPosition || position == group.main ? 0 : position < group.main ? -1 : 1;
 }
@@ -34,8 +34,8 @@ bool has_in_place(const OpDesc& op) {
   return false;
 }
 
-// For each lifetime the one whose bytes it may take over: a value that its group reads last, where every element of it
-// that the group reads is read for the element that is written there.
+// For each lifetime, the one whose bytes it may reuse: a value that its group reads for the last time, if each of its
+// elements is read only to compute the element that is written in its place.
 std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups, const ValueNumbers& values,
                                              const Graph& graph, std::span<const Lifetime> lifetimes) {
   std::vector<std::uint32_t> number(values.count(), kNoNumber);
@@ -45,8 +45,8 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
   std::vector<std::uint32_t> predecessors(lifetimes.size(), kNoNumber);
   for (std::uint32_t at = 0; at < groups.size(); ++at) {
     const GraphGroup& group = groups[at];
-    // Whether each reader of that value in the group reads an element before it, or the one that it makes of it, is
-    // written there.
+    // Whether each reader of that value in the group reads an element no later than the element that replaces it is
+    // written.
     const auto may_take = [&](std::uint32_t read, std::size_t writer, const TensorDesc& written) {
       for (std::size_t node = 0; node < group.nodes.size(); ++node) {
         const GraphNode& of = graph.nodes[group.nodes[node]];
@@ -91,7 +91,7 @@ std::uint64_t align(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// Each in turn at the lowest offset that is free for as long as it lives.
+// Places each chain in turn at the lowest offset that is free for its whole lifetime.
 std::uint64_t first_fit(std::span<const Chain> chains, std::span<const std::uint32_t> turns,
                         std::vector<std::uint64_t>& offsets) {
   std::uint64_t end = 0;
@@ -116,14 +116,14 @@ std::uint64_t first_fit(std::span<const Chain> chains, std::span<const std::uint
   return end;
 }
 
-// Among very many values: as they come, in holes that others left.
+// For very many values: in order of appearance, in holes that others left.
 std::uint64_t place_many(std::span<const Chain> chains, std::vector<std::uint64_t>& offsets) {
   std::vector<std::uint32_t> by_end(chains.size());
   std::iota(by_end.begin(), by_end.end(), 0U);
   std::vector<std::uint32_t> by_begin = by_end;
   std::ranges::stable_sort(by_begin, {}, [&](std::uint32_t i) { return chains[i].first; });
   std::ranges::stable_sort(by_end, {}, [&](std::uint32_t i) { return chains[i].last; });
-  // Holes by size: one whose bytes suffice is taken whole, which keeps the list short.
+  // Holes by size. A hole that is large enough is used whole, which keeps the list short.
   std::set<std::pair<std::uint64_t, std::uint64_t>> holes;  // bytes, offset
   std::vector<std::uint64_t> room(chains.size());
   std::uint64_t end = 0;
@@ -159,7 +159,7 @@ Placement place(const Graph& graph, const ValueNumbers& values, std::span<const 
   const std::vector<std::uint32_t> predecessors = find_predecessors(groups, values, graph, lifetimes);
   std::vector<Chain> chains;
   std::vector<std::uint32_t> chain_of(lifetimes.size());
-  for (std::uint32_t i = 0; i < lifetimes.size(); ++i) {  // a predecessor was made earlier, and comes before
+  for (std::uint32_t i = 0; i < lifetimes.size(); ++i) {  // a predecessor is computed earlier, and comes first
     const Lifetime& lifetime = lifetimes[i];
     if (predecessors[i] == kNoNumber) {
       chain_of[i] = static_cast<std::uint32_t>(chains.size());
@@ -187,7 +187,7 @@ Placement place(const Graph& graph, const ValueNumbers& values, std::span<const 
         offsets = std::move(tried);
       }
     };
-    take_turns();  // as they come
+    take_turns();  // in order of appearance
     std::ranges::stable_sort(turns, std::ranges::greater{}, [&](std::uint32_t i) { return chains[i].bytes; });
     take_turns();  // the largest first
     std::ranges::stable_sort(turns, std::ranges::greater{},

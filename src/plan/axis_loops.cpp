@@ -15,7 +15,7 @@ namespace {
   return {.size = outer.size * inner.size, .input = inner.input, .output = inner.output};
 }
 
-// Adds a loop inside the others; it becomes one with the last of them if the two are contiguous.
+// Adds a loop inside the others. It is merged with the last one if the two are contiguous.
 void add_inner(AxisLoop* loops, std::uint32_t& rank, const AxisLoop& loop) {
   if (rank != 0 && follows(loops[rank - 1], loop)) {
     loops[rank - 1] = joined(loops[rank - 1], loop);
@@ -24,7 +24,7 @@ void add_inner(AxisLoop* loops, std::uint32_t& rank, const AxisLoop& loop) {
   loops[rank++] = loop;
 }
 
-// One axis of the two tensors, and of two others.
+// One axis of the two tensors, and of the two further tensors.
 struct PairedLoop {
   AxisLoop loop;
   AxisLoop other;
@@ -37,7 +37,7 @@ void reverse(AxisLoop& loop, AxisLoops& made) {
   loop.output = -loop.output;
 }
 
-// The places of kept axes may be visited in any order.
+// The positions of the kept axes may be visited in any order.
 void add_kept(std::span<PairedLoop> kept, PairedLoops& made) {
   for (PairedLoop& one : kept) {
     if (one.loop.input < 0) {
@@ -92,9 +92,9 @@ PairedLoops split_axes_with(const TensorDesc& input, const TensorDesc& output, c
     }
     const bool is_reduced = (axes >> i & 1) != 0;
     const PairedLoop one{.loop = loop_of(i, size, input, output), .other = loop_of(i, size, first, second)};
-    loops.has_lanes = is_reduced ? 1 : 0;  // the last one decides
+    loops.has_lanes = is_reduced ? 1 : 0;  // the last axis decides
     (is_reduced ? loops.count : loops.outputs) *= size;
-    if (is_reduced) {  // their order is the order of the result's bits
+    if (is_reduced) {  // their order determines the result's bits
       add_inner(loops.reduced, loops.reduced_rank, one.loop);
       add_inner(others.reduced, others.reduced_rank, one.other);
     } else {

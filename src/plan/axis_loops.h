@@ -29,12 +29,12 @@ struct AxisLoops {
 };
 
 // axes: bit i says that axis i is reduced. The output has the input's rank, and along a reduced axis the input's size
-// or 1. Kept loops go upwards through the input, with the smallest stride innermost; neighbours that are contiguous in
-// both tensors become one loop.
+// or 1. Kept loops have positive strides in the input, with the smallest stride innermost; neighbors that are
+// contiguous in both tensors are merged.
 [[nodiscard]] AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uint32_t axes);
-// The same, with the loops of two further tensors of the input's sizes: `input` and `output` are then the strides of
-// `first` and `second`. Both have the same kept loops, so that positions have the same numbers. The reduced loops run
-// over the same elements in the same order, but may be cut differently.
+// The same, with the loops of two further tensors of the input's sizes: in `others`, `input` and `output` are the
+// strides of `first` and `second`. Both have the same kept loops, so their positions have the same numbers. The reduced
+// loops visit the same elements in the same order, but may be split differently.
 struct PairedLoops {
   AxisLoops loops;
   AxisLoops others;

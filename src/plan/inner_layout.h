@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the innermost loop of an element-wise step walks its operands; a kernel may be written for just one of these.
+// How the innermost loop of an element-wise step walks its operands. A kernel may be specialized for one of these.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace anydml {
 
 enum class InnerLayout : std::uint8_t {
-  contiguous,        // every operand
+  contiguous,        // every operand is contiguous
   second_broadcast,  // contiguous, except the second input (a divisor), which is fixed
   first_broadcast,   // contiguous, except the first input (a dividend), which is fixed
   strided,           // anything else

@@ -10,7 +10,7 @@
 namespace anydml {
 namespace {
 
-// The bytes of an element of each operand.
+// The size in bytes of an element of each operand.
 using ElementSizes = std::int64_t[kMaxOperands];
 
 InnerLayout classify(const LoopNest& nest, const ElementSizes& sizes) {
@@ -36,7 +36,7 @@ InnerLayout classify(const LoopNest& nest, const ElementSizes& sizes) {
   return InnerLayout::strided;
 }
 
-// The smallest step that any operand takes along a loop: how near to one another its iterations lie.
+// The smallest stride of any operand along a loop: how close together its iterations are in memory.
 std::int64_t nearest_step(const Loop& loop, std::uint32_t operands) {
   std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
   for (std::uint32_t operand = 0; operand < operands; ++operand) {
@@ -98,7 +98,7 @@ LoopNest normalise(std::span<const TensorDesc> tensors) {
     const Loop& inner = nest.loops[i];
     bool mergeable = true;
     for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
-      // Checked: the last step of the inner loop fits, one step more need not.
+      // Checked: the last step of the inner loop fits, but one more step may overflow.
       mergeable = mergeable && checked_multiply(inner.strides[operand], inner.size) == outer.strides[operand];
     }
     if (mergeable) {
@@ -110,7 +110,7 @@ LoopNest normalise(std::span<const TensorDesc> tensors) {
     }
   }
 
-  if (nest.rank == 0) {  // a single element, or none
+  if (nest.rank == 0) {  // a single element, or no elements
     nest.rank = 1;
     nest.loops[0].size = nest.count;
     std::copy_n(elements, tensors.size(), nest.loops[0].strides);

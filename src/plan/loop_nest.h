@@ -20,16 +20,16 @@ struct LoopNest {
   std::uint32_t rank = 0;                   // at least 1
   Loop loops[kMaxRank] = {};                // outermost first
   std::int64_t offsets[kMaxOperands] = {};  // from each operand's address to the first element visited
-  std::int64_t count = 0;                   // of elements; 0: nothing to do
+  std::int64_t count = 0;                   // the number of elements; 0: nothing to do
   InnerLayout inner = InnerLayout::contiguous;
   bool crossed = false;  // an input is contiguous along the second innermost loop, but not along the innermost
 
   [[nodiscard]] const Loop& innermost() const { return loops[rank - 1]; }
 };
 
-// For validated tensors of equal sizes, the output last. Dimensions of size 1 are dropped; the output is walked
-// upwards, with the largest stride outermost; neighbours that are contiguous in every operand become one loop. The
-// outer loops are then ordered by the smallest stride of any operand, so that all operands benefit from the caches.
+// For validated tensors of equal sizes, the output last. Dimensions of size 1 are dropped, the output's strides become
+// positive, with the largest one outermost, and neighbors that are contiguous in every operand are merged. The outer
+// loops are then ordered by the smallest stride of any operand, so that all operands benefit from the caches.
 [[nodiscard]] LoopNest normalise(std::span<const TensorDesc> tensors);
 
 }  // namespace anydml

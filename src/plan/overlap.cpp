@@ -19,9 +19,9 @@ struct Dimension {
   std::int64_t steps;   // size - 1, positive
 };
 
-// Two indices collide when their difference d, |d[i]| <= steps[i], not all zero, has sum d[i] * stride[i] = 0.
-// Depth first from the largest stride down; at each level only those d[i] are tried that the smaller strides can still
-// cancel, which for layouts people write leaves one or two.
+// Two indices collide if their difference d, with |d[i]| <= steps[i] and not all zero, satisfies sum d[i] * stride[i] =
+// 0. The search is depth first from the largest stride down. Each level tries only those d[i] that the smaller strides
+// can still cancel: one or two for the layouts that people write.
 class CollisionSearch {
  public:
   explicit CollisionSearch(std::span<const Dimension> dimensions) : dimensions_(dimensions) {
@@ -37,7 +37,7 @@ class CollisionSearch {
   }
 
  private:
-  // Whether the dimensions from `level` on can bring `sum` to 0; `moved` once some d is not zero.
+  // Whether the dimensions from `level` on can bring `sum` to 0. `moved`: some d is already nonzero.
   bool search(std::size_t level, std::int64_t sum, bool moved) {
     if (level == dimensions_.size()) {
       return moved && sum == 0;
@@ -46,8 +46,8 @@ class CollisionSearch {
       return false;
     }
     const auto [stride, steps] = dimensions_[level];
-    // sum + d * stride must lie within the range that the dimensions below can undo. d and -d are mirror images until
-    // one moved.
+    // sum + d * stride must be within the range that the remaining dimensions can cancel. Until some d is nonzero, d
+    // and -d are mirror images, so only one is tried.
     const std::int64_t below = rest_[level + 1];
     const std::int64_t least = moved ? std::max(-steps, ceiling(-below - sum, stride)) : 0;
     const std::int64_t most = std::min(steps, floor(below - sum, stride));
@@ -63,13 +63,13 @@ class CollisionSearch {
   static std::int64_t ceiling(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
   std::span<const Dimension> dimensions_;
-  std::array<std::int64_t, kMaxRank + 1> rest_{};     // the farthest that dimensions from here on reach
+  std::array<std::int64_t, kMaxRank + 1> rest_{};     // the largest distance that the dimensions from here on can cover
   std::array<std::int64_t, kMaxRank + 1> divisor_{};  // the greatest common divisor of their strides
   std::int64_t budget_ = 100'000;
 };
 
-// The greatest common divisor of all distances between elements of the tensor, in bytes; 0 for a single element. Where
-// elements share bytes, every byte counts.
+// The greatest common divisor of all distances between elements of the tensor, in bytes; 0 for a single element. If
+// elements share bytes, it is 1.
 std::uint64_t grid(const TensorDesc& tensor) {
   if (is_four_bits(tensor.type)) {
     return 1;
@@ -83,7 +83,7 @@ std::uint64_t grid(const TensorDesc& tensor) {
   return divisor * element_size(tensor.type);
 }
 
-// The indices of the ranges that have a byte, by buffer and first byte.
+// The indices of the nonempty ranges, sorted by buffer and first byte.
 std::vector<std::size_t> sorted_ranges(std::span<const ByteRange> ranges) {
   std::vector<std::size_t> order;
   order.reserve(ranges.size());
@@ -96,7 +96,7 @@ std::vector<std::size_t> sorted_ranges(std::span<const ByteRange> ranges) {
   return order;
 }
 
-// Whether these tensors all lie on one grid, each at an offset of its own: columns of one matrix, say. If so, no two of
+// Whether all these tensors are on one grid, each at its own offset, like the columns of one matrix. If so, no two of
 // them share a byte, because find_sharing compares two tensors on a grid that is a multiple of this one.
 bool are_interleaved(std::span<const TensorAt> tensors, std::span<const std::size_t> which) {
   std::uint64_t step = 0;
@@ -150,7 +150,7 @@ Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const Tensor
   if (a_address == b_address && same_layout(a, b)) {
     return Sharing::identical;
   }
-  // Interleaved tensors (even and odd columns of one matrix, say) lie on grids that never meet.
+  // Interleaved tensors (such as the even and odd columns of one matrix) are on grids that never meet.
   const std::uint64_t step = std::gcd(grid(a), grid(b));
   if (step != 0) {
     const std::uint64_t forward =
@@ -165,8 +165,8 @@ Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const Tensor
 std::vector<bool> find_conflicts(std::span<const ByteRange> ranges) {
   std::vector<bool> found(ranges.size());
   const std::vector<std::size_t> order = sorted_ranges(ranges);
-  // A range meets an earlier one if one of those ends behind its first byte, and a later one if the first of those
-  // begins before its end. A range that is only read is held against written ones alone.
+  // A range overlaps an earlier one if one of those ends after its first byte, and a later one if the first of those
+  // begins before its end. A range that is only read is compared with written ranges only.
   std::uint64_t end = 0;
   std::uint64_t written_end = 0;
   for (std::size_t at = 0; at < order.size(); ++at) {
@@ -204,7 +204,7 @@ std::vector<bool> find_sharing_candidates(std::span<const TensorAt> tensors) {
   std::vector<bool> found(tensors.size());
   const std::vector<std::size_t> order = sorted_ranges(ranges);
   for (std::size_t begin = 0; begin < order.size();) {
-    // Tensors whose ranges hang together.
+    // A group of tensors whose ranges are connected by overlaps.
     std::uint64_t reached = ranges[order[begin]].end;
     std::size_t end = begin + 1;
     for (; end < order.size() && ranges[order[end]].first < reached; ++end) {

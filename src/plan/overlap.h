@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether tensors share memory. Both answers are exact or err on the safe side.
+// Detects tensors that share memory. The answers are exact or err on the safe side.
 #pragma once
 
 #include <cstddef>
@@ -39,9 +39,9 @@ enum class Sharing {
 [[nodiscard]] Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const TensorDesc& b,
                                    std::uintptr_t b_address);
 
-// The bytes from `first` to before `end` of a buffer. An empty range meets no other.
+// The bytes from `first` up to, not including, `end` of a buffer. An empty range overlaps no other.
 struct ByteRange {
-  std::uint64_t buffer = 0;  // ranges of different buffers do not meet
+  std::uint64_t buffer = 0;  // ranges of different buffers do not overlap
   std::uint64_t first = 0;
   std::uint64_t end = 0;
   bool written = false;
@@ -50,16 +50,16 @@ struct ByteRange {
 // Up to this number, ranges or tensors are best compared pair by pair: that allocates nothing and beats sorting.
 inline constexpr std::size_t kFewRanges = 16;
 
-// For each range, whether it meets another one and at least one of the two is written. Takes n log n steps.
+// For each range, whether it overlaps another one and at least one of the two is written. Takes O(n log n) time.
 [[nodiscard]] std::vector<bool> find_conflicts(std::span<const ByteRange> ranges);
 
 struct TensorAt {
-  const TensorDesc* tensor;  // null: an absent one
+  const TensorDesc* tensor;  // null: the tensor is absent
   std::uintptr_t address;    // of the element at index 0
 };
 
-// For each tensor, whether find_sharing has to compare it with the others. The other tensors share no byte with any
-// tensor. Takes n log n steps.
+// For each tensor, whether find_sharing has to compare it with the others. The remaining tensors share no byte with any
+// tensor. Takes O(n log n) time.
 [[nodiscard]] std::vector<bool> find_sharing_candidates(std::span<const TensorAt> tensors);
 
 }  // namespace anydml

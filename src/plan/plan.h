@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The program of a backend: steps over slots, in order. A plan is flat: a sequence of numbers without pointers, so that
-// it crosses to a plugin unchanged. Nothing here depends on operators: a step names the family that made it, and holds
+// The program that a backend runs: steps over slots, in order. A plan is flat, a sequence of numbers without pointers,
+// so it can be passed to a plugin unchanged. Nothing here depends on operators: a step names its family, and contains
 // the parameters that this family wrote for its own kernels.
 #pragma once
 
@@ -18,15 +18,16 @@ namespace anydml {
 inline constexpr std::uint64_t kTemporaryAlignment = 64;
 
 // The slot of an operand without an address: its elements pass from one step to the next while they are computed,
-// packed and never all at once. Only for devices that join steps. Its offset is a number that the two steps share.
+// packed and never all at once. Only for devices that join steps. The two steps are matched by the offset, which is the
+// same number in both.
 inline constexpr std::uint32_t kNoSlot = 0xffffffff;
 // The slot of an absent tensor, such as an optional one that was left out. Its address is null.
 inline constexpr std::uint32_t kAbsentSlot = 0xfffffffe;
 
 [[nodiscard]] constexpr bool has_address(std::uint32_t slot) { return slot < kAbsentSlot; }
 
-// A main step may have steps before it that compute elements for it, and steps after it that consume its elements. They
-// are adjacent in a plan and form one piece of work: prologues, the main step, epilogues.
+// A main step may be preceded by steps that compute elements for it, and followed by steps that consume its elements.
+// They are adjacent in a plan and form one unit of work: prologues, the main step, epilogues.
 enum class StepRole : std::uint32_t { main, prologue, epilogue };
 
 // The largest number of tensors in a step of any family. Element-wise steps are limited to kMaxOperands (tensor.h).
@@ -44,7 +45,7 @@ struct Step {
   std::uint32_t family = 0;  // its position in ops/families.def
   StepRole role = StepRole::main;
   std::span<const Operand> operands;
-  std::span<const std::byte> parameters;  // of the family; they begin at a multiple of 8 bytes
+  std::span<const std::byte> parameters;  // the family's parameters, aligned to 8 bytes
 };
 
 // The slots are the inputs, the outputs, and the temporary.
@@ -56,14 +57,14 @@ class Plan {
   [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs_ + output; }
   [[nodiscard]] std::uint32_t temporary_slot() const { return inputs_ + outputs_; }
 
-  // The role of the steps that are added from here on.
+  // Sets the role of the steps that are added from now on.
   void set_role(StepRole role) { role_ = role; }
-  // Adds a step after the earlier ones, whose results it sees.
+  // Adds a step after the earlier ones, whose results are visible to it.
   void add(std::uint32_t family, std::span<const Operand> operands, std::span<const std::byte> parameters);
 
-  // The offset of free space for that many bytes in the temporary.
+  // Allocates space in the temporary and returns its offset.
   [[nodiscard]] std::uint64_t take_temporary(std::uint64_t bytes);
-  // From here on space is allocated from this offset, even if it was used before: the earlier use has ended.
+  // From now on, space is allocated from this offset, even if it was used before: the earlier use has ended.
   void begin_temporary(std::uint64_t offset);
   [[nodiscard]] std::uint64_t temporary_bytes() const { return temporary_bytes_; }
 
@@ -86,7 +87,7 @@ struct StepHeader {
   std::uint32_t parameter_bytes;
 };
 
-// Calls use(step) for each step of a plan, in order; use returns whether to continue. True: it always did.
+// Calls use(step) for each step of a plan, in order, until use returns false. Returns whether all calls returned true.
 template <class Use>
 bool for_each_step(std::span<const std::uint64_t> words, Use use) {
   while (!words.empty()) {
@@ -105,7 +106,7 @@ bool for_each_step(std::span<const std::uint64_t> words, Use use) {
   return true;
 }
 
-// Calls use(steps) for each piece of work of a plan: prologues, a main step, epilogues. False: use returned false, or
+// Calls use(steps) for each unit of work of a plan: prologues, a main step, epilogues. Returns false if use did, or if
 // prologues at the end have no main step.
 template <class Use>
 bool for_each_work(std::span<const std::uint64_t> words, Use use) {
@@ -125,7 +126,7 @@ bool for_each_work(std::span<const std::uint64_t> words, Use use) {
   return all && (steps.empty() || (has_main && use(std::span<const Step>(steps))));
 }
 
-// The operand of a main step that a neighbour computes or reads; the number of its operands if there is none.
+// The index of the main step's operand that a neighbor computes or reads; the number of operands if there is none.
 [[nodiscard]] inline std::size_t joined_operand(const Step& main, const Step& neighbour) {
   for (const Operand& handed : neighbour.operands) {
     for (std::size_t i = 0; handed.slot == kNoSlot && i < main.operands.size(); ++i) {

@@ -13,16 +13,16 @@ struct Run {
   std::int64_t stride;
 };
 
-// A dimension of a tensor, and the same of its view.
+// A dimension of a tensor and of its view, which have the same size.
 struct SeenRun {
   std::int64_t size;
   std::int64_t stride;
   std::int64_t seen;
 };
 
-// The dimensions of a tensor whose elements all have different addresses, the largest stride first, so that a distance
-// in memory is one index in each. Neighbours that continue one another in both are merged. Negative: no such order
-// exists.
+// Sorts the dimensions of a tensor whose elements all have different addresses by stride, the largest first, so that a
+// distance in memory corresponds to one index in each dimension. Neighbors that are contiguous in both tensors are
+// merged. Returns a negative number if no such order exists.
 std::ptrdiff_t nested_runs(const TensorDesc& made, const TensorDesc& view, SeenRun (&runs)[kMaxRank]) {
   std::ptrdiff_t count = 0;
   for (std::uint32_t i = 0; i < made.rank; ++i) {
@@ -54,7 +54,7 @@ std::ptrdiff_t nested_runs(const TensorDesc& made, const TensorDesc& view, SeenR
 }  // namespace
 
 std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std::int64_t> sizes) {
-  // Dimensions of size 1 say nothing, and neighbours that continue one another are one.
+  // Dimensions of size 1 are dropped, and contiguous neighbors are merged.
   Run old[kMaxRank];
   std::size_t count = 0;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
@@ -75,8 +75,8 @@ std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std
   if (element_count(tensor) == 0 || element_count(result) != element_count(tensor)) {
     return std::nullopt;
   }
-  // From the last: each new dimension takes its part of the old one it lies in.
-  std::int64_t rest = 1;  // of the old dimension's size
+  // From the last dimension: each new dimension takes a factor of the old dimension that contains it.
+  std::int64_t rest = 1;  // the factor of the old dimension's size that remains
   std::int64_t stride = 0;
   for (std::size_t i = sizes.size(); i-- > 0;) {
     result.strides[i] = 0;
@@ -107,17 +107,17 @@ std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offs
       element_count(read) == 0 || element_count(made) == 0) {
     return std::nullopt;
   }
-  std::int64_t least[kMaxRank] = {};  // the index in each run, over all elements that are read
+  std::int64_t least[kMaxRank] = {};  // the range of indices in each run, over all elements that are read
   std::int64_t most[kMaxRank] = {};
-  // Takes a distance in the memory of `made`, that many times over, apart into indices; the same distance in the
-  // view's.
+  // Splits a distance in the memory of `made`, taken `times` times, into indices. Returns the same distance in the
+  // view's memory.
   const auto follow = [&](std::int64_t distance, std::int64_t times) -> std::optional<std::int64_t> {
     std::int64_t seen = 0;
     for (std::ptrdiff_t i = 0; i < count; ++i) {
       const std::int64_t index = distance / runs[i].stride;
       distance -= index * runs[i].stride;
       if (index != 0 && (index >= runs[i].size || index <= -runs[i].size || times >= runs[i].size)) {
-        return std::nullopt;  // outside
+        return std::nullopt;  // outside the tensor
       }
       seen += index * runs[i].seen;
       (index < 0 ? least[i] : most[i]) += index * times;

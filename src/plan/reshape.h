@@ -10,17 +10,18 @@
 
 namespace anydml {
 
-// Row-major, element for element; no value if no strides at these sizes describe it, or if the counts differ.
+// Row-major, element for element; no value if no strides at these sizes describe the result, or if the element counts
+// differ.
 [[nodiscard]] std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std::int64_t> sizes);
 
-// Whether both have the same sizes and element sizes, and each index leads to the same offset. Strides of dimensions of
-// size 1 do not count.
+// Whether both have the same sizes and element sizes, and each index has the same offset. Strides of dimensions of size
+// 1 are ignored.
 [[nodiscard]] bool same_layout(const TensorDesc& a, const TensorDesc& b);
 
-// Whether its elements fill all bytes from the first to the last.
+// Whether the elements fill all bytes from the first to the last.
 [[nodiscard]] bool is_dense(const TensorDesc& tensor);
 
-// Whether the elements lie one after another, row-major.
+// Whether the elements are contiguous and row-major.
 [[nodiscard]] bool is_packed(const TensorDesc& tensor);
 
 // A tensor over the memory of another, viewed as a part of a third.
@@ -29,8 +30,8 @@ struct SeenTensor {
   std::int64_t offset;  // in bytes, of its element at index 0
 };
 // `read` begins `offset` bytes after the element at index 0 of `made` and reads its memory. Each element of `made` is
-// also the element of `view` at the same index, in other memory. The result locates the elements of `read` there. No
-// value: no strides describe it.
+// also the element of `view` at the same index, in other memory. The result locates the elements of `read` in that
+// memory. No value if no strides describe it.
 [[nodiscard]] std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset,
                                                      const TensorDesc& made, const TensorDesc& view);
 

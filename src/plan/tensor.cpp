@@ -12,19 +12,20 @@
 namespace anydml {
 namespace {
 
-// Fails where the byte offset after the last element of a dimension, or the span of all elements, does not fit 63 bits.
+// Fails if the byte offset after the last element of a dimension, or the span of all elements, does not fit into 63
+// bits.
 Status check_reach(Where where, const TensorDesc& tensor) {
   if (element_count(tensor) == 0) {
     return {};
   }
-  const auto size = static_cast<std::int64_t>(element_alignment(tensor.type));  // of four bits: more than enough
+  const auto size = static_cast<std::int64_t>(element_alignment(tensor.type));  // for four-bit types, more than enough
   std::int64_t below = 0;
   std::int64_t above = size;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     if (tensor.sizes[i] == 1) {
       continue;
     }
-    // One step more than the last element's: plans compare the end of a dimension with the stride of the next one.
+    // One step past the last element: plans compare the end of a dimension with the stride of the next one.
     const auto steps = checked_multiply(tensor.sizes[i], tensor.strides[i]);
     const auto bytes = steps ? checked_multiply(*steps, size) : std::nullopt;
     std::int64_t& side = tensor.strides[i] < 0 ? below : above;
@@ -32,15 +33,15 @@ Status check_reach(Where where, const TensorDesc& tensor) {
     side = sum.value_or(side);
     if (!sum || !checked_subtract(above, below)) {
       return invalid(where,
-                     format_text("strides[{}] is {}; with sizes {} the elements reach further than 64 bits count", i,
+                     format_text("strides[{}] is {}; with sizes {} the elements span more than 64 bits can count", i,
                                  tensor.strides[i], shape_text(tensor.sizes, tensor.rank)));
     }
   }
   return {};
 }
 
-// A stride along which there is no second element moves nothing, and may be any number. From here on it is one that
-// sums and products of offsets can hold. Its sign stays.
+// The stride of a dimension with a single element is never used, and may be any number. It is clamped so that sums and
+// products of offsets cannot overflow; its sign is kept.
 void limit_idle_strides(TensorDesc& tensor) {
   constexpr std::int64_t kMost = std::int64_t{1} << 32;
   if (element_count(tensor) == 0) {
@@ -138,7 +139,7 @@ Reach reach_of(const TensorDesc& tensor) {
     const std::int64_t bytes = (tensor.sizes[i] - 1) * tensor.strides[i] * size;
     (bytes < 0 ? reach.first : reach.end) += bytes;
   }
-  if (is_four_bits(tensor.type)) {  // elements were counted: the bytes that hold them
+  if (is_four_bits(tensor.type)) {  // so far elements were counted: convert to bytes
     reach = {.first = reach.first >> 1, .end = (reach.end >> 1) + (reach.end & 1)};
   }
   return reach;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tensor's description as the caller wrote it, and its validated form. No address is known here.
+// A tensor's description as the caller wrote it, and its validated form. Neither has an address.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace anydml {
 // The largest number of tensors in a loop nest or a fused element-wise step. Other steps have up to kMaxStepOperands.
 inline constexpr std::size_t kMaxOperands = 16;
 
-// The caller's description, of which nothing can be trusted.
+// The caller's description, which is untrusted.
 struct TensorSpec {
   std::uint32_t type;
   std::int64_t rank;
@@ -48,12 +48,12 @@ struct Reach {
 
 Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec);
 
-// Packed, last dimension fastest; false if a stride does not fit.
+// Sets packed strides, last dimension fastest. Returns false if a stride does not fit.
 [[nodiscard]] bool set_packed_strides(TensorDesc& tensor);
 
 // These need a validated tensor. A tensor broadcast by stride 0 counts every element that it represents.
 [[nodiscard]] std::int64_t element_count(const TensorDesc& tensor);
-// The bytes of that many elements without gaps.
+// The bytes of that many elements, stored without gaps.
 [[nodiscard]] std::int64_t packed_bytes(const TensorDesc& tensor);
 [[nodiscard]] Reach reach_of(const TensorDesc& tensor);
 

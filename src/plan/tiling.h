@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cuts a loop nest into tiles, which are blocks of its two innermost loops, and walks them. No element is known here.
+// Cuts a loop nest into tiles, which are blocks of its two innermost loops, and walks them. Nothing here reads
+// elements.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 namespace anydml {
 
-// rows x columns elements; the first element of operand i lies `offsets[i]` bytes from its address.
+// rows x columns elements; the first element of operand i is `offsets[i]` bytes from its address.
 struct Block {
   std::int64_t rows;
   std::int64_t columns;
@@ -18,15 +19,16 @@ struct Block {
 
 // How a nest is cut. Tiles at the far edges may be smaller.
 struct Tiling {
-  std::int64_t rows;     // of the second innermost loop, in a tile
-  std::int64_t columns;  // of the innermost
-  std::int64_t tiles;    // in all
+  std::int64_t rows;     // rows of a tile, along the second innermost loop
+  std::int64_t columns;  // columns of a tile, along the innermost loop
+  std::int64_t tiles;    // the total number of tiles
 };
 
 [[nodiscard]] inline std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
-// Tiles of about `elements`: whole rows if they are short, or a part of a long row. If an operand runs along the rows
-// (`nest.crossed`), tiles are narrow and high, so that much of each of its pages is read at a time.
+// Tiles of about `elements` elements: whole rows if they are short, or a part of a long row. If an operand is
+// contiguous along the rows (`nest.crossed`), tiles are narrow and tall, so that much of each of its pages is read at a
+// time.
 [[nodiscard]] inline Tiling make_tiling(const LoopNest& nest, std::int64_t elements) {
   constexpr std::int64_t kNarrow = 64;
   const std::int64_t rows = nest.rank >= 2 ? nest.loops[nest.rank - 2].size : 1;
@@ -35,7 +37,7 @@ struct Tiling {
   tiling.columns = std::max<std::int64_t>(1, std::min(columns, nest.crossed ? kNarrow : elements));
   std::int64_t fitting = elements / tiling.columns;
   if (nest.crossed && fitting > kNarrow) {
-    fitting -= fitting % kNarrow;  // in whole cache lines of the operand that runs along the rows
+    fitting -= fitting % kNarrow;  // whole cache lines of the operand that is contiguous along the rows
   }
   tiling.rows = std::clamp<std::int64_t>(fitting, 1, rows);
   tiling.tiles =
@@ -43,8 +45,9 @@ struct Tiling {
   return tiling;
 }
 
-// Calls use(block) for tiles begin to end - 1. Tiles that follow one another along a row, or as whole rows, form one
-// block, because a kernel that starts again needs time to reach the memory's speed. Narrow tiles come singly.
+// Calls use(block) for tiles begin to end - 1. Tiles that follow one another along a row, or as whole rows, are
+// combined into one block, because a kernel that restarts needs time to reach the memory's speed. Narrow tiles are not
+// combined.
 template <class Use>
 void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begin, std::int64_t end, Use use) {
   const bool has_rows = nest.rank >= 2;
@@ -91,7 +94,7 @@ void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begi
       continue;
     }
     row = 0;
-    for (std::uint32_t i = outer_loops; i-- > 0;) {  // advances by one, like an odometer
+    for (std::uint32_t i = outer_loops; i-- > 0;) {  // advance by one, like an odometer
       const Loop& loop = nest.loops[i];
       const bool carries = ++indices[i] == loop.size;
       indices[i] = carries ? 0 : indices[i];

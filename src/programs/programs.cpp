@@ -26,7 +26,7 @@ BackendStatus compile_plans(const CoreDevice& device, GraphPrograms& programs) {
   return status;
 }
 
-// A process compiles many graphs on the same device, and they all fail for the same reason.
+// Logged only once: a process compiles many graphs on the same device, and they all fail for the same reason.
 struct Refusal {
   std::string_view what;
   std::string_view instead;
@@ -40,10 +40,10 @@ struct Refusal {
     }
   }
 };
-Refusal g_not_joined{.what = "join the steps", .instead = "; graphs like it run with their steps apart"};
-Refusal g_not_half{.what = "run the FLOAT16 products", .instead = "; graphs like it run with the defined bits"};
+Refusal g_not_joined{.what = "join the steps", .instead = "; such graphs run with separate steps"};
+Refusal g_not_half{.what = "run the FLOAT16 products", .instead = "; such graphs run with the defined bits"};
 
-// The device's own answer, in the words of the caller, who may not know the operator's parts.
+// The device's own answer, phrased for the caller, who may not know how the operator is decomposed.
 LacksOperator lacks_of(const CoreDevice& device) {
   if (device.backend->lacks == nullptr) {
     return {};
@@ -74,7 +74,7 @@ Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOp
 
 Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
                                        std::string* text, const CompileOptions& options) {
-  // Families compute with floats too, and the caller may have set any rounding.
+  // Families compute with floats too, and the caller may have set any rounding mode.
   const DefaultFloatEnvironment modes;
   GraphPrograms programs;
   const auto allowed = lowering_traits(device.info->traits, options);
@@ -88,7 +88,7 @@ Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& dev
     programs.plans = std::move(plans.value());
     const BackendStatus status = compile_plans(device, programs);
     const bool unjoined = status.code == BackendCode::not_joined && traits.joins_from != 0;
-    // Whatever else failed fails again, with its own message.
+    // Any other failure occurs again, with its own message.
     const bool unlike = status.code == BackendCode::failed && traits.half_products;
     if (unjoined || unlike) {
       (unjoined ? g_not_joined : g_not_half).log_once(who, *device.info, status.message);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A graph as programs of a device: both of its plans, compiled by the device's backend. The C API and DirectML share
-// it.
+// Compiles a graph into programs of a device: both of its plans, compiled by the device's backend. Shared by the C API
+// and DirectML.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class DeviceProgram {
 
   [[nodiscard]] explicit operator bool() const { return program_ != nullptr; }
   [[nodiscard]] const BackendProgram* get() const { return program_; }
-  // The memory that a run needs at the temporary slot of the plans: the plan's own, and the workspace of its kernels.
+  // The memory that a run needs at the temporary slot of the plans: the plan's own, plus the workspace of its kernels.
   [[nodiscard]] std::uint64_t temporary_bytes() const {
     return program_ != nullptr ? backend_->temporary_bytes(program_) : 0;
   }
@@ -45,22 +45,21 @@ class DeviceProgram {
 
 struct GraphPrograms {
   GraphPlans plans;
-  DeviceProgram initialise;  // empty if its plan has no step
+  DeviceProgram initialise;  // empty if its plan has no steps
   DeviceProgram run;
 };
 
 struct CompileOptions {
-  bool allow_half = false;  // products of FLOAT16 may have other bits than the defined ones, where that is faster
-  const GraphSharing* sharing = nullptr;  // of memory with other graphs; null: none
+  bool allow_half = false;                // products of FLOAT16 may differ from the defined bits if that is faster
+  const GraphSharing* sharing = nullptr;  // memory shared with other graphs; null: none
 };
 
-// The traits with which a graph is lowered for a device: the environment may allow more than the options
-// do.
+// The traits for lowering a graph for a device: the environment may allow more than the options do.
 [[nodiscard]] Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOptions& options);
 
-// If the backend cannot join steps of the graph after all, the graph is compiled again with separate steps; if it lacks
-// a product for which other bits are allowed, the graph is compiled again with the defined bits. who: the beginning of
-// messages. text: as in compile_graph.
+// If the backend turns out to be unable to join steps of the graph, the graph is compiled again with separate steps. If
+// it lacks a product for which other bits are allowed, the graph is compiled again with the defined bits. who: the
+// beginning of messages. text: as in compile_graph.
 [[nodiscard]] Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
                                                      std::string* text = nullptr, const CompileOptions& options = {});
 

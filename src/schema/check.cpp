@@ -23,7 +23,7 @@ std::string type_text(std::uint32_t type) {
   return known == types.values.end() ? format_text("{}", type) : std::string(known->name.substr(types.prefix.size()));
 }
 
-// The level from which the operator's field takes the type, for messages; empty when none after `level` does.
+// The level from which the operator's field accepts the type, for messages; empty if no level after `level` does.
 std::string taken_from(const facts::Operator& op, std::size_t field, std::uint32_t type, facts::FeatureLevel level) {
   const facts::Support* first = nullptr;
   for (const facts::Support& row : op.support) {
@@ -32,18 +32,17 @@ std::string taken_from(const facts::Operator& op, std::size_t field, std::uint32
       first = &row;
     }
   }
-  return first == nullptr ? std::string()
-                          : format_text(" (it takes this one from {})", facts::level_name(first->level));
+  return first == nullptr ? std::string() : format_text(" (accepted since {})", facts::level_name(first->level));
 }
 
 // The known facts about a tensor, and the faults that were already reported.
 struct Seen {
   const GivenTensor* tensor = nullptr;
   Place place;
-  bool type_fits = false;  // the operator takes it
+  bool type_fits = false;  // the operator accepts it
   bool rank_fits = false;
-  bool has_shape = false;     // its sizes are there, and none is 0
-  bool is_countable = false;  // and its reach fits
+  bool has_shape = false;     // it has sizes, and none is 0
+  bool is_countable = false;  // in addition, its byte size does not overflow
   bool size_told = false;
   bool rank_told = false;
 };
@@ -109,7 +108,7 @@ class Checker {
     return std::span(tensor(i).sizes, tensor(i).rank);
   }
 
-  // That an array must not be empty is a rule of the operators that say so.
+  // Only some operators require their arrays not to be empty; their rules check that.
   void check_absent(std::size_t index) {
     const facts::Field& field = op_.fields[index];
     const Place place{.field = index};
@@ -149,8 +148,8 @@ class Checker {
     if (seen.type_fits) {
       return;
     }
-    if (types == 0) {  // the documentation says nothing, but this is not a type at all
-      return report(i, format_text("DataType is {}; expected one of DirectML's, 1 (FLOAT32) to 13 (INT4)", type));
+    if (types == 0) {  // the documentation lists no types, but this is not a type
+      return report(i, format_text("DataType is {}; expected a DirectML type, 1 (FLOAT32) to 13 (INT4)", type));
     }
     report(i, format_text("DataType is {}; expected {}{}{}", type_text(type), type_names(types), at_level(),
                           taken_from(op_, field_of(i), type, level_)));
@@ -182,7 +181,7 @@ class Checker {
     const GivenTensor& given = tensor(i);
     Seen& seen = seen_[i];
     if (given.rank == 0 || given.rank > kMaxRank) {
-      return;  // what Sizes points to may hold fewer
+      return;  // the array that Sizes points to may be shorter
     }
     if (!given.has_sizes) {
       return report(i, format_text("Sizes is null; expected {} sizes", given.rank));
@@ -204,7 +203,7 @@ class Checker {
     }
     const auto least = implied_bytes(given.type, sizes_of(i), given.has_strides ? given.strides : nullptr);
     if (!least || *least > kMaxTensorBytes) {
-      return report(i, format_text("Sizes {} {}reach further than {} bytes, the most a tensor may have",
+      return report(i, format_text("Sizes {} {}span more than {} bytes, the most a tensor may have",
                                    shape_text(given.sizes, given.rank), strides_text(given), kMaxTensorBytes));
     }
     seen.is_countable = true;
@@ -213,7 +212,7 @@ class Checker {
           i, format_text("TotalTensorSizeInBytes is {}; expected {} at most", given.total_bytes, kMaxTensorBytes));
     }
     if (given.total_bytes < *least || given.total_bytes % 4 != 0) {
-      report(i, format_text("TotalTensorSizeInBytes is {}; expected {} or more, which the elements reach, and a "
+      report(i, format_text("TotalTensorSizeInBytes is {}; expected {} or more, the extent of the elements, and a "
                             "multiple of 4",
                             given.total_bytes, *least));
     }
@@ -246,7 +245,7 @@ class Checker {
   }
 
   void check_types() {
-    std::vector<TensorType> types;  // tensors that are wrong by themselves would only be reported again
+    std::vector<TensorType> types;  // skip tensors that are wrong by themselves: they were already reported
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       if (seen_[i].type_fits) {
         types.push_back({seen_[i].place, tensor(i).type});
@@ -257,8 +256,8 @@ class Checker {
     }
   }
 
-  // The tensor whose sizes the others of the group must have: an output, which broadcasting starts from, if there is
-  // one; rather one whose rank the operator takes.
+  // The tensor whose sizes the others of the group must have: preferably one whose rank the operator accepts, then an
+  // output, because broadcasting starts from it.
   [[nodiscard]] std::size_t model_of(const facts::SameGroup& group) const {
     const auto worth = [&](std::size_t i) {
       return seen_[i].rank_fits * 2 + facts::is_output(op_.fields[field_of(i)].kind);
@@ -272,7 +271,7 @@ class Checker {
     return best;
   }
 
-  // Whether the tensor can be repeated to the sizes, for readers who expect NumPy's rule.
+  // Whether the tensor can be broadcast to the sizes, for readers who expect NumPy's rule.
   [[nodiscard]] bool may_repeat(std::size_t i, std::span<const std::int64_t> sizes) const {
     return facts::is_input(op_.fields[field_of(i)].kind) &&
            std::ranges::equal(sizes_of(i), sizes,
@@ -293,7 +292,7 @@ class Checker {
           continue;
         }
         if (!seen.rank_fits && tensor(i).rank != tensor(model).rank) {
-          continue;  // the rank was told, and with another the sizes are others
+          continue;  // the rank was already reported, and with another rank the sizes would be different
         }
         seen.size_told = true;
         report(i,
@@ -391,7 +390,7 @@ std::vector<std::size_t> positions_of(const Described& described) {
       positions.push_back(next++);
     }
     if (count == 0 && !facts::is_array(kind)) {
-      ++next;  // it is absent, and its place stays empty
+      ++next;  // the tensor is absent, and its position stays empty
     }
   }
   return positions;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks a described operator against DirectML's documentation at a feature level, and lists every broken rule, for any
-// of the 177 operators, built here or not. It does not check whether the strides of outputs put two elements at one
-// address, nor anything that depends on the values in tensors.
+// Checks a described operator against DirectML's documentation at a feature level, and lists every broken rule, for all
+// 177 operators, implemented here or not. It does not check whether the strides of an output give two elements the same
+// address, or anything that depends on the values in tensors.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace anydml::schema {
 // tensors.
 [[nodiscard]] std::vector<std::size_t> positions_of(const Described& described);
 
-// An operator newer than the level.
+// The violation if the operator is newer than the level.
 [[nodiscard]] std::optional<Violation> check_level(const facts::Operator& op, facts::FeatureLevel level);
 
 struct TensorType {

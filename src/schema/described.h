@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An operator as a caller described it: the one form into which the DirectML structs, the C API, dmlrun's models and
-// Python are read. Nothing about it can be trusted except its shape: one argument for each field of the operator, in
-// the order of the fields. schema/check.h checks it against the rules.
+// An operator as a caller described it: the common form into which the DirectML structs, the C API, dmlrun's models and
+// Python calls are read. Only its shape can be trusted: one argument for each field of the operator, in the order of
+// the fields. schema/check.h checks it against the rules.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace anydml::schema {
 inline constexpr std::uint32_t kBufferTensor = 1;  // DML_TENSOR_TYPE_BUFFER
 inline constexpr std::uint32_t kOwnedByDml = 1;    // DML_TENSOR_FLAG_OWNED_BY_DML
 
-// Sizes and strides hold `rank` numbers if the rank is kMaxRank at most, and no numbers otherwise.
+// Sizes and strides contain `rank` numbers if the rank is at most kMaxRank, and no numbers otherwise.
 struct GivenTensor {
   std::uint32_t tensor_type = kBufferTensor;
   bool has_desc = true;    // false: its Desc is null, and the members below have no meaning
@@ -56,7 +56,7 @@ struct Described {
   std::vector<Argument> arguments;
 };
 
-// The number that a DML_SCALAR_UNION with these bits holds in a DML_TENSOR_DATA_TYPE; no value if that is not a type.
+// The value of a DML_SCALAR_UNION with these bits in a DML_TENSOR_DATA_TYPE; no value if that is not a type.
 [[nodiscard]] std::optional<Scalar> union_number(std::uint32_t type, std::uint64_t bits);
 
 // The field of type DML_TENSOR_DATA_TYPE that determines how scalar unions are read; kNoField if there is none.

@@ -10,7 +10,7 @@
 namespace anydml::schema {
 namespace {
 
-// The names of an enumeration where they are few: "NONE or TRANSPOSE".
+// The names of an enumeration if there are only a few: "NONE or TRANSPOSE".
 std::string names_of(const facts::Enum& known) {
   constexpr std::size_t kFew = 8;
   if (known.values.size() > kFew) {
@@ -87,7 +87,7 @@ class FieldChecker {
     }
   }
 
-  // The count of an array is a field too. Readers who have no counts leave it out.
+  // The length of an array is a field too. Callers that have no such fields leave it out.
   void check_array(std::size_t i) {
     const facts::Field& field = op_.fields[i];
     const Argument& array = described_.arguments[i];
@@ -134,7 +134,7 @@ class FieldChecker {
                                          activation.fields[i].name));
       }
     }
-    // Its attributes are judged as if it stood alone; what depends on its tensors asks nothing.
+    // Its attributes are checked as if it stood alone; rules that depend on its absent tensors do not apply.
     Findings within;
     check_fields(inner, level_, within);
     check_rules(inner, level_, within);

@@ -16,11 +16,11 @@ namespace {
 // The types that a caller can choose from.
 std::string open_type_text(const facts::Operator& op, std::size_t field, facts::FeatureLevel level) {
   const auto admitted = facts::admitted(op, field, level);
-  return format_text("is not determined by the inputs and attributes; DirectML takes {}",
+  return format_text("is not determined by the inputs and attributes; DirectML accepts {}",
                      admitted && admitted->types != 0 ? type_names(admitted->types) : "any type");
 }
 
-// In that case there are no sizes to read.
+// Tensors whose rank is too large have no sizes to read.
 std::vector<Violation> impossible_ranks(const Described& described) {
   std::vector<Violation> found;
   for (std::size_t field = 0; field < described.arguments.size(); ++field) {
@@ -75,7 +75,7 @@ class Report {
     }
   }
 
-  // A rule that gave no size says more than that none did.
+  // The reason that a rule could not determine the size is more specific than "not determined".
   void add_size(Place place) {
     const auto fault = std::ranges::find_if(faults_, [&](const Violation& known) {
       return known.place.field == place.field && known.place.index == place.index && known.place.part == Part::sizes &&

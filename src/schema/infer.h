@@ -17,20 +17,20 @@ inline constexpr std::int64_t kUnknownSize = std::numeric_limits<std::int64_t>::
 [[nodiscard]] GivenTensor unknown_tensor();
 
 // How sizes that must be equal are combined: exactly, as in DirectML; or by NumPy's rule, which the C API uses for
-// element-wise families, so that the output gets the sizes to which all inputs broadcast.
+// element-wise families, so that the output gets the sizes that all inputs broadcast to.
 enum class SizeRule : std::uint8_t { same, broadcast };
 
 struct Inference {
   Described described;             // with everything that could be determined
   std::vector<Violation> unknown;  // the parts of outputs that no rule determines, or that are left to the caller
-  // Why there is no result: a rule gave a number that is not a valid size, or inputs do not broadcast.
+  // Why a part could not be inferred: a rule gave a number that is not a valid size, or the inputs do not broadcast.
   std::vector<Violation> faults;
 };
 
-// Outputs that are unknown or partly known. A required output that is absent counts as unknown; an optional one that is
-// absent stays absent. An array of outputs needs as many tensors as it has. A single attribute that is present without
-// a number is unknown too: a union's type, which follows from the output's. Nothing is checked: if inputs contradict
-// each other, the first rule wins, and check.h reports the mistake.
+// The outputs may be unknown or partly known. A required output that is absent counts as unknown; an optional one that
+// is absent stays absent. An array of outputs must contain its final number of tensors. A single attribute that is
+// present without a number is unknown too: a union's type, which follows from the output's. Nothing is checked: if
+// inputs contradict each other, the first rule wins, and check.h reports the mistake.
 [[nodiscard]] Inference infer_outputs(Described partial, facts::FeatureLevel level, SizeRule sizes = SizeRule::same);
 
 // Whether any part of the tensor is unknown.

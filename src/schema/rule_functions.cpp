@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules that no expression of data/rules.txt says: shapes that are put together from parts of others.
+// Rules that the expressions of data/rules.txt cannot express: shapes that are combined from parts of other shapes.
 #include <algorithm>
 #include <optional>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-// The fields that a function reads, by name, as far as they are there and nothing is wrong with them.
+// The fields that a function reads, by name, if they are present and nothing is wrong with them.
 class Fields {
  public:
   Fields(const Described& described, const Findings& findings) : described_(described), findings_(findings) {}
@@ -36,7 +36,7 @@ class Fields {
     return std::ranges::find(sizes, kUnknownSize) == sizes.end() ? std::optional(std::move(sizes)) : std::nullopt;
   }
 
-  // A number up to `most`; one beyond that other rules have told.
+  // A number up to `most`. Other rules report larger numbers.
   [[nodiscard]] std::optional<std::size_t> number(std::string_view name, std::size_t most) const {
     const Argument* argument = right(find(name));
     if (argument == nullptr || argument->numbers.empty()) {
@@ -69,7 +69,7 @@ void append(Sizes& sizes, const Sizes& more, std::size_t from, std::size_t to) {
 
 std::string text_of(const Sizes& sizes) { return shape_text(sizes.data(), static_cast<std::uint32_t>(sizes.size())); }
 
-// Both aligned at the right; the extra leading sizes of one must be 1.
+// Both aligned at the right: the extra leading sizes of the longer one must be 1.
 bool same_but_for_leading_ones(const Sizes& a, const Sizes& b) {
   const Sizes& longer = a.size() > b.size() ? a : b;
   const Sizes& shorter = a.size() > b.size() ? b : a;
@@ -110,12 +110,12 @@ std::optional<SizesByFunction> gather_shape(const Described& described, const Fi
   append(wanted, *input, *axis + 1, input->size());
   return SizesByFunction{
       fields.find("OutputTensor"), std::move(wanted),
-      format_text("those of InputTensor with the last {} of IndicesTensor in place of number {}, its Axis", *dimensions,
-                  *axis),
+      format_text("the sizes of InputTensor with the last {} sizes of IndicesTensor in place of dimension {}, its Axis",
+                  *dimensions, *axis),
       std::nullopt};
 }
 
-// Of GATHER_ND, GATHER_ND1 and SCATTER_ND, where the tensor of the slices is the output or the updates.
+// For GATHER_ND, GATHER_ND1 and SCATTER_ND. `slices` names the tensor of the slices: the output or the updates.
 std::optional<SizesByFunction> nd_shape(const Described& described, std::string_view slices, const Findings& findings) {
   const Fields fields(described, findings);
   const auto all_input = fields.sizes("InputTensor");
@@ -134,7 +134,7 @@ std::optional<SizesByFunction> nd_shape(const Described& described, std::string_
   const Sizes input = last(*all_input, *input_count);
   const Sizes indices = last(*all_indices, *indices_count);
   if (!batch || indices.empty() || indices.back() < 0 || indices.back() > static_cast<std::int64_t>(input.size())) {
-    return std::nullopt;  // which another rule tells
+    return std::nullopt;  // another rule reports this
   }
   const auto coordinates = static_cast<std::size_t>(indices.back());
   SizesByFunction result{fields.find(slices), Sizes(indices.begin(), indices.end() - 1), {}, std::nullopt};
@@ -147,7 +147,8 @@ std::optional<SizesByFunction> nd_shape(const Described& described, std::string_
   }
   append(result.sizes, input, *batch + coordinates, input.size());
   result.why = format_text(
-      "the sizes of IndicesTensor but its last, then those of InputTensor that the {} coordinates leave", coordinates);
+      "the sizes of IndicesTensor except its last, then those of InputTensor that the {} coordinates do not index",
+      coordinates);
   return result;
 }
 
@@ -162,7 +163,7 @@ std::optional<SizesByFunction> sizes_by_function(facts::RuleFunction function, c
       return nd_shape(described, "OutputTensor", findings);
     case facts::RuleFunction::scatter_nd_shape:
       return nd_shape(described, "UpdatesTensor", findings);
-    case facts::RuleFunction::fused_activation:  // check_fields asks it of every operator within another
+    case facts::RuleFunction::fused_activation:  // check_fields checks this for every nested operator
     case facts::RuleFunction::none:
       break;
   }

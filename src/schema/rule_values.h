@@ -42,18 +42,18 @@ class RuleValues {
   [[nodiscard]] const facts::RuleNode& node(std::uint16_t index) const { return nodes_[index]; }
 
   [[nodiscard]] RuleValue value(std::uint16_t index) const;
-  // Of a comparison or a condition; no value if it is unknown.
+  // Whether a comparison or a condition is true; no value if that is unknown.
   [[nodiscard]] std::optional<bool> holds(std::uint16_t index) const;
-  // Like holds, with values that were already computed.
+  // Like holds, for values that were already computed.
   [[nodiscard]] static bool compare(facts::RuleOp op, const RuleValue& a, const RuleValue& b);
 
   void set(std::int64_t variable, std::optional<std::int64_t> number) const {
     variables_[static_cast<std::size_t>(variable & 0xff) % variables_.size()] = number;
   }
 
-  // The first field that the node names, with the indices of its elements.
+  // The first field that the expression refers to, with the indices of its elements.
   [[nodiscard]] Place place(std::uint16_t index) const;
-  // Whether place describes it completely.
+  // Whether `place` describes the expression completely.
   [[nodiscard]] bool is_plain(std::uint16_t index) const;
 
   // "(InputTensor.Sizes[2] + StartPadding[0]) / Strides[0]": indices are numbers if they are known.
@@ -77,7 +77,7 @@ class RuleValues {
   facts::FeatureLevel level_;
   Unknowns unknowns_;
   std::span<const facts::RuleNode> nodes_;
-  mutable std::array<std::optional<std::int64_t>, 4> variables_;  // sums set theirs while they are computed
+  mutable std::array<std::optional<std::int64_t>, 4> variables_;  // sums set their variable while they are computed
 };
 
 }  // namespace anydml::schema

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the nodes of rules are said in sentences.
+// The wording of rule nodes in messages.
 #include <algorithm>
 
 #include "schema/rule_values.h"
@@ -12,7 +12,7 @@ using facts::RuleNode;
 using facts::RuleOp;
 using State = RuleValue::State;
 
-// How tightly an operation binds its two sides.
+// The precedence of an operation over its two sides.
 constexpr int kSum = 1;
 constexpr int kProduct = 2;
 constexpr int kTightest = 3;
@@ -156,7 +156,7 @@ std::string RuleValues::condition_text(std::uint16_t index) const {
   if (node.op == RuleOp::not_equal) {
     return format_text("{} is not {}", text(node.a, 0), text(node.b, 0));
   }
-  return "that is so";  // no rule asks another question within an expression
+  return "that is so";  // unreachable: no rule has another condition within an expression
 }
 
 std::string RuleValues::text(std::uint16_t index, int tightness) const {
@@ -213,7 +213,7 @@ std::string RuleValues::text(std::uint16_t index, int tightness) const {
     }
     default: {
       const Sign sign = sign_of(node.op);
-      // a - (b + c), a / (b * c): what stands right binds more tightly.
+      // a - (b + c), a / (b * c): the right side binds more tightly.
       return in_brackets(sign.tightness < tightness,
                          format_text("{}{}{}", text(node.a, sign.tightness), sign.text,
                                      text(node.b, std::min(sign.tightness + 1, kTightest))));

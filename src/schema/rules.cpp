@@ -14,7 +14,7 @@ using facts::RuleOp;
 using State = RuleValue::State;
 
 constexpr std::int64_t kMostSteps = 1 << 20;
-constexpr std::size_t kMostTold = 64;  // of one rule: an array may hold thousands of tensors
+constexpr std::size_t kMostTold = 64;  // violations reported per rule: an array may contain thousands of tensors
 
 // "no tensor", "1 tensor", "2 tensors"
 std::string number_of(std::int64_t count, std::string_view what) {
@@ -41,7 +41,7 @@ class RuleChecker {
     told_ = 0;
     (void)judge(rule.root);
     for (const std::size_t field : blamed_) {
-      findings_.mark(field);  // when the rule is through: each element that breaks it is told
+      findings_.mark(field);  // only now that the rule is finished, so that every element that breaks it is reported
     }
     blamed_.clear();
     return verdict_;
@@ -57,7 +57,8 @@ class RuleChecker {
     return true;
   }
 
-  // False: something that it speaks of is not there, or enough was told, and the rest of the rule is not judged.
+  // Returns false if the rest of the rule is not judged, because something that it refers to is absent, or because
+  // enough violations were reported.
   bool judge(std::uint16_t index) {
     const RuleNode& node = values_.node(index);
     if (node.op == RuleOp::when) {
@@ -101,7 +102,7 @@ class RuleChecker {
   void report(const RuleNode& claim) {
     const Place place = values_.place(claim.a);
     if (std::ranges::find(findings_.violations, place, &Violation::place) != findings_.violations.end()) {
-      return;  // one fault of it is told
+      return;  // one violation was already reported at this location
     }
     ++told_;
     findings_.violations.push_back(
@@ -112,22 +113,22 @@ class RuleChecker {
     }
   }
 
-  // What to do instead, where the field itself does not show it.
+  // The solution, if the field itself does not suggest it.
   [[nodiscard]] std::string way_out_text(const RuleNode& claim) const {
     return values_.node(claim.a).op == RuleOp::flags
                ? format_text(
-                     ", since {} takes no tensor that DirectML owns; bind it at execution, or in a graph let "
+                     ", since {} accepts no tensor owned by DirectML; bind it at execution, or in a graph let "
                      "ACTIVATION_IDENTITY take the owned tensor and {} its output",
                      described_.op->name, described_.op->name)
                : std::string();
   }
 
-  // What there is: "is 4", "holds 3 tensors", "Offsets[0] + Sizes[0] is 7".
+  // The actual value: "is 4", "holds 3 tensors", "Offsets[0] + Sizes[0] is 7".
   [[nodiscard]] std::string given_text(std::uint16_t index) const {
     const RuleNode& node = values_.node(index);
     const RuleValue value = values_.value(index);
     const std::string what = value.is_number()                 ? format_text("is {}", values_.value_text(index, value))
-                             : value.state == State::too_large ? "does not fit 64 bits"
+                             : value.state == State::too_large ? "does not fit into 64 bits"
                                                                : "divides by 0";
     if (values_.is_plain(index)) {
       return what;
@@ -135,7 +136,7 @@ class RuleChecker {
     switch (node.op) {
       case RuleOp::elements:
         return value.is_number() ? format_text("holds {}", number_of(value.integer, "element"))
-                                 : "holds more elements than fit 64 bits";
+                                 : "holds more elements than fit into 64 bits";
       case RuleOp::effective_rank:
         return format_text("{} without leading 1s", what);
       case RuleOp::length: {
@@ -173,9 +174,10 @@ class RuleChecker {
       return text;
     }
     const RuleValue value = values_.value(index);
-    return value.is_number() ? format_text("{}, which is {}", text, values_.value_text(index, value))
-                             : format_text("{}, which {}", text,
-                                           value.state == State::too_large ? "does not fit 64 bits" : "divides by 0");
+    return value.is_number()
+               ? format_text("{}, which is {}", text, values_.value_text(index, value))
+               : format_text("{}, which {}", text,
+                             value.state == State::too_large ? "does not fit into 64 bits" : "divides by 0");
   }
 
   [[nodiscard]] std::string expected_text(const RuleNode& claim) const {
@@ -210,7 +212,7 @@ class RuleChecker {
     }
   }
 
-  // Why it is asked for here: the level, and the attributes and types that the rule depends on.
+  // Why the rule applies here: the level, and the attributes and types that it depends on.
   [[nodiscard]] std::string reasons_text() const {
     std::string text;
     for (const std::uint16_t condition : conditions_) {

@@ -28,16 +28,16 @@ struct Findings {
   [[nodiscard]] bool is_wrong(std::size_t field) const { return (wrong >> field & 1) != 0; }
 };
 
-// Attributes by themselves: values of enumerations, arrays and their counts, types of scalar unions, and nested
+// Checks attributes by themselves: values of enumerations, arrays and their lengths, types of scalar unions, and nested
 // operators, which must be fusable.
 void check_fields(const Described& described, facts::FeatureLevel level, Findings& findings);
 
-// The rules in data/rules.txt for the operator.
+// Checks the operator's rules from data/rules.txt.
 void check_rules(const Described& described, facts::FeatureLevel level, Findings& findings);
 
 enum class Verdict : std::uint8_t { asks_nothing, kept, broken };
 
-// One rule by itself, independent of the others.
+// Checks one rule by itself, independent of the others.
 [[nodiscard]] Verdict judge(const Described& described, facts::FeatureLevel level, const facts::Rule& rule);
 
 // The sizes that a function rule requires of a tensor, aligned at the right: leading 1s may be missing.
@@ -45,20 +45,20 @@ struct SizesByFunction {
   std::size_t field;
   std::vector<std::int64_t> sizes;
   std::string why;
-  std::optional<Violation> fault;  // of another field, so that there are no sizes
+  std::optional<Violation> fault;  // in another field, so that the sizes cannot be determined
 
-  // Whether a tensor of this rank has enough dimensions for them.
+  // Whether a tensor of this rank has enough dimensions for the sizes.
   [[nodiscard]] bool fit(std::size_t rank) const {
     return rank >= sizes.size() || std::all_of(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(rank),
                                                [](std::int64_t size) { return size == 1; });
   }
 };
 
-// No value if a field that it reads is absent, unknown or wrong, and for functions that concern something else.
+// No value if a field that it reads is absent, unknown or wrong, or if the function is about something else.
 [[nodiscard]] std::optional<SizesByFunction> sizes_by_function(facts::RuleFunction function, const Described& described,
                                                                const Findings& findings);
 
-// Compares them with the tensor.
+// Compares the sizes with the tensor's.
 void check_by_function(facts::RuleFunction function, const Described& described, Findings& findings);
 
 }  // namespace anydml::schema

@@ -20,7 +20,7 @@ RuleValue integer(std::int64_t number) { return {State::integer, number, 0}; }
 
 bool in_group(const facts::SameGroup& group, std::size_t field) { return (group.fields >> field & 1) != 0; }
 
-// The tensors of a group, in the order of the fields.
+// Calls use(tensor) for the tensors of a group, in the order of the fields.
 template <class Use>
 void for_each_tensor(Described& described, const facts::SameGroup& group, const Use& use) {
   for (std::size_t field = 0; field < described.arguments.size(); ++field) {
@@ -32,7 +32,7 @@ void for_each_tensor(Described& described, const facts::SameGroup& group, const 
   }
 }
 
-// Widens `all` to sizes that both broadcast to, by NumPy's rule; false: not possible.
+// Widens `all` to the sizes that both broadcast to, by NumPy's rule. Returns false if they do not broadcast.
 bool broadcast(const GivenTensor& tensor, GivenTensor& all) {
   GivenTensor wide = all;
   if (tensor.rank > all.rank) {
@@ -145,7 +145,7 @@ bool Solver::apply_groups() {
   return changed;
 }
 
-// Where only one is admitted.
+// Sets the type of tensors that accept only one.
 bool Solver::apply_types() {
   bool changed = false;
   for (std::size_t field = 0; field < op_.fields.size(); ++field) {
@@ -161,7 +161,7 @@ bool Solver::apply_types() {
   return changed;
 }
 
-// Truths, counts and places are unsigned integers: where nothing else is admitted, an output has the smallest type.
+// Booleans, counts and indices are unsigned integers: if an output accepts only unsigned types, it gets the smallest.
 bool Solver::apply_usual_types() {
   constexpr DataType kUnsigned[] = {DataType::UINT8, DataType::UINT16, DataType::UINT32, DataType::UINT64};
   TypeSet all = 0;
@@ -178,16 +178,15 @@ bool Solver::apply_usual_types() {
       }
       for (const DataType type : kUnsigned) {
         const bool taken = (admitted->types & type_bit(type)) != 0;
-        changed =
-            (taken && set_type(tensor, static_cast<std::int64_t>(type))) || changed;  // the first, and then no other
+        changed = (taken && set_type(tensor, static_cast<std::int64_t>(type))) || changed;  // the first one wins
       }
     }
   }
   return changed;
 }
 
-// Of outputs, where nothing says it: the only one that is admitted, or as many dimensions as the rules name from the
-// end; the sizes further left would be 1 and can be left out.
+// Sets the rank of outputs that no rule determines: the only rank that is accepted, or the number of dimensions that
+// the rules refer to from the end. Sizes further left would be 1, and can be omitted.
 bool Solver::apply_ranks() {
   bool changed = false;
   for (std::size_t field = 0; field < op_.fields.size(); ++field) {
@@ -204,7 +203,7 @@ bool Solver::apply_ranks() {
   return changed;
 }
 
-// From all inputs, to every output whose rank is unknown.
+// Broadcasts all inputs to every output whose rank is unknown.
 bool Solver::apply_broadcast() {
   GivenTensor all;
   bool any = false;
@@ -218,7 +217,7 @@ bool Solver::apply_broadcast() {
       if (!broadcast(tensors[i], all)) {
         faults_.push_back(
             {{.field = field, .index = facts::is_array(kind) ? i : kNone},
-             format_text("sizes are {}; expected sizes that broadcast with {}, those before it",
+             format_text("sizes are {}; expected sizes that broadcast with {}, the sizes of the inputs before it",
                          shape_text(tensors[i].sizes, tensors[i].rank), shape_text(all.sizes, all.rank))});
         return false;
       }
@@ -322,7 +321,7 @@ void Solver::claim(const RuleNode& node) {
   for (const std::uint16_t side : {node.a, node.b}) {
     const RuleNode& part = values_.node(side);
     const RuleValue which = part.op == RuleOp::size ? values_.value(part.a) : RuleValue{};
-    // A dimension further from the end than any tensor has says nothing, and its negative may not fit.
+    // A dimension further from the end than the largest rank has no meaning, and its negation may overflow.
     if (which.state == State::integer && which.integer < 0 && which.integer >= -std::int64_t{kMaxRank}) {
       least_ranks_[part.field] = std::max(least_ranks_[part.field], -which.integer);
     }
@@ -336,7 +335,7 @@ void Solver::claim(const RuleNode& node) {
   }
 }
 
-// Gives the one unknown of an expression a value such that the expression is worth `wanted`.
+// Sets the one unknown of an expression so that the expression equals `wanted`.
 void Solver::solve(std::uint16_t index, const RuleValue& wanted, std::uint16_t source) {
   const RuleNode& node = values_.node(index);
   switch (node.op) {
@@ -433,7 +432,7 @@ void Solver::fault(std::uint16_t index, const RuleValue& wanted, std::uint16_t s
   if (std::ranges::find(faults_, place, &Violation::place) != faults_.end()) {
     return;
   }
-  const std::string worth = wanted.state == State::too_large         ? "does not fit 64 bits"
+  const std::string worth = wanted.state == State::too_large         ? "does not fit into 64 bits"
                             : wanted.state == State::divided_by_zero ? "divides by 0"
                                                                      : format_text("is {}", wanted.integer);
   faults_.push_back({place, format_text("would be {}, which {}", values_.text(source), worth)});

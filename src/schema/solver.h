@@ -16,17 +16,18 @@ namespace anydml::schema {
 
 class Solver {
  public:
-  // The description must outlive it, with the current number of tensors in each argument.
+  // The description must outlive the solver, and each argument must keep its number of tensors.
   Solver(Described& described, facts::FeatureLevel level, SizeRule sizes);
 
-  // Everything that can be derived now: from the rules alone, or also from the usual choices where they leave it open.
+  // Derives everything that can be derived now: from the rules alone, or also from the usual choices where the rules
+  // leave a value open.
   enum class Stage : std::uint8_t { rules, everything };
   void run(Stage stage);
 
-  // The value that a rule gave for a part that stays unknown, because it is not a valid size or rank.
+  // The values that rules gave for parts that stay unknown, because they are not valid sizes or ranks.
   [[nodiscard]] const std::vector<Violation>& faults() const { return faults_; }
 
-  // Rules that let a size be one of several numbers that are known by now.
+  // A rule that allows a size to be one of several numbers that are now known.
   struct Choice {
     Place place;
     std::vector<std::int64_t> numbers;
@@ -69,9 +70,9 @@ class Solver {
   SizeRule size_rule_;
   RuleValues values_;
   std::vector<Violation> faults_;
-  std::vector<Choice>* choices_ = nullptr;  // while they are collected, nothing is solved
+  std::vector<Choice>* choices_ = nullptr;  // while choices are collected, nothing is solved
   std::vector<std::int64_t> least_ranks_;   // by field: the number of sizes that rules refer to from the end
-  std::int64_t most_steps_ = 0;             // the number of dimensions or entries; a wrong count says more
+  std::int64_t most_steps_ = 0;             // the number of dimensions or elements; bounds loops if a count is wrong
   bool changed_ = false;
 };
 

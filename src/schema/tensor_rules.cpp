@@ -20,7 +20,7 @@ std::optional<std::uint64_t> bytes_of(std::uint32_t type, std::span<const T> siz
   if (std::ranges::find(sizes, T{0}) != sizes.end()) {
     return 0;
   }
-  std::optional<std::int64_t> count = 1;  // of elements up to the last
+  std::optional<std::int64_t> count = 1;  // elements up to the last one
   for (std::size_t i = 0; count && i < sizes.size(); ++i) {
     if (strides == nullptr) {
       count = checked_multiply(*count, sizes[i]);

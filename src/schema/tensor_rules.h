@@ -11,11 +11,11 @@ namespace anydml {
 // The bits of an element of a DML_TENSOR_DATA_TYPE, including UINT4 and INT4; 0 for a value that is not a type.
 [[nodiscard]] std::uint32_t element_bits(std::uint32_t type);
 
-// The least TotalTensorSizeInBytes, as in DirectML's DMLCalcBufferTensorSize: up to the last element, rounded up to a
-// multiple of 4. Strides are in elements; null: packed. No value if it does not fit into 63 bits.
+// The smallest valid TotalTensorSizeInBytes, as in DirectML's DMLCalcBufferTensorSize: up to the last element, rounded
+// up to a multiple of 4. Strides are in elements; null: packed. No value if it does not fit into 63 bits.
 [[nodiscard]] std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::uint32_t> sizes,
                                                          const std::uint32_t* strides);
-// Sizes and strides that are not negative.
+// Sizes and strides must not be negative.
 [[nodiscard]] std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::int64_t> sizes,
                                                          const std::int64_t* strides);
 

@@ -23,12 +23,12 @@ enum class Part : std::uint8_t {
   second,           // of a pair: Height, Bias
 };
 
-// The field of an operator that is meant, or a part of it.
+// A field of an operator, or a part of it.
 struct Place {
   std::size_t field = kNone;  // kNone: the operator as a whole
   std::size_t index = kNone;  // in an array; kNone: the array as a whole, or not an array
   Part part = Part::whole;
-  std::size_t part_index = kNone;  // of sizes: its index
+  std::size_t part_index = kNone;  // for sizes: the dimension
 
   bool operator==(const Place&) const = default;
 };

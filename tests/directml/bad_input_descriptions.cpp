@@ -75,7 +75,7 @@ std::vector<Case> description_cases() {
        creating([](Program& p) {
          resize_all(p, {65536, 65536});
        })},
-      {"sizes whose product passes 64 bits", E_INVALIDARG, "reach further than 72057594037927936 bytes",
+      {"sizes whose product passes 64 bits", E_INVALIDARG, "span more than 72057594037927936 bytes",
        creating([](Program& p) {
          resize_all(p, {UINT32_MAX, UINT32_MAX, UINT32_MAX});
        })},
@@ -92,7 +92,7 @@ std::vector<Case> description_cases() {
          }
        })},
       {"a total size that is not a multiple of 4", E_INVALIDARG,
-       "TotalTensorSizeInBytes is 98; expected 96 or more, which the elements reach, and a multiple of 4",
+       "TotalTensorSizeInBytes is 98; expected 96 or more, the extent of the elements, and a multiple of 4",
        creating([](Program& p) { p.a.buffer.TotalTensorSizeInBytes = 98; })},
       {"strides that pass the total size", E_INVALIDARG, "BTensor: TotalTensorSizeInBytes is 96; expected 188 or more",
        creating([](Program& p) {
@@ -108,7 +108,7 @@ std::vector<Case> description_cases() {
          resize(p.out, {1, 1, 2, 4});
          p.a.buffer.TotalTensorSizeInBytes = 96;
        })},
-      {"strides whose reach passes 64 bits", E_INVALIDARG, "reach further than 72057594037927936 bytes",
+      {"strides whose reach passes 64 bits", E_INVALIDARG, "span more than 72057594037927936 bytes",
        creating([](Program& p) {
          resize_all(p, {UINT32_MAX, 1}, {UINT32_MAX, 1});
        })},
@@ -194,7 +194,7 @@ HRESULT create_owning_gru(Program& p) {
 std::vector<Case> rule_cases() {
   return {
       {"a tensor of a recurrent network owned by DirectML", E_INVALIDARG,
-       "GRU: WeightTensor.Flags is OWNED_BY_DML; expected NONE, since GRU takes no tensor that DirectML owns; bind it "
+       "GRU: WeightTensor.Flags is OWNED_BY_DML; expected NONE, since GRU accepts no tensor owned by DirectML; bind it "
        "at "
        "execution, or in a graph let ACTIVATION_IDENTITY take the owned tensor",
        create_owning_gru},

@@ -204,7 +204,7 @@ std::vector<Case> graph_cases() {
          ComPtr<IDMLCompiledOperator> compiled;
          return graph.compile(p.dml, compiled);
        }},
-      {"CompileGraph: a cycle of two nodes", E_INVALIDARG, "the edges make a cycle: node 0", compiling([](Draft& d) {
+      {"CompileGraph: a cycle of two nodes", E_INVALIDARG, "the edges form a cycle: node 0", compiling([](Draft& d) {
          static DML_INTERMEDIATE_GRAPH_EDGE_DESC back{1, 0, 0, 0, nullptr};
          static DML_GRAPH_EDGE_DESC edges[2];
          edges[0] = d.inner_edge;
@@ -214,9 +214,9 @@ std::vector<Case> graph_cases() {
          d.graph.InputEdges = &d.input_edges[1];
          d.graph.InputEdgeCount = 2;
        })},
-      {"CompileGraph: a node that feeds itself", E_INVALIDARG, "the edges make a cycle: node 1",
+      {"CompileGraph: a node that feeds itself", E_INVALIDARG, "the edges form a cycle: node 1",
        compiling([](Draft& d) { d.inner.FromNodeIndex = 1; })},
-      {"CompileGraph: a node behind a constant that feeds itself", E_INVALIDARG, "the edges make a cycle: node 1 (",
+      {"CompileGraph: a node behind a constant that feeds itself", E_INVALIDARG, "the edges form a cycle: node 1 (",
        compiling([](Draft& d) {
          static const std::uint8_t data[96] = {};
          static const DML_CONSTANT_DATA_GRAPH_NODE_DESC constant{data, 96, nullptr};

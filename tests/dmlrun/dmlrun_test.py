@@ -116,7 +116,7 @@ class Graphs(unittest.TestCase):
             self.assertTrue(all(letter.isprintable() or letter == "\n" for letter in one), one)
 
     def test_a_wrong_graph_is_refused(self):
-        self.assertIn("the edges make a cycle", run("graph", BAD / "graph_cycle.json", status=2).stderr)
+        self.assertIn("the edges form a cycle", run("graph", BAD / "graph_cycle.json", status=2).stderr)
         self.assertIn("expected one model", run("graph", status=2).stderr)
 
 

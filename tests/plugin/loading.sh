@@ -35,7 +35,7 @@ expect 0 'libanydml-text.so: .*text.so: .*' ANYDML_LOG=info ANYDML_PLUGINS="$wor
 expect 0 'libanydml-fifo.so: it is not a regular file' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
 expect 0 'libanydml-folder.so: it is not a regular file' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
 expect 0 'libanydml-link.so: No such file or directory' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
-expect 0 "libanydml-otherbuild.so: it was built from another source of anydml ([0-9a-f]*); expected one of this library's" \
+expect 0 "libanydml-otherbuild.so: it was built from other sources of anydml ([0-9a-f]*); expected those of this library" \
   ANYDML_LOG=info ANYDML_PLUGINS="$work/other"
 # Asked for by name, their absence is an error that says why.
 expect 1 "ANYDML_ADAPTER is 'later'; expected .* cpu (.*); libanydml-later.so: it was told to be absent" \

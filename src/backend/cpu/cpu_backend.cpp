@@ -26,7 +26,7 @@ struct BackendDevice {
   ThreadPool* pool;
   cpu::Target target;
   std::uint64_t memory_bytes;
-  std::atomic<std::uint64_t> promised_bytes{0};  // to buffers
+  std::atomic<std::uint64_t> promised_bytes{0};  // promised to buffers
   BufferMemory buffers;
   std::string model;
 };
@@ -35,7 +35,7 @@ namespace {
 
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 constexpr BackendStatus kInterrupted{BackendCode::interrupted,
-                                     "interrupted, as the caller wished; the outputs are partly written"};
+                                     "interrupted by the caller; the outputs are partly written"};
 constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CPU device has no memory for this"};
 
 std::string cpu_model() {
@@ -59,7 +59,7 @@ std::string cpu_model() {
 #endif
 }
 
-// No exception leaves the table: what can throw here is allocation.
+// No exception may leave the table: allocations can throw here.
 template <class Body>
 BackendStatus guarded(Body body) noexcept {
   try {
@@ -71,7 +71,7 @@ BackendStatus guarded(Body body) noexcept {
   }
 }
 
-// The instructions that were asked for, or the best.
+// The requested instructions, or the best available.
 BackendStatus choose_target(std::string_view wanted, cpu::Target& target) {
   const auto targets = cpu::machine_targets();
   const auto found = wanted.empty() ? targets.begin() : std::ranges::find(targets, wanted, cpu::target_name);
@@ -134,13 +134,13 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
                   .has_row_moments = true};
 }
 
-// The three names of memory are one address here.
+// The handle and both addresses of a block are the same address here.
 MemoryBlock block_at(void* address) {
   return {.handle = static_cast<BackendMemory*>(address),
           .address = reinterpret_cast<std::uintptr_t>(address),
           .host = static_cast<std::byte*>(address)};
 }
-// A handle is the address of its first byte, and no handle is 0.
+// A handle is the address of its first byte, and never 0.
 std::byte* address_of(MemoryPlace place) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(place.block) + place.offset);
 }
@@ -149,7 +149,7 @@ constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 56;
 
 BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, MemoryBlock* block) {
   // The kernel does not count untouched pages as used, so memory that was promised is counted here too. The state of
-  // the machine is read only for requests that could matter to it.
+  // the machine is read only for requests that are large enough to matter.
   constexpr std::uint64_t kLarge = std::uint64_t{16} << 20;
   if (bytes > std::min(device->memory_bytes, kAddressSpace) ||
       (bytes >= kLarge && bytes > read_memory_state().available)) {
@@ -179,7 +179,7 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
     if (kind != MemoryKind::temporary) {
       return allocate_buffer(device, bytes, block);
     }
-    if (bytes > kAddressSpace) {  // new rounds up to the alignment, and may end at 0 bytes
+    if (bytes > kAddressSpace) {  // operator new rounds up to the alignment, and could overflow to 0 bytes
       return kOutOfMemory;
     }
     *block = block_at(::operator new (bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow));
@@ -196,7 +196,7 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, Backen
   device->promised_bytes.fetch_sub(whole_units(bytes));
 }
 
-// Its work is done when it is given: a queue holds nothing but whose it is.
+// A queue is synchronous, and stores only its device.
 BackendDevice* device_of(BackendQueue* queue) { return reinterpret_cast<BackendDevice*>(queue); }
 
 BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
@@ -233,7 +233,7 @@ BackendStatus timestamp(BackendQueue*, MemoryPlace to) {
 
 }  // namespace
 
-// A step that its family made ready, and where its operands are; those of the steps that are one with it follow.
+// A step that its family prepared, and the locations of its operands, followed by those of the steps joined with it.
 struct ReadyStep {
   std::unique_ptr<cpu::Prepared> prepared;
   std::vector<Operand> operands;
@@ -241,15 +241,15 @@ struct ReadyStep {
 
 struct BackendProgram {
   std::vector<ReadyStep> steps;
-  // Several jobs for the threads follow each other.
+  // Whether several jobs for the threads follow each other.
   ThreadPool::Sequence::Between between = ThreadPool::Sequence::Between::sleep;
-  std::shared_ptr<Scratch> scratch;  // null: no step needs any
+  std::shared_ptr<Scratch> scratch;  // null: no step needs it
   std::uint64_t temporary_bytes = 0;
 };
 
 namespace {
 
-// Makes one piece of work ready: a main step with its prologue and its epilogue. The result has no prepared step where
+// Prepares one unit of work: a main step with its prologue and its epilogue. The result has no prepared step if
 // Family::prepare returns null.
 ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
   const auto families = cpu::families();
@@ -264,7 +264,7 @@ ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
           .operands = std::move(work->operands)};
 }
 
-// Whether threads stay awake between the steps, and the memory that the steps work in.
+// Decides whether threads stay awake between the steps, and allocates the scratch memory for the steps.
 void make_ready_for_threads(BackendProgram& program, ThreadPool& pool) {
   std::uint64_t jobs = 0;
   std::size_t scratch_bytes = 0;
@@ -286,7 +286,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
     auto compiled = std::make_unique<BackendProgram>();
     compiled->temporary_bytes = plan->temporary_bytes;
     const cpu::Machine machine{.target = device->target, .threads = device->pool->threads()};
-    bool joined = false;  // the steps that are looked at
+    bool joined = false;  // whether the unit in question has joined steps
     const bool known = for_each_work(std::span(plan->words, plan->word_count), [&](std::span<const Step> steps) {
       joined = steps.size() > 1;
       for (const Step& step : steps) {
@@ -303,7 +303,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
     });
     if (!known) {
       return {joined ? BackendCode::not_joined : BackendCode::failed,
-              "the plan asks for something that the CPU device has no kernel for"};
+              "the plan requires a kernel that the CPU device does not have"};
     }
     make_ready_for_threads(*compiled, *device->pool);
     *program = compiled.release();
@@ -315,7 +315,7 @@ void destroy(BackendProgram* program) { delete program; }
 
 struct StepRun {
   const cpu::Prepared* prepared;
-  const Scratch* workers_scratch;  // null: no step of the program needs any
+  const Scratch* workers_scratch;  // null: no step of the program needs it
   std::byte* callers_scratch;
   std::uint32_t phase;
   std::byte* operands[kMaxStepOperands];
@@ -328,7 +328,7 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
   run.prepared->run({.number = piece, .phase = run.phase, .scratch = scratch}, run.operands);
 }
 
-// The phases of a step that has several. False: interrupted.
+// Runs the phases of a step that has several. Returns false if interrupted.
 [[gnu::noinline]] bool run_phases(ThreadPool::Sequence& jobs, StepRun& run) {
   for (; run.phase < run.prepared->phases(); ++run.phase) {
     if (!jobs.run(run.prepared->pieces_in(run.phase), run_piece, &run)) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Compiles the file that includes this once for each of Highway's targets: HWY_TARGET_INCLUDE names that file,
-// and its code for each target stands in namespace HWY_NAMESPACE, between HWY_BEFORE_NAMESPACE and
-// HWY_AFTER_NAMESPACE, where ANYDML_TARGET is 1. No include guard: it is read again each time.
+// Compiles the file that includes this once for each of Highway's targets: HWY_TARGET_INCLUDE names that file, and its
+// code for each target is in namespace HWY_NAMESPACE, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE, where
+// ANYDML_TARGET is 1. There is no include guard, because the file is included again for each target.
 //
-// A function, or a template, is compiled for the target in whose section it is written, wherever it is instantiated.
-// Therefore the scalar definitions, which are written elsewhere, may be called here: a copy that is not inlined is
-// compiled for every machine, in any file, and the linker may keep any of them. Code that is compiled for one target
-// has that target's namespace in its name.
+// A function or template is compiled for the target in whose section it is written, wherever it is instantiated. So the
+// scalar definitions, which are written elsewhere, may be called here: a copy that is not inlined runs on every
+// machine, whichever file it comes from, and the linker may keep any of them. Code that is compiled for one target has
+// that target's namespace in its name.
 
 // Only targets that were tested are enabled: NEON, AVX2 and AVX-512. Without a fused multiply-add the proof of the
 // modulus of floats does not hold.
@@ -29,7 +29,7 @@
 #define ANYDML_TARGET 0
 #endif
 
-// Calls a function of the namespace of the machine's target, or is `otherwise` where no such target is enabled:
+// Calls a function in the namespace of the machine's target, or returns `otherwise` if no such target is enabled:
 // ANYDML_FOR_TARGET(target, nullptr, find_kernel(type)).
 #undef ANYDML_FOR_TARGET
 #if defined(__aarch64__)

@@ -4,14 +4,14 @@
 //
 // The contract, in addition to ops/family.h, whose statements on strides, overlaps and types apply to kernels too:
 //
-// Validation  A step was made by the family's own lowering in the same build. Kernels trust its parameters, and the
+// Validation  Steps come from the family's own lowering in the same build. Kernels trust their parameters, and the
 //             backend has checked the number of operands.
 // Addresses   run gets one for each operand of the step, at any alignment. It is null for absent tensors, and for
-//             operands without a slot, whose elements come from, or go to, a neighbour.
+//             operands without a slot, whose elements come from, or go to, a neighbor.
 // Order       A step has one phase or several, one after another. The pieces of a phase run once each, in any order and
 //             at once on several threads; no two may write the same byte. All are done before the next phase or step
 //             begins, which sees everything that they wrote.
-// Scratch     A step may ask for memory to work in. No other piece uses it while a piece runs. Its contents are
+// Scratch     A step may request scratch memory. No other piece uses it while a piece runs. Its contents are
 //             undefined when a piece begins, and it is aligned to 64 bytes.
 // Modes       Rounding to nearest, subnormals kept, traps off, on every thread. A kernel leaves the modes alone.
 // Errors      A prepared step cannot fail: run neither throws nor allocates nor waits.
@@ -37,9 +37,9 @@ struct Machine {
 
 // One part of a step's work.
 struct Piece {
-  std::uint64_t number;  // in its phase
+  std::uint64_t number;  // within its phase
   std::uint32_t phase;
-  std::byte* scratch;  // meaningless for a step that does not ask for any
+  std::byte* scratch;  // undefined if the step needs no scratch memory
 };
 
 // A prepared step. It is immutable: many threads may run pieces of it at once, for many runs.
@@ -54,7 +54,7 @@ class Prepared {
   // The number of pieces of a phase. A piece should be worth handing to another thread: ten microseconds of work or
   // more, if there is that much.
   [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
-  // The same for a phase of a step that has several; called again in each run.
+  // The same for one phase of a step that has several. Called in each run.
   [[nodiscard]] virtual std::uint64_t pieces_in(std::uint32_t /*phase*/) const noexcept { return pieces_; }
   [[nodiscard]] std::uint32_t phases() const { return phases_; }
   // Scratch memory that each thread needs.
@@ -62,7 +62,7 @@ class Prepared {
 
   // operands: the address of each operand of the step.
   virtual void run(const Piece& piece, std::byte* const* operands) const noexcept = 0;
-  // A short text for the log that names the kernels; written and terminated within capacity.
+  // Writes a short text for the log that names the kernels, terminated within capacity.
   virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
 
  private:
@@ -76,7 +76,7 @@ struct StreamTile {
   std::int64_t first;            // the number of the first element
   std::int64_t rows;             // of the tile
   std::int64_t columns;          // consecutive elements in each row
-  std::int64_t row_step;         // from the first of a row to the first of the next, in elements of the operand
+  std::int64_t row_step;         // from the start of a row to the start of the next, in elements of the operand
   std::int64_t buffer_row_step;  // the same in the buffer, in bytes
 };
 
@@ -105,11 +105,11 @@ struct Neighbour : anydml::Neighbour<JoinedStep> {
 using Neighbours = anydml::Neighbours<Neighbour>;
 
 struct Family {
-  // Creates whatever steps for this target need, before the first of them; null: nothing. One call at a time, and never
-  // during a fork, so that it need not guard anything. May throw std::bad_alloc.
+  // Creates everything that steps for this target need, before the first of them; null: nothing. One call at a time,
+  // and never during a fork, so it need not guard anything. May throw std::bad_alloc.
   void (*open)(Target target);
   // Null: the family has no kernel for this step. Only families whose operators declare that they join others
-  // (ops/family.h) get neighbours. May throw std::bad_alloc.
+  // (ops/family.h) get neighbors. May throw std::bad_alloc.
   std::unique_ptr<Prepared> (*prepare)(const Step& step, const Machine& machine, Neighbours neighbours);
   // The same for a step before or after one of another family; null: the family has no such steps.
   std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const Machine& machine);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT16 to FLOAT32 and back, a row at a time, which compilers do badly. Include it inside a namespace, after
-// each_target.h if a file is compiled for a target, and without it for unknown machines. There is no include guard: it
-// is read again for each target. <cstring> and base/element.h come first.
+// Converts rows of FLOAT16 to FLOAT32 and back, which compilers vectorize badly. Include it inside a namespace: after
+// each_target.h in a file that is compiled for a target, and without it for unknown machines. There is no include
+// guard, because the file is included again for each target. Include <cstring> and base/element.h first.
 
 #if defined(HWY_NAMESPACE)
 
@@ -59,11 +59,12 @@ HWY_INLINE void narrow_vector(const f32* from, std::byte* to) {
   };
   const auto* halves = reinterpret_cast<const Half*>(from);
   for (std::int64_t i = 0; i < count; ++i) {
-    // A FLOAT16's bits at the top of a FLOAT32 are 2^-112 times its value, subnormals too. Multiplying is exact.
+    // A FLOAT16's bits at the top of a FLOAT32 are 2^-112 times its value, even for subnormals. The multiplication is
+    // exact.
     const u32 magnitude = halves[i].bits & 0x7fffU;
     const u32 sign = static_cast<u32>(halves[i].bits & 0x8000U) << 16;
     const u32 finite = to_bits(from_bits<f32>(magnitude << 13) * 0x1p112F);
-    const u32 other = magnitude << 13 | 0x7f800000U;  // an infinity or a NaN
+    const u32 other = magnitude << 13 | 0x7f800000U;  // infinity or NaN
     to[i] = from_bits<f32>((magnitude >= 0x7c00U ? other : finite) | sign);
   }
 }

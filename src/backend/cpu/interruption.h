@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a run is to end early. The thread that runs asks its caller between chunks, at intervals in which a person
-// notices no delay; it takes a few nanoseconds to find that none has passed.
+// Whether a run should end early. The running thread asks its caller between chunks, at intervals too short for a
+// person to notice a delay; the check that no interval has passed takes a few nanoseconds.
 #pragma once
 
 #include <time.h>
@@ -14,12 +14,12 @@ namespace anydml {
 
 class Interruption {
  public:
-  // interrupt: null if nobody interrupts.
+  // interrupt: null if the run cannot be interrupted.
   explicit Interruption(const Interrupt* interrupt) : interrupt_(interrupt) {}
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // For the thread that runs, between two pieces of its work.
+  // Called by the running thread, between two pieces of its work.
   [[nodiscard]] bool is_wanted() { return interrupt_ != nullptr && (is_wanted_ || asks()); }
 
  private:
@@ -40,7 +40,7 @@ class Interruption {
   }
 
   const Interrupt* interrupt_;
-  std::uint64_t last_ = 0;  // when it asked; 0: not yet
+  std::uint64_t last_ = 0;  // the time of the last question; 0: none yet
   bool is_wanted_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Promises about loops that help compilers vectorise them.
+// Promises about loops that help compilers vectorize them.
 #pragma once
 
 // Before a loop: no iteration reads memory that another writes.

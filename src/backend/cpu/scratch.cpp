@@ -20,7 +20,7 @@ std::size_t block_bytes(std::size_t bytes) {
 
 }  // namespace
 
-// Null: memory is out.
+// Null: out of memory.
 Scratch::Memory Scratch::allocate(std::size_t blocks, std::size_t bytes) noexcept {
   std::size_t all = 0;
   if (__builtin_mul_overflow(blocks, bytes, &all)) {
@@ -54,7 +54,7 @@ Scratch::CallerBlock* Scratch::take() noexcept {
   return add();
 }
 
-// A block that is taken already; null when memory is out.
+// Adds a block that is already taken; null if out of memory.
 Scratch::CallerBlock* Scratch::add() noexcept {
   Memory memory = allocate(1, bytes_);
   auto* const block = memory == nullptr ? nullptr : new (std::nothrow) CallerBlock;

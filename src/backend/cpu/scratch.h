@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Memory that a kernel works in while it runs a piece. A block has no defined contents between two pieces, so each
-// thread needs one block, however many programs it serves:
+// Memory that a kernel uses while it runs a piece. The contents of a block are undefined between two pieces, so each
+// thread needs only one block, however many programs it serves:
 //
 // Workers  have a block each, by their number. A worker runs one piece at a time.
-// Callers  may come at any time and in any number. Each takes a block for the duration of a run. One block exists from
-//          the start. Another is made when callers run at the same time, and is kept for the next time. A caller that
-//          gets none, because memory is out, has not begun its run and reports that.
+// Callers  may arrive at any time and in any number. Each takes a block for the duration of a run. One block exists
+//          from the start. Another is allocated when callers run at the same time, and is kept for the next time. A
+//          caller that gets none, because memory has run out, has not begun its run and reports that.
 //
-// A program holds the set that it was compiled for, and programs share a set that is large enough for all of them
-// (ThreadPool::scratch). So no set is freed while a thread works in it, and all memory is freed with the last program.
+// A program owns a reference to the set that it was compiled for, and programs share a set that is large enough for all
+// of them (ThreadPool::scratch). So no set is freed while a thread uses it, and all memory is freed with the last
+// program.
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,7 @@ class Scratch {
 
   // The size of a block.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  // The block of a worker. Their numbers begin with 1.
+  // The block of a worker. Worker numbers begin with 1.
   [[nodiscard]] std::byte* of_worker(unsigned number) const { return workers_.get() + (number - 1) * bytes_; }
 
  private:
@@ -51,14 +52,14 @@ class Scratch {
 
   const std::size_t bytes_;
   const Memory workers_;
-  // Grows and never shrinks. It has no lock, because a fork could leave the lock held in the child.
+  // Grows and never shrinks. There is no lock, because a fork could leave it held in the child.
   std::atomic<CallerBlock*> callers_{nullptr};
 
  public:
-  // The block of a thread that runs a program, for the time of the run.
+  // The block of a thread that runs a program, for the duration of the run.
   class OfCaller {
    public:
-    // Null: the program needs none.
+    // Null: the program needs no scratch memory.
     explicit OfCaller(Scratch* set) noexcept : block_(set == nullptr ? nullptr : set->take()) {}
     ~OfCaller() {
       if (block_ != nullptr) {
@@ -68,7 +69,7 @@ class Scratch {
     OfCaller(const OfCaller&) = delete;
     OfCaller& operator=(const OfCaller&) = delete;
 
-    // Null: memory is out, or none was needed.
+    // Null: out of memory, or none was needed.
     [[nodiscard]] std::byte* memory() const { return block_ == nullptr ? nullptr : block_->memory.get(); }
 
    private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sets of instructions that kernels may be compiled for.
+// The instruction sets that kernels may be compiled for.
 #pragma once
 
 #include <cstdint>

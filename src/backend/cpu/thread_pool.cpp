@@ -17,8 +17,8 @@
 namespace anydml {
 namespace {
 
-// While it lives no signal is delivered to this thread. Threads inherit that: a worker must never take a signal that
-// the host means for its own threads, nor run its handlers.
+// While this object exists, no signal is delivered to this thread. New threads inherit that: a worker must never
+// receive a signal that is meant for the host's own threads, or run its handlers.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -36,7 +36,7 @@ class SignalsBlocked {
 
 ThreadPool* g_process_pool = nullptr;  // guarded by the process mutex
 
-// A moment in which a spinning thread leaves the core's resources to its neighbour.
+// Lets a spinning thread leave the core's resources to its sibling for a moment.
 void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -45,13 +45,13 @@ void pause() {
 #endif
 }
 
-// Waits until `is_over`, for a while. False: this took too long.
+// Spins until `is_over`. Returns false if it takes too long.
 //
-// It does not offer the processor to other threads meanwhile: on a busy machine that costs a thread its turn, some
-// milliseconds, where a thread that sleeps is woken at once.
+// It does not yield the processor meanwhile: on a busy machine a thread that yields loses its time slice, several
+// milliseconds, whereas a sleeping thread is woken at once.
 template <class Condition>
 bool spin_until(Condition is_over, std::uint64_t nanoseconds) {
-  constexpr int kLooks = 16;  // before each look at the clock
+  constexpr int kLooks = 16;  // iterations between readings of the clock
   const std::uint64_t begin = monotonic_nanoseconds();
   do {
     for (int i = 0; i < kLooks; ++i) {
@@ -64,8 +64,8 @@ bool spin_until(Condition is_over, std::uint64_t nanoseconds) {
   return is_over();
 }
 
-// A worker bridges the time that a step of one piece takes. A caller waits for pieces that are being run, and to be
-// woken takes it about ten microseconds.
+// A worker spins through the time that a step of one piece takes. A caller waits for pieces that are already running;
+// waking it would take about ten microseconds.
 constexpr std::uint64_t kWorkersSpin = 50'000;
 constexpr std::uint64_t kCallersSpin = 20'000;
 
@@ -97,7 +97,7 @@ void ThreadPool::start_workers() {
       pthread_setname_np(worker.native_handle(), "anydml");
       worker.detach();
     } catch (const std::system_error&) {
-      break;  // the machine gives no more: the callers and the workers that exist do the work
+      break;  // no more threads are available: the callers and the existing workers do the work
     } catch (const std::bad_alloc&) {
       break;
     }
@@ -105,9 +105,9 @@ void ThreadPool::start_workers() {
   }
 }
 
-// In the child of a fork, whose one thread holds the mutex: the workers and all other callers are gone, and the
-// condition variables still count them. Those are made anew in place; destroying them would wait for threads that do
-// not exist.
+// In the child of a fork, whose only thread holds the mutex: the workers and all other callers are gone, but the
+// condition variables still count them. They are constructed again in place, because destroying them would wait for
+// threads that no longer exist.
 void ThreadPool::forget_workers() {
   new (&job_begun_) std::condition_variable;
   new (&chunks_done_) std::condition_variable;
@@ -126,14 +126,14 @@ void ThreadPool::forget_workers() {
 
 // ---- Workers -------------------------------------------------------------------------------------------------------
 
-// Threads that spin would keep others from working. A few callers more than there are processors do no harm.
+// Spinning threads would keep others from working. A few more callers than processors do no harm.
 bool ThreadPool::is_crowded() const {
   const unsigned threads = workers_.load(std::memory_order_relaxed) + sequences_.load(std::memory_order_relaxed);
   return threads > processors_ + processors_ / 8;
 }
 
 void ThreadPool::work(unsigned number) {
-  // For the life of the thread: its modes came from the thread that created it.
+  // For the life of the thread: it inherited its modes from the thread that created it.
   const DefaultFloatEnvironment modes;
   unsigned turn = 0;
   for (;;) {
@@ -149,7 +149,7 @@ void ThreadPool::work(unsigned number) {
   }
 }
 
-// Works on the next job that has chunks left, counted from `turn`. False: no job has any.
+// Works on the next job that has chunks left, starting at `turn`. Returns false if no job has any.
 bool ThreadPool::take_turn(unsigned number, unsigned& turn) {
   const unsigned places = places_.load(std::memory_order_acquire);
   for (unsigned i = 0; i < places; ++i) {
@@ -162,7 +162,7 @@ bool ThreadPool::take_turn(unsigned number, unsigned& turn) {
   return false;
 }
 
-// Runs one chunk, or as many as there are if no other thread brings jobs. False: none was left.
+// Runs one chunk, or all that are left if no other thread has jobs. Returns false if none was left.
 bool ThreadPool::work_on(Job& job, unsigned number) {
   std::uint64_t done = 0;
   do {
@@ -176,8 +176,8 @@ bool ThreadPool::work_on(Job& job, unsigned number) {
   if (done == 0) {
     return false;
   }
-  // In one order with the caller's, which says that it sleeps and then looks at what is done: one of both sees the
-  // other.
+  // Sequentially consistent with the caller, which announces that it sleeps and then checks what is done: at least one
+  // of the two sees the other.
   job.done.fetch_add(done, std::memory_order_seq_cst);
   if (job.caller_sleeps.load(std::memory_order_seq_cst)) {
     { const std::scoped_lock lock(mutex_); }
@@ -201,7 +201,7 @@ void ThreadPool::sleep() {
 
 // ---- Callers -------------------------------------------------------------------------------------------------------
 
-// Gives the sequence a place. False: it has to do without the workers.
+// Gives the sequence a slot. Returns false if it must do without the workers.
 bool ThreadPool::open(Sequence& sequence) {
   if (lost_in_fork_.load(std::memory_order_relaxed) && lost_in_fork_.exchange(false)) {
     start_workers();
@@ -251,7 +251,8 @@ bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
   job.function = function;
   job.context = context;
   job.done.store(0, std::memory_order_relaxed);
-  // In one order with a worker's, which says that it sleeps and then looks for work: one of both sees the other.
+  // Sequentially consistent with a worker, which announces that it sleeps and then looks for work: at least one of the
+  // two sees the other.
   job.left.store(static_cast<std::int64_t>(count), std::memory_order_seq_cst);
   jobs_begun_.fetch_add(1, std::memory_order_release);
   wake(count - 1);
@@ -265,7 +266,7 @@ bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
     function(context, count - static_cast<std::uint64_t>(left), 0);
     ++own;
     if (sequence.is_interrupted()) {
-      // From here on nobody takes a chunk.
+      // From here on, no thread can take a chunk.
       skipped = std::max<std::int64_t>(0, job.left.exchange(0, std::memory_order_acquire));
       break;
     }
@@ -279,7 +280,7 @@ void ThreadPool::wake(std::uint64_t wanted) {
   if (asleep == 0) {
     return;
   }
-  // The workers that are awake come by themselves, unless they are at other jobs.
+  // Workers that are awake come by themselves, unless they are busy with other jobs.
   if (sequences_.load(std::memory_order_relaxed) == 1) {
     const unsigned workers = workers_.load(std::memory_order_relaxed);
     wanted -= std::min<std::uint64_t>(wanted, workers - std::min(workers, asleep));
@@ -287,7 +288,7 @@ void ThreadPool::wake(std::uint64_t wanted) {
   if (wanted == 0) {
     return;
   }
-  { const std::scoped_lock lock(mutex_); }  // a worker that counts as asleep is asleep by now
+  { const std::scoped_lock lock(mutex_); }  // a worker that is counted as asleep is asleep now
   if (wanted >= asleep) {
     job_begun_.notify_all();
     return;
@@ -297,7 +298,7 @@ void ThreadPool::wake(std::uint64_t wanted) {
   }
 }
 
-// Until the chunks that workers took are done.
+// Waits until the chunks that workers took are done.
 void ThreadPool::wait_for(Job& job, std::uint64_t done_by_workers) {
   const auto is_done = [&] { return job.done.load(std::memory_order_seq_cst) == done_by_workers; };
   if (is_done() || (!is_crowded() && spin_until(is_done, kCallersSpin))) {
@@ -320,7 +321,7 @@ std::shared_ptr<Scratch> ThreadPool::scratch(std::size_t bytes) {
     }
   }
   auto made = std::make_shared<Scratch>(bytes, wanted_workers_);
-  // A set that goes here is destroyed after the mutex is free.
+  // A set that is dropped here is destroyed after the mutex is unlocked.
   std::shared_ptr<Scratch> kept;
   const std::scoped_lock lock(mutex_);
   kept = scratch_.lock();

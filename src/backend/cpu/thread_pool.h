@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Threads that share the chunks of jobs. The thread that brings a job works on it too. It never waits for a worker that
-// has not taken a chunk, so a job finishes even when every worker is busy, could not be created, or was lost in a fork.
+// Threads that share the chunks of jobs. The thread that submits a job works on it too. It never waits for a worker
+// that has not taken a chunk, so a job finishes even when every worker is busy, could not be created, or was lost in a
+// fork.
 //
-// Jobs       A pool has a fixed array of places for jobs, one for each thread that brings some at a time. The places
-//            live as long as the pool, so workers look into them without a lock. A place counts down the chunks that
-//            nobody has taken. A thread that took a chunk keeps the job open until it says that the chunk is done, so
-//            it may read the rest of the job. A thread that comes too late reads a number that is not positive.
+// Jobs       A pool has a fixed array of slots for jobs, one for each thread that currently submits some. The slots
+//            live as long as the pool, so workers read them without a lock. A slot counts down the chunks that
+//            no thread has taken. A thread that took a chunk keeps the job open until it reports the chunk as done, so
+//            it may read the rest of the job. A thread that comes too late reads a count that is not positive.
 // Sequences  A program is a sequence of jobs: its steps, and the phases of a step. Each begins when the job before it
 //            has ended, and sees everything that the earlier jobs wrote. Between two jobs of a sequence the workers
-//            spin, since waking a thread takes longer than a small step. After some tens of microseconds they sleep.
-//            They do not spin when no sequence is running, nor when the workers and the callers are more than the
+//            spin, because waking a thread takes longer than a small step. After tens of microseconds they sleep.
+//            They do not spin when no sequence is running, or when the workers and the callers outnumber the
 //            processors.
-// Ends       A caller that is interrupted takes all chunks that are left, without running them, and waits for the rest.
-// Fairness   While several threads bring jobs, a worker takes one chunk of each job in turn. A job that is alone keeps
+// Ends       An interrupted caller removes all remaining chunks without running them, and waits for those in progress.
+// Fairness   While several threads submit jobs, a worker takes one chunk of each job in turn. A single job keeps
 //            its workers.
 //
-// Why our own: packaged pools are not instrumented, so ThreadSanitizer reports races where there are none, and
-// concurrent callers must share the workers fairly.
+// Why not an existing library: packaged pools are not instrumented, so ThreadSanitizer reports races where there are
+// none, and concurrent callers must share the workers fairly.
 #pragma once
 
 #include <atomic>
@@ -37,7 +38,7 @@ class ThreadPool {
 
  public:
   // The work of one chunk. Called from several threads at once; must not throw. `thread` is 0 for the thread that
-  // brought the job, and otherwise the number of a worker: no two threads of a job have the same.
+  // submitted the job, and otherwise the number of a worker: no two threads of a job have the same one.
   using ChunkFunction = void (*)(void* context, std::uint64_t chunk, unsigned thread) noexcept;
 
   // `threads` includes the caller, so a pool of one has no workers.
@@ -48,13 +49,13 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   // The pool of the process. The first call creates it with this many threads; 0: as many as the process has
-  // processors. It passes through a fork. Called with the process mutex held.
+  // processors. It survives a fork. The caller must hold the process mutex.
   static ThreadPool& of_process(unsigned threads);
 
-  // Threads that can work on a job: the workers that could be created, and the caller.
+  // The threads that can work on a job: the workers that could be created, and the caller.
   [[nodiscard]] unsigned threads() const { return workers_.load(std::memory_order_relaxed) + 1; }
 
-  // Jobs that one thread brings one after another. An object costs nothing until the first job of several chunks.
+  // Jobs that one thread submits one after another. An object costs nothing until the first job with several chunks.
   class Sequence {
    public:
     enum class Between { sleep, spin };  // how workers wait for the next job
@@ -70,8 +71,8 @@ class ThreadPool {
     Sequence(const Sequence&) = delete;
     Sequence& operator=(const Sequence&) = delete;
 
-    // Runs all chunks, 0 to count - 1, and returns when all are done. False: it was interrupted, and some chunks have
-    // not run; none is running any more.
+    // Runs all chunks, 0 to count - 1, and returns when all are done. Returns false if interrupted: some chunks have
+    // not run, and none is still running.
     bool run(std::uint64_t count, ChunkFunction function, void* context) {
       if (is_interrupted()) {
         return false;
@@ -94,7 +95,7 @@ class ThreadPool {
     Job* job_ = nullptr;
   };
 
-  // One job alone.
+  // Runs a single job.
   void run(std::uint64_t count, ChunkFunction function, void* context) {
     Sequence(*this, Sequence::Between::sleep).run(count, function, context);
   }
@@ -104,11 +105,11 @@ class ThreadPool {
 
  private:
   static constexpr std::size_t kApart = 128;  // bytes between data that different threads write: two cache lines
-  static constexpr unsigned kPlaces = 64;     // if more threads bring jobs at once, the others work alone
+  static constexpr unsigned kPlaces = 64;     // if more threads submit jobs at once, the others work alone
 
   struct Job {
     // A thread that takes a chunk gets the rest of the job with the same cache line.
-    alignas(kApart) std::atomic<std::int64_t> left{0};  // chunks that no thread has taken; none unless positive
+    alignas(kApart) std::atomic<std::int64_t> left{0};  // chunks that no thread has taken, if positive
     std::uint64_t count = 0;
     ChunkFunction function = nullptr;
     void* context = nullptr;
@@ -117,9 +118,9 @@ class ThreadPool {
     std::atomic<bool> caller_sleeps{false};
     std::atomic<bool> is_in_use{false};
 
-    // Takes a chunk and returns the number that were left, including this one. None was left unless it is positive.
+    // Takes a chunk and returns the number that were left, including this one. If that is not positive, none was left.
     [[nodiscard]] std::int64_t take() {
-      // Reads first: many threads that write in vain would delay the threads that start.
+      // Read first: many threads writing in vain would delay the threads that start.
       const std::int64_t seen = left.load(std::memory_order_relaxed);
       return seen <= 0 ? seen : left.fetch_sub(1, std::memory_order_acquire);
     }
@@ -143,19 +144,19 @@ class ThreadPool {
   const unsigned wanted_workers_;
   const unsigned processors_;
   std::atomic<unsigned> workers_{0};
-  std::atomic<bool> lost_in_fork_{false};  // the workers are started again with the first job that can use them
-  std::atomic<unsigned> sequences_{0};     // that have a place
-  std::atomic<unsigned> places_{0};        // that were ever in use
+  std::atomic<bool> lost_in_fork_{false};  // the first job that can use the workers starts them again
+  std::atomic<unsigned> sequences_{0};     // sequences that have a slot
+  std::atomic<unsigned> places_{0};        // slots that were ever in use
 
   // Spinning workers read this line. It changes with every job.
   alignas(kApart) std::atomic<std::uint32_t> jobs_begun_{0};
-  std::atomic<unsigned> hot_sequences_{0};  // whose workers spin between jobs
+  std::atomic<unsigned> hot_sequences_{0};  // sequences whose workers spin between jobs
 
   alignas(kApart) std::mutex mutex_;  // for sleeping and waking, and for scratch_
   std::atomic<unsigned> sleepers_{0};
   std::condition_variable job_begun_;
   std::condition_variable chunks_done_;
-  std::weak_ptr<Scratch> scratch_;  // the largest set that programs hold
+  std::weak_ptr<Scratch> scratch_;  // the largest set that programs share
 
   Job jobs_[kPlaces];
 };

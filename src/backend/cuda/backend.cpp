@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table that this plugin is to the rest.
+// This plugin's BackendTable.
 #include "backend/backend.h"
 
 #include <cstdio>

@@ -10,7 +10,7 @@
 namespace anydml::cuda {
 namespace {
 
-// Null: it was not found, or lacks a function.
+// Null: the library was not found, or lacks a function.
 const CublasLt* find_library() {
   static const CublasLt* const library = []() -> const CublasLt* {
     void* opened = nullptr;
@@ -56,7 +56,7 @@ const CublasLtDevice* find_cublaslt(const Machine& machine, const char** why) {
     return nullptr;
   }
   static std::mutex mutex;
-  static auto* const devices = new std::map<int, CublasLtDevice>;  // other code keeps the addresses
+  static auto* const devices = new std::map<int, CublasLtDevice>;  // callers keep the addresses
   const std::scoped_lock lock(mutex);
   CublasLtDevice& device = (*devices)[machine.device];
   if (device.handle == nullptr) {

@@ -66,14 +66,15 @@ struct CublasLt {
                   cudaStream_t stream) = nullptr;
 };
 
-// The library with a handle for one device, for the life of the process. Threads may use it at once.
+// The library with a handle for one device, for the life of the process. Several threads may use it at once.
 struct CublasLtDevice {
   const CublasLt* library = nullptr;
   void* handle = nullptr;
 };
 
-// Null with the reason, as a text that is never freed. The device must be the thread's current one (on_device.h). The
-// first call loads the library, and the first call for a device creates its context. May throw std::bad_alloc.
+// Returns null with the reason, as a text that is never freed. The device must be current in the calling thread
+// (on_device.h). The first call loads the library, and the first call for a device creates its context. May throw
+// std::bad_alloc.
 [[nodiscard]] const CublasLtDevice* find_cublaslt(const Machine& machine, const char** why);
 
 // The CUDA error that corresponds to a cuBLAS status.

@@ -14,7 +14,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::uint32_t kLeastForHalfProducts = 70;  // the first with tensor cores
+constexpr std::uint32_t kLeastForHalfProducts = 70;  // the first GPUs with tensor cores
 constexpr std::uint32_t kLeastJoined = 1 << 15;      // elements; fewer are not worth a kernel of their own
 
 // Texts that live as long as the process, one for each kind of error.
@@ -33,7 +33,7 @@ const char* text_of(cudaError_t error) noexcept {
   }
 }
 
-// The device's number in PCI's list of products; 0 where the system does not show it.
+// The device's PCI product number; 0 if the system does not report it.
 std::uint32_t pci_product(const cudaDeviceProp& properties) {
   char path[96];
   std::snprintf(path, sizeof(path), "/sys/bus/pci/devices/%04x:%02x:%02x.0/device",
@@ -49,7 +49,7 @@ std::uint32_t pci_product(const cudaDeviceProp& properties) {
   return product;
 }
 
-// The families whose steps take neighbours.
+// The families whose steps accept neighbors.
 std::uint64_t joined_families() noexcept {
   std::uint64_t joined = 0;
   for (std::uint32_t number = 0; number < 64; ++number) {
@@ -59,10 +59,10 @@ std::uint64_t joined_families() noexcept {
   return joined;
 }
 
-// Whether the device has a context already. cudaSetDevice would make one.
+// Whether the device already has a context. cudaSetDevice would create one.
 bool has_context(int index) {
   using GetState = int (*)(int, unsigned*, int*);
-  static const auto get_state = [] {  // the driver's, which is loaded by now
+  static const auto get_state = [] {  // from the driver, which is loaded by now
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     return reinterpret_cast<GetState>(driver != nullptr ? dlsym(driver, "cuDevicePrimaryCtxGetState") : nullptr);
   }();
@@ -114,9 +114,9 @@ const char* why_no_device() {
   static_cast<void>(cudaGetLastError());
   int driver = 0;
   static_cast<void>(cudaDriverGetVersion(&driver));
-  constexpr int kLeastDriver = 12010;  // whose kernels take more than 4 KiB of parameters
+  constexpr int kLeastDriver = 12010;  // the first whose kernels accept more than 4 KiB of parameters
   if (error == cudaSuccess && driver < kLeastDriver) {
-    return "the NVIDIA driver is for a CUDA older than 12.1; expected a newer one";
+    return "the NVIDIA driver supports only CUDA versions before 12.1; expected a newer driver";
   }
   if (error == cudaSuccess) {
     return count != 0 ? nullptr : "no NVIDIA GPU was found";
@@ -160,7 +160,7 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   opened->machine = machine_of(properties, opened->index);
   info.traits.threads = opened->machine.multiprocessors;
   info.traits.joined_families = joined_families();
-  // The library, which is large, is looked for when a plan first has such a product.
+  // The library, which is large, is loaded when a plan first contains such a product.
   info.traits.half_products = opened->machine.compute_capability >= kLeastForHalfProducts;
   try {
     info.traits.joins_from = compiles_while_running(opened->machine) ? kLeastJoined : 0;

@@ -4,14 +4,14 @@
 //
 // The contract, in addition to ops/family.h, whose statements on strides, overlaps and types apply to kernels too:
 //
-// Validation  A step was made by the family's own lowering in the same build, and its parameters are trusted. `prepare`
+// Validation  Steps come from the family's own lowering in the same build, and their parameters are trusted. `prepare`
 //             rejects a step that the kernels cannot run, such as one with too many elements, and says why. If it
-//             rejects a step with neighbours, the step comes again without them, over memory.
+//             rejects a step with neighbors, the step comes again without them, over memory.
 // Device      `prepare` may be called while another device is current: everything it needs to know is in Machine. A
 //             launch finds its device current.
 // Addresses   launch gets one for each operand of the step, at any alignment, in memory that the device can reach. The
-//             addresses of operands without a slot have no meaning: their elements come from, or go to, a neighbour.
-// Workspace   A step that asks for some gets its address at each launch, a multiple of kTemporaryAlignment. Its
+//             addresses of operands without a slot have no meaning: their elements come from, or go to, a neighbor.
+// Workspace   A step that needs one gets its address at each launch, a multiple of kTemporaryAlignment. Its
 //             contents are undefined, and other steps use the same memory before and after.
 // Order       Work on the stream sees everything before it there. A launch waits for nothing and allocates nothing on
 //             the device. Other threads may launch the same step on other streams at the same time.
@@ -36,8 +36,8 @@
 
 namespace anydml::cuda {
 
-inline constexpr std::uint32_t kMaxSmallTasks = 200;      // in one launch: they are a kernel's parameter
-inline constexpr std::uint32_t kMaxSmallElements = 4096;  // of one task
+inline constexpr std::uint32_t kMaxSmallTasks = 200;      // per launch: they are a kernel's parameter
+inline constexpr std::uint32_t kMaxSmallElements = 4096;  // per task
 
 // A step with everything that a launch needs except the addresses. Threads may launch the same step at once.
 class PreparedStep {
@@ -51,24 +51,24 @@ class PreparedStep {
   [[nodiscard]] virtual std::uint64_t workspace_bytes() const noexcept { return 0; }
   // The approximate number of kernels that a launch starts.
   [[nodiscard]] virtual std::uint64_t launches() const noexcept { return 1; }
-  // bases: the address of the slot of each of the step's operands, at any alignment. workspace: null if it asks for
+  // bases: the address of the slot of each of the step's operands, at any alignment. workspace: null if the step needs
   // none. Does not wait.
   [[nodiscard]] virtual cudaError_t launch(std::byte* const* bases, std::byte* workspace,
                                            cudaStream_t stream) const noexcept = 0;
-  // Returns false if the step must be launched alone. The caller sets begins_wave. Not for a step that asks for
+  // Returns false if the step must be launched alone. The caller sets begins_wave. Not for a step that needs a
   // workspace.
   [[nodiscard]] virtual bool make_small_task(std::byte* const*, SmallTask&) const noexcept { return false; }
   // A description for human readers: "vector, 2 loops".
   virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
 };
 
-// A step over the elements of one operand that has no slot, as a part of another step's kernel: a class whose objects
-// the kernel calls once for each element, by its number among that operand's, which lie packed. Elements go as their
-// bits, in the unsigned type of their size. Immutable, as PreparedStep.
+// A step over the elements of one operand without a slot, as a part of another step's kernel: a class whose objects the
+// kernel calls once for each element. Elements are numbered as if the operand were packed, and are passed as their
+// bits, in the unsigned type of their size. Immutable, like PreparedStep.
 //
-//   before it:   Bits operator()(u32 number) const                     makes the element
-//                void vector(u32 number, u32 (&words)[4]) const        makes 16 bytes of them; number: a multiple
-//   after it:    void operator()(u32 number, Bits) const               takes it
+//   before it:   Bits operator()(u32 number) const                     computes the element
+//                void vector(u32 number, u32 (&words)[4]) const        computes 16 bytes of elements, aligned
+//   after it:    void operator()(u32 number, Bits) const               consumes the element
 class JoinedStep {
  public:
   JoinedStep(std::string text, std::size_t bytes, bool has_vectors)
@@ -77,9 +77,9 @@ class JoinedStep {
   JoinedStep(const JoinedStep&) = delete;
   JoinedStep& operator=(const JoinedStep&) = delete;
 
-  // Source (runtime.h) of the class, in the namespace anydml::cuda.
+  // The source code (runtime.h) of the class, in the namespace anydml::cuda.
   [[nodiscard]] const std::string& text() const { return text_; }
-  // Of an object, which begins and ends at a multiple of 16.
+  // The size of an object, which begins and ends at a multiple of 16.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // Whether the class can produce vectors, and whether it may at these addresses. bases: as above, for its operands.
   [[nodiscard]] bool has_vectors() const { return has_vectors_; }
@@ -93,27 +93,27 @@ class JoinedStep {
 };
 
 using Neighbour = anydml::Neighbour<JoinedStep>;
-using Neighbours = anydml::Neighbours<Neighbour>;  // their classes are Before and After
+using Neighbours = anydml::Neighbours<Neighbour>;  // their classes are called Before and After
 
 struct Family {
-  // Null with the reason, as a text that is never freed. Only families whose operators declare that they join others
-  // (ops/family.h) get neighbours. May throw std::bad_alloc.
+  // Returns null with the reason, as a text that is never freed. Only families whose operators declare that they join
+  // others (ops/family.h) get neighbors. May throw std::bad_alloc.
   std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const Machine& machine, Neighbours neighbours,
                                            const char** why) = nullptr;
   // The same for a step before or after one of another family, as a class of this name; null: the family has no such
   // steps.
   std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const char* name) = nullptr;
-  // Small tasks of this family that are independent of one another; null if the family has none.
+  // Launches small tasks of this family that are independent of one another; null if the family has none.
   cudaError_t (*launch_at_once)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
-  // The same in waves: the tasks of a wave may depend on earlier waves.
+  // The same in waves: tasks of a wave may depend on earlier waves.
   cudaError_t (*launch_in_waves)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
-  // Plans join none of its steps with others (DeviceTraits::joined_families).
+  // Plans join no steps of this family with others (DeviceTraits::joined_families).
   bool is_alone = false;
 };
 
-// By their numbers in families.def.
+// Indexed by the numbers in families.def.
 struct FamilyEntry {
-  const Family* family;  // null: it has no kernels here
+  const Family* family;  // null: the family has no kernels here
   const char* missing;   // the message in that case
 };
 [[nodiscard]] FamilyEntry find_family(std::uint32_t number) noexcept;

@@ -12,7 +12,7 @@ struct FastDivisor {
   std::uint32_t shift;
 };
 
-// 1 + multiplier / 2^32 is 2^shift / divisor, rounded up, which is right for every 32-bit index.
+// 1 + multiplier / 2^32 is 2^shift / divisor, rounded up, which gives the exact quotient for every 32-bit index.
 [[nodiscard]] constexpr FastDivisor make_divisor(std::uint32_t divisor) {
   std::uint32_t shift = 0;
   while ((std::uint64_t{1} << shift) < divisor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Objects that were made once, kept for the next request.
+// Caches objects for later requests.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace anydml::cuda {
 
-// By name: all objects in use, and the most recently requested others, up to a total number.
+// Keeps, by name, all objects in use, and the most recently requested others, up to a total number.
 template <class Value>
 class Kept {
  public:
   explicit Kept(std::size_t most) : most_(most) {}
 
-  // Null: not found. A value may be null itself.
+  // Null: not found. The value itself may be null.
   [[nodiscard]] const std::shared_ptr<Value>* find(const std::string& name) {
     const auto found = entries_.find(name);
     if (found == entries_.end()) {

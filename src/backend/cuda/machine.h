@@ -14,13 +14,13 @@ struct Machine {
   std::uint32_t multiprocessors = 0;
   std::uint32_t compute_capability = 0;  // 90 for sm_90
   std::uint32_t warp_threads = 32;
-  std::uint32_t threads_of_block = 0;           // at most
-  std::uint32_t threads_of_multiprocessor = 0;  // at most at a time
+  std::uint32_t threads_of_block = 0;           // the maximum
+  std::uint32_t threads_of_multiprocessor = 0;  // the maximum at a time
   std::uint32_t registers_of_block = 0;         // of 32 bits
   std::uint32_t registers_of_multiprocessor = 0;
-  std::uint64_t shared_bytes_of_block = 0;  // at most, for kernels that ask for it
+  std::uint64_t shared_bytes_of_block = 0;  // the maximum, for kernels that request it
   std::uint64_t shared_bytes_of_multiprocessor = 0;
-  std::uint64_t cache_bytes = 0;  // of the second level, which all multiprocessors share
+  std::uint64_t cache_bytes = 0;  // of the second level, shared by all multiprocessors
 };
 
 [[nodiscard]] Machine machine_of(const cudaDeviceProp& properties, int device);

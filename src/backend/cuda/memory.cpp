@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The device's memory and the CPU's that it reaches. Given and taken on a stream of its own, so that neither waits for
-// work that has nothing to do with it.
+// The device's memory, and the CPU's memory that it can reach. Memory is allocated and freed on a separate stream, so
+// that neither waits for unrelated work.
 #include "base/memory.h"
 
 #include <pthread.h>
@@ -19,10 +19,10 @@
 namespace anydml::cuda {
 namespace {
 
-// What stays with the driver's pool for the next allocation instead of going back to the system.
+// The bytes that the driver's pool keeps for later allocations instead of returning them to the system.
 constexpr std::uint64_t kKeptBytes = std::uint64_t{32} << 20;
 
-// A pool of our own: the default one is the process's, and others have set it as they like.
+// Creates a pool of our own: the default one belongs to the process, and other code may have changed its settings.
 cudaError_t prepare_memory(BackendDevice& device) {
   const std::scoped_lock lock(device.memory_mutex);
   if (device.memory_stream != nullptr) {
@@ -51,7 +51,7 @@ cudaError_t allocate_on_device(BackendDevice& device, std::uint64_t bytes, bool 
   };
   cudaError_t error = try_once();
   if (error == cudaErrorMemoryAllocation && device.pool != nullptr) {
-    // Released memory may still belong to the pool.
+    // The pool may still hold released memory.
     static_cast<void>(cudaGetLastError());
     static_cast<void>(cudaStreamSynchronize(device.memory_stream));
     static_cast<void>(cudaMemPoolTrimTo(device.pool, 0));
@@ -66,16 +66,16 @@ cudaError_t allocate_on_device(BackendDevice& device, std::uint64_t bytes, bool 
   return error == cudaSuccess ? cudaStreamSynchronize(device.memory_stream) : error;
 }
 
-// ---- The CPU's memory that the device reaches ----
+// ---- CPU memory that the device can reach ----
 
 std::atomic<std::uint64_t> g_pinned_bytes{0};
 
-// Pages are made by several threads where there are many: to make tens of GiB takes one of them tens of seconds. They
-// hold zeros already.
+// Several threads create the pages if there are many: creating tens of GiB takes one thread tens of seconds. New pages
+// already contain zeros.
 void populate(std::byte* start, std::uint64_t bytes) noexcept {
   constexpr std::uint64_t kShare = std::uint64_t{128} << 20;
   if (bytes < 2 * kShare) {
-    return;  // to pin them makes them too
+    return;  // pinning creates them too
   }
   static_cast<void>(madvise(start, bytes, MADV_HUGEPAGE));
 #if defined(MADV_POPULATE_WRITE)
@@ -87,7 +87,7 @@ void populate(std::byte* start, std::uint64_t bytes) noexcept {
   };
   const std::uint64_t most = std::min<std::uint64_t>(std::thread::hardware_concurrency(), 8);
   std::vector<std::thread> threads;
-  sigset_t all;  // the threads begin with every signal blocked: they are the application's
+  sigset_t all;  // the threads start with every signal blocked: signals belong to the application
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -95,7 +95,7 @@ void populate(std::byte* start, std::uint64_t bytes) noexcept {
     for (std::uint64_t i = 1; i < std::min(most, bytes / kShare); ++i) {
       threads.emplace_back(work);
     }
-  } catch (...) {  // as many as there are
+  } catch (...) {  // continue with the threads that were created
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   work();
@@ -112,8 +112,8 @@ void unpin(void* start, std::uint64_t bytes) noexcept {
 }
 
 bool pin(void* start, std::uint64_t bytes) noexcept {
-  // Pinned pages are unavailable to other processes, and the system would rather end processes than refuse: this never
-  // asks for more than half of the machine's memory, nor for more than is available.
+  // Pinned pages are unavailable to other processes, and the system would rather kill processes than refuse a request.
+  // So this never requests more than half of the machine's memory, or more than is available.
   const MemoryState machine = read_memory_state();
   if (g_pinned_bytes.fetch_add(bytes) + bytes > machine.limit / 2 || bytes > machine.available) {
     g_pinned_bytes.fetch_sub(bytes);
@@ -136,7 +136,7 @@ BackendStatus allocate_on_host(BackendDevice& device, std::uint64_t bytes, void*
   if (*address != nullptr) {
     return kOk;
   }
-  const cudaError_t error = cudaFree(nullptr);  // tells a device that failed from one without memory
+  const cudaError_t error = cudaFree(nullptr);  // distinguishes a failed device from one without memory
   return error != cudaSuccess ? status_of(error) : kOutOfMemory;
 }
 
@@ -173,7 +173,7 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
     *block = block_at(base, true);
     return status;
   }
-  // CUDA aligns to less than D3D12 asks for.
+  // CUDA's alignment is smaller than D3D12 requires.
   const std::uint64_t whole = whole_units(bytes);
   if (const cudaError_t error = allocate_on_device(*device, whole + kBufferAlignment, true, &base);
       error != cudaSuccess) {
@@ -228,7 +228,7 @@ BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, Memory
   error = cudaMallocFromPoolAsync(&address, bytes != 0 ? bytes : 1, device.pool, queue->stream);
   if (error == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    return kOk;  // without a handle: allocate() gives the pool's spare memory back first
+    return kOk;  // without a handle: allocate() first returns the pool's spare memory
   }
   *block = block_at(error == cudaSuccess ? address : nullptr, false);
   return status_of(error);
@@ -236,7 +236,7 @@ BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, Memory
 
 void release_in_order(BackendQueue* queue, BackendMemory* handle) {
   const OnDevice scope(*queue->device);
-  static_cast<void>(queue->small.launch(queue->stream));  // work that was gathered may use it
+  static_cast<void>(queue->small.launch(queue->stream));  // work that was collected may use it
   static_cast<void>(cudaFreeAsync(handle, queue->stream));
   static_cast<void>(cudaGetLastError());
 }

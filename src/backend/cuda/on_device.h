@@ -10,7 +10,7 @@ struct BackendDevice;
 
 namespace cuda {
 
-// The calling thread's device belongs to other code: it is restored, unless that would create a new context.
+// The calling thread's current device belongs to other code: it is restored, unless that would create a new context.
 class OnDevice {
  public:
   explicit OnDevice(const BackendDevice& device);
@@ -19,7 +19,7 @@ class OnDevice {
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
 
-  // Why the thread is not on the device.
+  // Why the thread could not switch to the device.
   [[nodiscard]] cudaError_t error() const { return error_; }
 
  private:

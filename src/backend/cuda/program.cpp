@@ -10,13 +10,13 @@
 namespace anydml::cuda {
 namespace {
 
-// Launches of a program that is recorded. More of them would need much of the GPU's memory.
+// The number of launches for which a program is recorded. More would need too much of the GPU's memory.
 constexpr std::uint64_t kFewestRecorded = 4;
 constexpr std::uint64_t kMostRecorded = 4096;
-constexpr const char* kUnknown = "the plan asks for something that the CUDA backend has no kernel for";
+constexpr const char* kUnknown = "the plan requires a kernel that the CUDA backend does not have";
 
-// Places one piece of work: a main step with its prologue and its epilogue. The result is null, or says why it cannot
-// be.
+// Places one unit of work: a main step with its prologue and its epilogue. Returns null, or the reason that it cannot
+// be placed.
 const char* place(std::span<const Step> steps, const Machine& machine, BackendProgram::PlacedStep& placed) {
   for (const Step& step : steps) {
     if (const FamilyEntry entry = find_family(step.family); entry.family == nullptr) {
@@ -38,7 +38,7 @@ const char* place(std::span<const Step> steps, const Machine& machine, BackendPr
   return placed.prepared != nullptr ? nullptr : why;
 }
 
-// The steps run one after another, so that one workspace is enough for all of them.
+// The steps run one after another, so one workspace is enough for all of them.
 BackendStatus place_workspace(const BackendPlan& plan, BackendProgram& program) {
   std::uint64_t most = 0;
   for (const BackendProgram::PlacedStep& step : program.steps) {
@@ -52,7 +52,7 @@ BackendStatus place_workspace(const BackendPlan& plan, BackendProgram& program) 
   const auto offset = checked_align_bytes(plan.temporary_bytes, kTemporaryAlignment);
   const auto end = offset ? checked_add_bytes(*offset, most) : std::nullopt;
   if (!end) {
-    return {BackendCode::out_of_memory, "the workspace of the kernels has more bytes than 64 bits count"};
+    return {BackendCode::out_of_memory, "the workspace of the kernels has more bytes than 64 bits can count"};
   }
   program.workspace_offset = *offset;
   program.temporary_bytes = *end;
@@ -79,7 +79,7 @@ void count_launches(BackendProgram& program) {
 
 BackendStatus prepare_steps(const BackendPlan& plan, const Machine& machine, BackendProgram& program) {
   const char* why = nullptr;
-  bool joined = false;  // the steps that are looked at
+  bool joined = false;  // whether the unit in question has joined steps
   const bool all = for_each_work(std::span(plan.words, plan.word_count), [&](std::span<const Step> steps) {
     joined = steps.size() > 1;
     why = place(steps, machine, program.steps.emplace_back());

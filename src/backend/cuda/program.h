@@ -21,9 +21,9 @@ struct BackendProgram {
   std::vector<PlacedStep> steps;
   std::uint32_t temporary_slot = 0;
   std::uint64_t workspace_offset = 0;            // from the address of the temporary slot
-  std::uint64_t temporary_bytes = 0;             // up to the end of the workspace, which all steps share
-  std::size_t slots = 0;                         // whose addresses a run is given
-  std::unique_ptr<cuda::Recordings> recordings;  // of a program with so many launches that recording them pays
+  std::uint64_t temporary_bytes = 0;             // up to the end of the workspace that all steps share
+  std::size_t slots = 0;                         // slots whose addresses a run receives
+  std::unique_ptr<cuda::Recordings> recordings;  // for a program with so many launches that recording pays off
 };
 
 namespace cuda {

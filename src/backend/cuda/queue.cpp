@@ -10,7 +10,7 @@
 namespace anydml::cuda {
 namespace {
 
-// Collected tasks go before anything else.
+// Launches the collected tasks before anything else.
 template <class Body>
 BackendStatus in_order(BackendQueue& queue, const Body& body) {
   const OnDevice scope(*queue.device);
@@ -21,7 +21,7 @@ BackendStatus in_order(BackendQueue& queue, const Body& body) {
   return status_of(error);
 }
 
-// Small tasks that are gathered at the end stay in the queue, for those of the next program.
+// Small tasks collected at the end stay in the queue, to be joined by those of the next program.
 cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, const DeviceAddress* addresses,
                          cudaStream_t stream) noexcept {
   for (const BackendProgram::PlacedStep& step : program.steps) {
@@ -42,7 +42,7 @@ cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, con
       }
       if (queue.small.add(*step.family, task)) {
         continue;
-      }  // without memory to gather it, it goes alone
+      }  // without memory to collect it, it is launched alone
     }
     std::byte* const workspace =
         prepared.workspace_bytes() != 0
@@ -67,7 +67,7 @@ void record(BackendQueue& queue, const BackendProgram& program, const DeviceAddr
   }));
 }
 
-// Whether the owner of a stream records it, so that no other recording may be launched there.
+// Whether the owner of a stream is recording it, so that no other recording may be launched there.
 bool is_recorded(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
@@ -94,7 +94,7 @@ cudaError_t take_event(BackendDevice& device, cudaEvent_t* event) {
       return cudaSuccess;
     }
   }
-  // A thread that waits for one sleeps.
+  // A thread that waits for an event sleeps.
   return cudaEventCreateWithFlags(event, cudaEventBlockingSync | cudaEventDisableTiming);
 }
 
@@ -140,10 +140,10 @@ BackendStatus copy(BackendQueue* queue, MemoryPlace to_place, MemoryPlace from_p
   std::byte* const to = address_of(to_place);
   const std::byte* const from = address_of(from_place);
   return in_order(*queue, [&] {
-    if (bytes == 0) {  // the addresses may be any
+    if (bytes == 0) {  // the addresses may be invalid
       return cudaSuccess;
     }
-    // From host memory to host memory CUDA's own copy waits for all work before it, on this thread. A kernel does not.
+    // From host memory to host memory, CUDA's own copy waits for all earlier work, on this thread. A kernel does not.
     return is_pinned(to) && is_pinned(from) ? launch_copy(to, from, bytes, queue->stream)
                                             : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, queue->stream);
   });
@@ -159,12 +159,12 @@ BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) noexcept {
   return in_order(*queue, [&] { return launch_timestamp(ticks, queue->stream); });
 }
 
-// The work is done later, so nothing is interrupted.
+// The work is executed later, so it cannot be interrupted.
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                   const Interrupt* /*interrupt*/) noexcept {
   const OnDevice scope(*queue->device);
   if (program->recordings != nullptr && scope.error() == cudaSuccess && !is_recorded(queue->stream)) {
-    // The tasks of earlier programs come first, and an error of theirs must not be lost.
+    // The tasks of earlier programs come first, and their errors must not be lost.
     if (const cudaError_t error = queue->small.launch(queue->stream); error != cudaSuccess) {
       return status_of(error);
     }
@@ -201,7 +201,7 @@ BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept {
     *mark = made.release();
     return status;
   }
-  // Without a mark no one could wait for the work, whose memory is released next: this waits for it.
+  // Without a mark no one could wait for the work, whose memory is released next. So wait here.
   if (event != nullptr) {
     destroy_mark(made.release());
   }

@@ -10,7 +10,7 @@ namespace anydml {
 struct BackendQueue {
   BackendDevice* device = nullptr;
   cudaStream_t stream = nullptr;
-  bool owned = false;      // the stream; work on a caller's stream is visible at once
+  bool owned = false;      // whether we own the stream; work on a caller's stream is launched immediately
   cuda::SmallTasks small;  // only on our own stream
 };
 

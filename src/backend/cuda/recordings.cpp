@@ -7,7 +7,7 @@ namespace anydml::cuda {
 namespace {
 
 void destroy(cudaGraphExec_t graph) noexcept {
-  if (graph != nullptr) {  // CUDA keeps a graph that still runs until it ends
+  if (graph != nullptr) {  // CUDA keeps a running graph until it ends
     static_cast<void>(cudaGraphExecDestroy(graph));
     static_cast<void>(cudaGetLastError());
   }

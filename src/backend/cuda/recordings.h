@@ -25,7 +25,7 @@ class Recordings {
   // Held from the advice until the run ends, so that several threads can run one program at once.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
-  // Tells a caller how to run the program at these addresses: on the second run it should record. It allocates memory
+  // Tells a caller how to run the program at these addresses: on the second run, it should record. Allocates memory
   // only for new addresses.
   [[nodiscard]] Advice advise(const std::uint64_t* addresses, std::size_t count) noexcept;
   // Keeps the recording for the addresses of the last advice. If `graph` is null, the program cannot be recorded, and
@@ -51,7 +51,7 @@ class Recordings {
   bool is_hopeless_ = false;
 };
 
-// Records the launches of `launch(stream)` on a separate stream. The result is null if one of them cannot be recorded;
+// Records the launches of `launch(stream)` on a separate stream. Returns null if one of them cannot be recorded;
 // nothing has run in either case.
 template <class Launch>
 [[nodiscard]] cudaGraphExec_t record(const Launch& launch) noexcept {

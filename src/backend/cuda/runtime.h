@@ -15,7 +15,7 @@
 
 namespace anydml::cuda {
 
-// The headers that such source may include.
+// A header that such source may include.
 struct RuntimeHeader {
   const char* name;
   const char* text;
@@ -25,7 +25,7 @@ extern const std::size_t kRuntimeHeaderCount;
 
 struct KernelSource {
   std::string text;
-  std::vector<std::string> kernels;  // as C++ names them
+  std::vector<std::string> kernels;  // their C++ names
   // The most dynamic shared memory that a launch of one of them will use. CUDA must be told in advance about more than
   // 48 KiB per block, including static memory.
   std::uint32_t most_shared_bytes = 0;
@@ -53,11 +53,11 @@ struct KernelBinary {
 // definitions must not be used. Empty: NVRTC was not found.
 [[nodiscard]] std::string runtime_compiler();
 
-// architecture: "sm_90". False with the reason if it cannot be compiled.
+// architecture: "sm_90". Returns false with the reason if it cannot be compiled.
 [[nodiscard]] bool compile_source(const KernelSource& source, const char* architecture, KernelBinary& binary,
                                   std::string& why);
 
-// Kernels that are ready. Threads may launch them at once.
+// Kernels that are ready to launch, by several threads at once.
 class RuntimeKernels {
  public:
   RuntimeKernels() = default;
@@ -70,11 +70,11 @@ class RuntimeKernels {
                                            cudaStream_t stream) const noexcept = 0;
 };
 
-// For this device; the same object for the same source. Null: it cannot be compiled here.
+// The kernels for this device; the same object for the same source. Null: it cannot be compiled here.
 [[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source,
                                                                          const Machine& machine);
 
-// Whether source can be compiled here for such a GPU: it compiles an empty kernel.
+// Whether source can be compiled here for this GPU. It tries an empty kernel.
 [[nodiscard]] bool compiles_while_running(const Machine& machine);
 
 }  // namespace anydml::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NVRTC, found while the program runs: nothing here needs it to be there.
+// NVRTC, loaded at run time: nothing here requires it.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Nvrtc {
   int major = 0;
   int minor = 0;
 
-  // The first that knows C++20, and parameters of more than 4 KiB.
+  // The first version that supports C++20, and parameters of more than 4 KiB.
   [[nodiscard]] bool found() const { return major > 12 || (major == 12 && minor >= 1); }
 };
 
@@ -104,7 +104,8 @@ bool compile_source(const KernelSource& source, const char* architecture, Kernel
     nvrtc.add_name(program, kernel.c_str());
   }
   const std::string target = std::string("--gpu-architecture=") + architecture;
-  // As the plugin itself is compiled: no contraction, and definitions whose helpers say nothing of host and device.
+  // The same options as for the plugin itself: no contraction, and definitions whose helpers are not marked for host or
+  // device.
   const char* const options[] = {"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
                                  "--device-int128", target.c_str()};
   std::size_t bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels from NVRTC that are ready to launch: in memory for the process, and on disk for the next.
+// Kernels from NVRTC that are ready to launch: cached in memory for this process, and on disk for later ones.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t kMostKept = 256;  // kernels that no program uses, tens of kilobytes each
 
-// Of the driver, by its own names. A library's kernels are loaded for each context when it first launches them.
+// Functions of the driver, under its own names. A library's kernels are loaded for each context when it first launches
+// them.
 struct Driver {
   int (*load)(void** library, const void* code, void*, void*, unsigned, void*, void*, unsigned) = nullptr;
   int (*unload)(void* library) = nullptr;
@@ -69,7 +70,7 @@ class LoadedKernels final : public RuntimeKernels {
     return good;
   }
 
-  // Each device has its own limit of each kernel.
+  // Each device has its own limit for each kernel.
   [[nodiscard]] bool allow_shared(std::uint32_t bytes, int device) const {
     return std::ranges::all_of(kernels_, [&](void* kernel) {
       return driver_.set_attribute(kMostDynamicShared, static_cast<int>(bytes), kernel, device) == 0;
@@ -81,7 +82,7 @@ class LoadedKernels final : public RuntimeKernels {
     const auto& [blocks, threads, shared_bytes] = shape;
     const int result = driver_.launch(kernels_[kernel], blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
                                       shared_bytes, stream, parameters, nullptr);
-    return static_cast<cudaError_t>(result);  // the numbers that both have mean the same
+    return static_cast<cudaError_t>(result);  // codes that both APIs have mean the same
   }
 
  private:
@@ -120,7 +121,7 @@ std::string cache_file(const std::string& key) {
   return folder + name;
 }
 
-// The key stands in the file, so that no other source's code is ever taken for it.
+// The file contains the key, so that code of another source is never used by mistake.
 bool read_binary(const std::string& file, const std::string& key, std::size_t kernels, KernelBinary& binary) {
   std::ifstream in(file, std::ios::binary);
   std::string size;
@@ -140,7 +141,7 @@ bool read_binary(const std::string& file, const std::string& key, std::size_t ke
   std::ostringstream rest;
   rest << in.rdbuf();
   binary.code = rest.str();
-  return bytes == std::to_string(binary.code.size());  // not one that was cut short
+  return bytes == std::to_string(binary.code.size());  // reject a truncated file
 }
 
 void write_binary(const std::string& file, const std::string& key, const KernelBinary& binary) {
@@ -162,7 +163,8 @@ void write_binary(const std::string& file, const std::string& key, const KernelB
   }
 }
 
-// Code of this source for this architecture: from the disk, or compiled. take(binary) says whether it can be used.
+// The code of this source for this architecture, from the disk or compiled. take(binary) returns whether it can be
+// used.
 template <class Take>
 bool find_binary(const KernelSource& source, const std::string& architecture, const std::string& key, Take take) {
   const std::string file = cache_file(key);
@@ -188,8 +190,8 @@ const std::string& compiler() {
 
 std::string architecture_of(const Machine& machine) { return "sm_" + std::to_string(machine.compute_capability); }
 
-// Sizes that the source does not say are in its types; attributes are a parameter. Kernels that ask for another amount
-// of shared memory are others, since the amount is kept with them.
+// Sizes that are not in the source are in its types; attributes are parameters. The amount of shared memory is part of
+// the key, because it is set for each kernel.
 std::string key_of(const KernelSource& source, const std::string& architecture) {
   std::string key =
       architecture + " " + compiler() + " " + std::to_string(source.most_shared_bytes) + "\n" + source.text;
@@ -208,7 +210,7 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
   }
   const std::string architecture = architecture_of(machine);
   const std::string key = key_of(source, architecture);
-  // Never destroyed: at the process's end the driver may be gone, and threads may still launch.
+  // Never destroyed: when the process ends, the driver may already be gone, and threads may still launch.
   static std::mutex& mutex = *new std::mutex;
   static auto& known = *new Kept<const LoadedKernels>(kMostKept);  // null: it cannot be compiled
   const std::scoped_lock lock(mutex);
@@ -224,7 +226,7 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
     kernels = good ? loaded : nullptr;
     known.add(key, kernels);
   }
-  // Devices of one architecture share the code.
+  // Devices of the same architecture share the code.
   if (kernels != nullptr && source.most_shared_bytes != 0 &&
       !kernels->allow_shared(source.most_shared_bytes, machine.device)) {
     return nullptr;

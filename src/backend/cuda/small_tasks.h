@@ -9,7 +9,7 @@ namespace anydml::cuda {
 
 class SmallTasks {
  public:
-  // Adds a task after the earlier ones. Returns false if those must be launched first, as those of another family must,
+  // Adds a task after the earlier ones. Returns false if those must be launched first, as tasks of another family must,
   // or if there is no memory.
   [[nodiscard]] bool add(const Family& family, const SmallTask& task) noexcept { return batch_.add(family, task); }
   // Launches the added tasks, if there are any.

@@ -38,7 +38,7 @@ struct Quotient {
   return offset + static_cast<std::int64_t>(index) * strides[0];
 }
 
-// One element as its bits, wherever it lies. Never through the read-only cache: a task may read another's output.
+// Loads one element as its bits, at any alignment. Never through the read-only cache: a task may read another's output.
 template <class T>
 [[nodiscard]] __device__ inline bits_t<T> load_element(const std::byte* from, bool aligned) {
   if (aligned || sizeof(T) == 1) {
@@ -64,7 +64,7 @@ __device__ inline void store_element(std::byte* to, bits_t<T> bits, bool aligned
   }
 }
 
-// kBytes at a multiple of kBytes, into the first of the words. kStreaming: they are not used again.
+// Loads kBytes from a multiple of kBytes into the first words. kStreaming: the data is not used again.
 template <int kBytes, bool kStreaming>
 __device__ inline void load_access(const std::byte* from, u32 (&words)[4]) {
   const auto load = [from]<class Vector>(Vector) {
@@ -120,7 +120,7 @@ template <class T, int kWords>
   }
 }
 
-// Into words that are 0 at that position.
+// The words must be 0 at that position.
 template <class T, int kWords>
 __device__ inline void insert(u32 (&words)[kWords], int index, bits_t<T> bits) {
   if constexpr (sizeof(T) == 8) {
@@ -132,7 +132,7 @@ __device__ inline void insert(u32 (&words)[kWords], int index, bits_t<T> bits) {
   }
 }
 
-// One word or two, filled with one element.
+// Fills one word or two with one element.
 template <class T>
 __device__ inline void fill_words(bits_t<T> bits, u32 (&words)[2]) {
   if constexpr (sizeof(T) == 8) {
@@ -143,7 +143,7 @@ __device__ inline void fill_words(bits_t<T> bits, u32 (&words)[2]) {
   }
 }
 
-// The first elements of a vector, one by one; the other words are 0. Memory beyond them is not touched.
+// Loads the first elements of a vector one by one; the other words are 0. Memory beyond them is not touched.
 template <class T>
 __device__ inline void load_some(const std::byte* from, u32 elements, u32* words) {
   for (u32 i = 0; i < kVectorBytes / 4; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements of an output whose value follows from their index, for outputs with any strides.
+// Elements of an output whose values follow from their indices, for outputs with any strides.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct Indices {
   u32 rank;
   FastDivisor sizes[kMaxRank];
   std::int64_t strides[kMaxRank][2];  // of the index, and of the output
-  std::int64_t first;                 // index
+  std::int64_t first;                 // the first index
 };
 
 // The nest has the indices as its first operand and the output as its second one.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels that belong to no family: the work of queues besides programs. Nothing here waits.
+// The kernels that belong to no family, for the work of queues other than programs. Nothing here waits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,12 +8,12 @@
 
 namespace anydml::cuda {
 
-// pattern_bytes: 4 or 16. `to` is a multiple of 4.
+// pattern_bytes: 4 or 16. `to` must be a multiple of 4.
 [[nodiscard]] cudaError_t launch_fill(void* to, std::uint64_t bytes, const std::uint32_t* pattern,
                                       std::uint32_t pattern_bytes, cudaStream_t stream) noexcept;
-// Between locations that the device can reach, which do not overlap.
+// Copies between locations that the device can reach, which must not overlap.
 [[nodiscard]] cudaError_t launch_copy(void* to, const void* from, std::uint64_t bytes, cudaStream_t stream) noexcept;
-// The device's clock in nanoseconds, into memory that the device can write.
+// Writes the device's clock, in nanoseconds, to memory that the device can reach.
 [[nodiscard]] cudaError_t launch_timestamp(std::uint64_t* ticks, cudaStream_t stream) noexcept;
 
 }  // namespace anydml::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fills, copies between places of the host, timestamps.
+// Fills, copies within host memory, and timestamps.
 #include <algorithm>
 
 #include "backend/cuda/kernels/device.cuh"
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kFillThreads) copy_bytes(std::byte* to, const 
 
 constexpr u64 kMostFillBlocks = 1 << 20;
 
-// The pattern turned so that it begins at the first vector; before and after it, words and bytes.
+// `pattern` is rotated so that it begins at the first vector; before and after the vectors come words and bytes.
 __global__ void __launch_bounds__(kFillThreads)
     fill(std::byte* to, u64 bytes, u64 head_words, uint4 head_pattern, uint4 pattern) {
   const u64 thread = u64{blockIdx.x} * kFillThreads + threadIdx.x;
