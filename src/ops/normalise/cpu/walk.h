@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the elements of rows are: nothing here knows their values.
+// Finds the offsets of the elements of rows, without looking at their values.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// The places of a nest of loops one after another, the last loop fastest.
+// Walks the offsets of a nest of loops, the last loop fastest.
 class LoopWalk {
  public:
   LoopWalk(const AxisLoop* loops, std::uint32_t rank, std::int64_t number) : loops_(loops), rank_(rank) {
