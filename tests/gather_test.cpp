@@ -359,7 +359,7 @@ TEST(Gather, WrongUseIsRefused) {
   Placed three = made(DataType::FLOAT32, {1, 3});
   refused("GATHER_ND1", {&table, &batches}, {&three},
           {{"InputDimensionCount", 2}, {"IndicesDimensionCount", 2}, {"BatchDimensionCount", 1}},
-          "IndicesTensor: Sizes[0] is 3; expected 4, as the batch of InputTensor has");
+          "IndicesTensor: Sizes[0] is 3; expected 4, the batch size of InputTensor");
   Placed count = made(DataType::UINT32, {1, 1});
   Placed flat = made(DataType::UINT32, {24});
   refused("NONZERO_COORDINATES", {&table}, {&count, &flat}, {}, "OutputCoordinatesTensor");

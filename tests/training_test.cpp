@@ -404,7 +404,7 @@ TEST(TrainingMessages, NameTheFieldThatIsWrong) {
                outputs(sizes, kept), {number("Epsilon", 0)});
   };
   refuses(gradient(square, other), "MeanTensor.Sizes[1] is 3; expected 1 or InputTensor.Sizes[1], which is 4");
-  refuses(gradient(empty, row), "InputTensor: sizes are [0, 4]; expected an element for each sum");
+  refuses(gradient(empty, row), "InputTensor: sizes are [0, 4]; expected at least one element per sum");
   EXPECT_EQ(gradient(empty, empty), ANYDML_OK) << anydml_last_error();
   refuses(run("BATCH_NORMALIZATION_TRAINING", {tensor(square), tensor(other), tensor(other), anydml_tensor{}},
               outputs(square, other), {number("Epsilon", 0)}),

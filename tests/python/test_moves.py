@@ -61,7 +61,7 @@ def test_wrong_descriptions_are_refused():
                 image, block_size=2, shape=(1, 4, 1, 2))),
             ("expected channels that are a multiple of the square of block_size", lambda: anydml.depth_to_space(
                 np.ones((1, 5, 1, 1), np.float32), block_size=2, shape=(1, 1, 2, 2))),
-            ("expected an element to pad with, unless padding_mode is CONSTANT", lambda: anydml.padding(
+            ("expected at least one element, unless padding_mode is CONSTANT", lambda: anydml.padding(
                 X[:, :0], padding_mode="edge", padding_value=0, start_padding=[0, 1, 0], end_padding=[0, 0, 0],
                 shape=(3, 1, 5))),
             (r"InputTensor: sizes are \[3, 4, 5\]; expected \[3, 4, 4\], those of OutputTensor", lambda: anydml.run(

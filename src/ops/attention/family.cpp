@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The family of attention. Bias, stacked tensors, and the past are operators before it, most of which cost nothing in a
-// graph: slices that are views, element-wise sums, a JOIN that makes the present keys and values. The core is an
-// operator that only this family knows, one step, which keeps the scores of some queries in the caches; or, on devices
-// without such a step (DeviceTraits::attends_at_once), two products with a step between them.
+// The attention family. Bias, stacked tensors and the past become operators in front of the core. In a graph most of
+// them are free: slices become views, and sums are element-wise. A JOIN produces the present keys and values. The core
+// is an operator internal to this family. It is a single step that keeps the scores of some queries in the caches or,
+// on devices without that step (DeviceTraits::attends_at_once), two products with a step between them.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -43,12 +43,12 @@ constexpr facts::Operator kAppend = internal_operator("ATTENTION_APPEND");
 constexpr facts::Operator kPackKeys = internal_operator("ATTENTION_PACK_KEYS");
 constexpr facts::Operator kPackValues = internal_operator("ATTENTION_PACK_VALUES");
 
-// With so few queries it takes longer to pack keys and values than to multiply.
+// For this few queries, packing keys and values takes longer than multiplying.
 constexpr std::int64_t kFewQueries = 4;
-// Products have the scores of so many bytes in memory at once, unless those of one query need more.
+// The product path limits the scores in memory to this many bytes, unless a single query needs more.
 constexpr std::int64_t kMostScoreBytes = std::int64_t{256} << 20;
 
-// The parameters that internal operators get from the whole, without the strides of the tensors.
+// The parameters that internal operators inherit from the whole operator, without tensor strides.
 AttentionStep parameters_of(const OpDesc& internal) {
   AttentionStep step;
   std::memcpy(&step, internal.internal.data(), sizeof(step));
@@ -57,7 +57,7 @@ AttentionStep parameters_of(const OpDesc& internal) {
 
 std::span<const std::byte> bytes_of(const AttentionStep& step) { return std::as_bytes(std::span(&step, 1)); }
 
-// ---- Tensors seen in other ways -------------------------------------------------------------------------------------
+// ---- Tensor views ---------------------------------------------------------------------------------------------------
 
 using Sizes = std::vector<std::int64_t>;
 
@@ -70,7 +70,7 @@ TensorDesc made_tensor(DataType type, const Sizes& sizes, const Sizes& strides =
   return made;
 }
 
-// For sizes that were found to fit.
+// The sizes must be known to fit.
 TensorDesc packed_tensor(DataType type, const Sizes& sizes) {
   TensorDesc made = made_tensor(type, sizes);
   static_cast<void>(set_packed_strides(made));
@@ -93,7 +93,7 @@ std::int64_t stride_from_end(const TensorDesc& tensor, std::uint32_t from_end) {
                                                                               : 0;
 }
 
-// {batch, row, heads * elements} as {batch, head, row, element}.
+// Views {batch, row, heads * elements} as {batch, head, row, element}.
 TensorDesc heads_of_tokens(const TensorDesc& tokens, std::int64_t heads) {
   const std::int64_t elements = size_from_end(tokens, 1) / heads;
   const std::int64_t column = stride_from_end(tokens, 1);
@@ -101,14 +101,14 @@ TensorDesc heads_of_tokens(const TensorDesc& tokens, std::int64_t heads) {
                      {stride_from_end(tokens, 3), elements * column, stride_from_end(tokens, 2), column});
 }
 
-// {batch, row, head, 1, element} as {batch, head, row, element}.
+// Views {batch, row, head, 1, element} as {batch, head, row, element}.
 TensorDesc heads_of_stacked(const TensorDesc& stacked) {
   const auto size = [&](std::uint32_t from_end) { return size_from_end(stacked, from_end); };
   const auto stride = [&](std::uint32_t from_end) { return stride_from_end(stacked, from_end); };
   return made_tensor(stacked.type, {size(5), size(3), size(4), size(1)}, {stride(5), stride(3), stride(4), stride(1)});
 }
 
-// The last dimensions, with missing ones of size 1; repeated to these sizes.
+// Broadcasts the last dimensions to these sizes; missing dimensions count as size 1.
 TensorDesc repeated(const TensorDesc& tensor, const Sizes& sizes) {
   Sizes strides;
   for (auto from_end = static_cast<std::uint32_t>(sizes.size()); from_end > 0; --from_end) {
@@ -122,7 +122,7 @@ TensorDesc last_four(const TensorDesc& tensor) {
       tensor, {size_from_end(tensor, 4), size_from_end(tensor, 3), size_from_end(tensor, 2), size_from_end(tensor, 1)});
 }
 
-// {batch, head, row, element} with the heads in groups; where each group has one head, that is repeated.
+// Splits the heads of {batch, head, row, element} into groups. is_shared: each group has one head, which is repeated.
 TensorDesc grouped(const TensorDesc& heads, std::int64_t group, bool is_shared) {
   const std::int64_t count = is_shared ? heads.sizes[1] : heads.sizes[1] / group;
   return made_tensor(heads.type, {heads.sizes[0], count, group, heads.sizes[2], heads.sizes[3]},
@@ -140,7 +140,7 @@ HeadStrides bytes_of_heads(const TensorDesc& tensor) {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// Bias, mask and lengths, which two kinds of steps take.
+// Sets bias, mask and lengths, which two kinds of steps have.
 void set_masks(std::span<const PlacedTensor> masks, AttentionStep& step) {
   const auto is_given = [&](std::size_t i) { return masks[i].slot != kAbsentSlot; };
   if (is_given(0)) {
@@ -199,7 +199,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   plan.add(static_cast<std::uint32_t>(FamilyId::attention), operands, bytes_of(step));
 }
 
-// ---- Parts ----------------------------------------------------------------------------------------------------------
+// ---- Decomposition --------------------------------------------------------------------------------------------------
 
 class Composition {
  public:
@@ -226,8 +226,7 @@ class Composition {
     for (const std::int64_t elements : {sizes_.depth, sizes_.width}) {
       if (!fits({sizes_.batches, sizes_.heads, sizes_.keys, elements}) ||
           !fits({sizes_.batches, sizes_.heads, sizes_.keys})) {
-        return Error{ErrorKind::out_of_memory,
-                     format_text("{}: a tensor that it needs besides is too large", desc_.op->name)};
+        return Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc_.op->name)};
       }
     }
     const std::int64_t of_queries = sizes_.heads * sizes_.depth;
@@ -245,7 +244,7 @@ class Composition {
       list_.see(attentions::kMask, repeated(list_.tensor(attentions::kMask), all));
     }
     if (sizes_.keys == 0 || element_count(desc_.output().tensor) == 0) {
-      list_.add_output("FILL_VALUE_CONSTANT", {}, 0,  // a sum over no keys, divided by a sum of none
+      list_.add_output("FILL_VALUE_CONSTANT", {}, 0,  // an empty sum divided by an empty sum
                        {{.field = "ValueDataType", .numbers = {Scalar(static_cast<u64>(type_))}},
                         {.field = "Value", .numbers = {Scalar(std::numeric_limits<f64>::quiet_NaN())}}});
     } else if (device_.attends_at_once) {
@@ -282,7 +281,7 @@ class Composition {
                       {.field = "InputWindowStrides", .numbers = strides}});
   }
 
-  // Queries, keys or values as {batch, head, row, element}, with their part of the bias added. kNoValue: absent.
+  // Queries, keys or values as {batch, head, row, element}, with their slice of the bias added; kNoValue if absent.
   std::uint32_t rows_of(const attentions::Source& source, std::int64_t heads, std::int64_t first_bias) {
     if (!source.is_given) {
       return kNoValue;
@@ -305,7 +304,7 @@ class Composition {
     return list_.add("ELEMENT_WISE_ADD", {value, added}, type_, rows);
   }
 
-  // The rows of the past and then the new ones; and the output that has the present ones, if it was asked for.
+  // Concatenates the past rows and the new ones, and writes the output of present rows if it was requested.
   std::uint32_t with_past(std::uint32_t fresh, attentions::Position past, std::uint32_t output, std::int64_t elements) {
     const bool is_wanted = desc_.outputs()[output].present;
     const TensorDesc present = last_four(desc_.outputs()[output].tensor);
@@ -346,7 +345,7 @@ class Composition {
     return value;
   }
 
-  // The core as a step of its own.
+  // Adds the core as a single step.
   void add_step(std::uint32_t q, std::uint32_t k, std::uint32_t v) {
     AttentionStep step = step_;
     step.kind = AttentionKind::attend;
@@ -381,7 +380,7 @@ class Composition {
     return type_ == DataType::FLOAT32 ? value : list_.add("CAST", {value}, DataType::FLOAT32, list_.tensor(value));
   }
 
-  // The core as products, and a step between them, for some queries at a time.
+  // Adds the core as two products with a step between them, for some queries at a time.
   void add_products(std::uint32_t q, std::uint32_t k, std::uint32_t v) {
     q = wide(q);
     k = wide(k);

@@ -17,7 +17,7 @@ bool is_newer(const OpDesc& desc) { return desc.op->name == "MULTIHEAD_ATTENTION
 
 std::string sizes_text(const TensorDesc& tensor) { return shape_text(tensor.sizes, tensor.rank); }
 
-// The last dimensions have these sizes, and the others are 1.
+// Whether the last dimensions have these sizes and all others are 1.
 bool has_sizes(const TensorDesc& tensor, const std::vector<std::int64_t>& sizes) {
   const auto rank = static_cast<std::uint32_t>(sizes.size());
   for (std::uint32_t i = 1; i <= std::max(rank, tensor.rank); ++i) {
@@ -37,7 +37,7 @@ Status check_sizes(const OpDesc& desc, const OpTensor& tensor, const std::vector
                              shape_text(sizes.data(), static_cast<std::uint32_t>(sizes.size()))));
 }
 
-// Each of the last four dimensions is the whole one or 1, and dimensions before them are 1.
+// Each of the last four dimensions must be full-sized or 1, and all dimensions before them must be 1.
 Status check_repeated(const OpDesc& desc, const OpTensor& tensor, const std::vector<std::int64_t>& sizes) {
   for (std::uint32_t i = 1; tensor.present && i <= tensor.tensor.rank; ++i) {
     const std::int64_t size = size_from_end(tensor.tensor, i);
@@ -65,19 +65,19 @@ Result<Source> find_source(const OpDesc& desc, std::string_view what, std::initi
     }
     if (found.is_given) {
       return invalid(desc, desc.tensors[one.position],
-                     format_text("is given beside {}; expected one of them, because each has the {}",
+                     format_text("conflicts with {}; expected only one of them, because each contains the {}",
                                  desc.tensors[found.tensor].name, what));
     }
     found = {.is_given = true, .tensor = one.position, .stacked = one.stacked, .place = one.place};
   }
   if (!found.is_given && !may_miss) {
     return invalid({desc.op->name, desc.tensors[std::data(candidates)->position].name},
-                   format_text("is absent, and no stacked tensor has the {}", what));
+                   format_text("is absent, and no stacked tensor contains the {}", what));
   }
   return found;
 }
 
-// The elements of a row of one head.
+// The number of elements in a row of one head.
 Result<std::int64_t> row_elements(const OpDesc& desc, const Source& source, std::int64_t heads) {
   const OpTensor& tensor = desc.tensors[source.tensor];
   const std::int64_t last = size_from_end(tensor.tensor, 1);
@@ -154,7 +154,7 @@ Status set_rows(const OpDesc& desc, Geometry& made) {
       values != made.new_keys || past(kPastValue) != made.past_keys) {
     const OpTensor& tensor = desc.tensors[made.value.is_given ? made.value.tensor : kPastValue];
     return invalid(desc, tensor,
-                   format_text("values have {} rows and {} of the past; expected {} and {}, as the keys have", values,
+                   format_text("values have {} rows and {} past rows; expected {} and {}, as for the keys", values,
                                past(kPastValue), made.new_keys, made.past_keys));
   }
   made.keys = made.past_keys + made.new_keys;

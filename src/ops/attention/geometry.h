@@ -9,7 +9,7 @@
 
 namespace anydml::attentions {
 
-// The inputs, in the order of the fields.
+// The inputs, in field order.
 enum Position : std::uint32_t {
   kQuery,
   kKey,
@@ -25,25 +25,25 @@ enum Position : std::uint32_t {
   kLengths,  // only in the newer operator
 };
 
-// A tensor with the rows of all heads side by side, or stacked with others.
+// A tensor that contains the rows of all heads side by side, or stacked with other tensors.
 struct Source {
   bool is_given = false;
   std::uint32_t tensor = 0;
-  std::int64_t stacked = 0;  // how many are stacked; 0: it is not stacked
-  std::int64_t place = 0;    // among the stacked ones
+  std::int64_t stacked = 0;  // how many are stacked; 0 if it is not stacked
+  std::int64_t place = 0;    // index among the stacked ones
 };
 
 struct Geometry {
   Source query;
-  Source key;    // absent: only keys of the past
+  Source key;    // absent if all keys are past keys
   Source value;  // likewise
   std::int64_t batches = 0;
   std::int64_t heads = 0;
-  std::int64_t shared_heads = 0;  // of keys and values
+  std::int64_t shared_heads = 0;  // heads of keys and values
   std::int64_t queries = 0;
   std::int64_t new_keys = 0;
   std::int64_t past_keys = 0;
-  std::int64_t keys = 0;  // for each query: the past, the new ones, and with lengths also unused ones
+  std::int64_t keys = 0;  // per query: the past keys, the new ones and, with lengths, also unused ones
   std::int64_t depth = 0;
   std::int64_t width = 0;
   MaskKind mask = MaskKind::none;
@@ -51,10 +51,10 @@ struct Geometry {
 
 [[nodiscard]] bool has_tensor(const OpDesc& desc, Position position);
 
-// Rejects sizes and combinations that have no meaning, with a message.
+// Rejects meaningless sizes and combinations with a message.
 [[nodiscard]] Result<Geometry> geometry_of(const OpDesc& desc);
 
-// The sizes of the last dimensions, and 1 for missing leading ones.
+// The size of a dimension counted from the end; missing leading dimensions have size 1.
 [[nodiscard]] inline std::int64_t size_from_end(const TensorDesc& tensor, std::uint32_t from_end) {
   return from_end <= tensor.rank ? tensor.sizes[tensor.rank - from_end] : 1;
 }

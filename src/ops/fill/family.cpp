@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The family of operators without an input: they fill their output.
+// The family of operators that have no input and fill their output.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr FillEntry kEntries[] = {
 #include "ops/fill/fill.def"
 };
 
-// The values of the operator's scalar unions, in their order.
+// The values of the operator's scalar unions, in field order.
 std::vector<Scalar> numbers_of(const OpDesc& desc) {
   std::vector<Scalar> numbers;
   for (std::size_t i = 0; i < desc.op->fields.size(); ++i) {
@@ -42,11 +42,11 @@ Status check(const OpDesc& desc) {
   return {};
 }
 
-// The output's elements counted in row-major order, as if they were a tensor of bytes: its strides then give the index.
+// Numbers the output's elements in row-major order: the strides of a packed tensor of bytes give the index.
 TensorDesc index_of(const TensorDesc& output) {
   TensorDesc index = output;
   index.type = DataType::UINT8;
-  static_cast<void>(set_packed_strides(index));  // as many as a tensor may have always fit
+  static_cast<void>(set_packed_strides(index));  // cannot overflow for a valid tensor
   return index;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that fills a tensor: the loops of its one operand, and the value.
+// The parameters of a step that fills a tensor: the loops of its only operand, and the value.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace anydml {
 
 struct FillStep {
-  LoopNest nest;       // of the output; for a sequence preceded by the index, as if it were a tensor of bytes
-  std::uint64_t bits;  // of an element, the first byte lowest: the value, or the start of a sequence
+  LoopNest nest;       // loops of the output; of a sequence also of the index, a tensor of bytes that comes first
+  std::uint64_t bits;  // an element, first byte lowest: the value, or the start of a sequence
   std::uint64_t delta;
   DataType type;
   std::uint32_t is_sequence;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a step that adds overlapping blocks: FOLD.
 //
-// Each element of the output is the sum of the input's elements that blocks have there, in the order of their positions
-// in the window, row by row. The sum begins with the first of them, so that a single -0 stays -0; an element that no
-// block covers is +0. FLOAT16 is added in FLOAT32 and rounded once; integers wrap.
+// Each output element is the sum of the input elements that blocks have at its position, in row-major order of their
+// window positions. The sum starts with the first of them, so a single -0 stays -0; an element that no block covers is
+// +0. FLOAT16 is added in FLOAT32 and rounded once; integers wrap.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace anydml {
 inline constexpr std::uint32_t kMaxFoldRank = kMaxRank - 2;
 
 struct FoldDimension {
-  std::int64_t size;  // of the output
+  std::int64_t size;  // size of the output
   std::int64_t window;
   std::int64_t stride;
   std::int64_t dilation;
@@ -33,7 +33,7 @@ struct FoldStep {
   std::int64_t channels;
   std::int64_t input_batch;
   std::int64_t input_channel;
-  std::int64_t input_window;  // from a position of the window to the next
+  std::int64_t input_window;  // between window positions
   std::int64_t input_block;
   std::int64_t output_batch;
   std::int64_t output_channel;

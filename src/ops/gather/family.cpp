@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The family of operators whose places come from data: gathers, scatters, ONE_HOT and NONZERO_COORDINATES.
+// The family of operators whose element positions come from data: gathers, scatters, ONE_HOT and NONZERO_COORDINATES.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -43,7 +43,7 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
   return position == indices ? kIndexTypes : all_types();
 }
 
-// The dimensions of a tensor that do not count, the first ones, have one element.
+// The leading dimensions that `field` does not count must have size 1.
 Status check_leading(const OpDesc& desc, const OpTensor& tensor, std::string_view field) {
   const std::uint32_t counted = gathers::integer_of(desc, field);
   const TensorDesc& of = tensor.tensor;
@@ -63,13 +63,13 @@ Status check_nonzero(const OpDesc& desc) {
   }
   if (element_count(input.tensor) > std::int64_t{std::numeric_limits<std::uint32_t>::max()}) {
     return invalid(desc, input,
-                   format_text("has {} elements; expected a number that fits UINT32, as their count does",
+                   format_text("has {} elements; expected a number that fits UINT32, the type of the count",
                                element_count(input.tensor)));
   }
   return {};
 }
 
-// GATHER_ND1: the batches of the input and of the indices are the same.
+// GATHER_ND1: the input and the indices must have the same batch sizes.
 Status check_batches(const OpDesc& desc) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const TensorDesc& indices = desc.tensors[1].tensor;
@@ -78,14 +78,14 @@ Status check_batches(const OpDesc& desc) {
   for (std::uint32_t i = 0; i < gathers::integer_of(desc, "BatchDimensionCount"); ++i) {
     if (indices.sizes[first_index + i] != input.sizes[first_input + i]) {
       return invalid(desc, desc.tensors[1],
-                     format_text("Sizes[{}] is {}; expected {}, as the batch of {} has", first_index + i,
+                     format_text("Sizes[{}] is {}; expected {}, the batch size of {}", first_index + i,
                                  indices.sizes[first_index + i], input.sizes[first_input + i], desc.tensors[0].name));
     }
   }
   return {};
 }
 
-// The rules of the documents hold everything else.
+// The documented rules cover everything else.
 Status check(const OpDesc& desc) {
   const gathers::LowerGather kind = find_entry(*desc.op)->lower;
   if (kind == gathers::lower_nonzero) {

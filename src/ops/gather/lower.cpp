@@ -22,8 +22,8 @@ void add_step(Plan& plan, std::span<const Operand> operands, const Parameters& s
 std::int64_t bytes_of(const TensorDesc& tensor) { return static_cast<std::int64_t>(element_size(tensor.type)); }
 std::int64_t stride_of(const TensorDesc& tensor, std::size_t axis) { return tensor.strides[axis] * bytes_of(tensor); }
 
-// Makes the loops of a gather or a scatter from the dimensions of its slices, which are added from the first to the
-// last. Their sizes and the strides of the slices are those of the last dimensions of that tensor.
+// Builds the loops of a gather or a scatter from the dimensions of its slices, which are added from the first to the
+// last. They correspond to the last dimensions of the tensor of slices.
 class Selection {
  public:
   Selection(GatherKind kind, const PlacedTensor& table, const PlacedTensor& indices, const PlacedTensor& slices)
@@ -36,7 +36,7 @@ class Selection {
   }
 
   static constexpr std::size_t kNone = kMaxRank;
-  // The axis of the table and of the indices that the dimension is, if it is one of theirs.
+  // of_table, of_indices: the axis of that tensor to which the dimension corresponds, or kNone.
   void add_dimension(std::size_t of_table, std::size_t of_indices, std::int64_t size, bool is_item) {
     GatherLoop loop{.size = size, .table = 0, .indices = 0, .slices = 0, .number = 0};
     loop.table = of_table == kNone ? 0 : stride_of(table_.tensor, of_table);
@@ -59,7 +59,7 @@ class Selection {
     }
     std::erase_if(dimensions_, [](const Dimension& one) { return one.loop.size == 1; });
     if (step_.kind == GatherKind::gather) {
-      // Any order is right. The output is walked as it lies.
+      // Any order is correct, so the output is walked in memory order.
       std::ranges::stable_sort(dimensions_, std::ranges::greater(),
                                [](const Dimension& one) { return std::abs(one.loop.slices); });
     }
@@ -80,7 +80,7 @@ class Selection {
     bool is_item;
   };
 
-  // Both are aligned at the last dimension; the dimensions that only one of them has are of size 1.
+  // Both are aligned at the last dimension; dimensions that only one of them has are of size 1.
   void place_slices() {
     std::size_t axis = slices_.tensor.rank;
     for (std::size_t i = dimensions_.size(); i-- > 0 && axis > 0;) {
@@ -142,7 +142,7 @@ class Selection {
 
 bool is_scatter(const OpDesc& desc) { return desc.op->name.starts_with("SCATTER"); }
 
-// A scatter changes a copy of its input.
+// A scatter modifies a copy of its input.
 Selection begin(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   if (is_scatter(desc)) {
     add_copy(plan, tensors[0], tensors[3]);
@@ -221,7 +221,7 @@ void lower_one_hot(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pl
   step.depth = output.sizes[axis];
   step.axis_stride = stride_of(output, axis);
   for (std::uint32_t i = values.rank; i-- > 0;) {
-    if (values.sizes[i] > 1) {  // where the second element lies, in row-major order
+    if (values.sizes[i] > 1) {  // the second element in row-major order
       step.on_offset = stride_of(values, i);
       break;
     }
@@ -256,7 +256,7 @@ void lower_nonzero(const OpDesc&, std::span<const PlacedTensor> tensors, Plan& p
     step.strides[i] = stride_of(input, i);
   }
   for (std::uint32_t i = step.rank; i-- > 1 && step.sizes[i] == 1;) {
-    for (std::uint32_t k = i; k < step.rank; ++k) {  // so that the last dimension steps as the last of several elements
+    for (std::uint32_t k = i; k < step.rank; ++k) {  // copy the stride of the last dimension with several elements
       step.strides[k] = step.strides[i - 1];
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The steps of each operator of the family.
+// Lowers each operator of the family to steps.
 #pragma once
 
 #include <span>
@@ -9,14 +9,14 @@
 
 namespace anydml::gathers {
 
-// The number of a field; 0 if the operator has no such field.
+// The number in a field, or 0 if the operator has no such field.
 [[nodiscard]] std::uint32_t integer_of(const OpDesc& desc, std::string_view field);
 
 using LowerGather = void (*)(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 void lower_gather(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
-// One index for each element.
+// One index per element.
 void lower_elements(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
-// The last dimension of the indices holds the coordinates of an item.
+// The last dimension of the indices contains the coordinates of an item.
 void lower_tuples(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 void lower_one_hot(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 void lower_nonzero(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);

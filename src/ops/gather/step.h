@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the family's steps. The first member of each identifies it.
+// The parameters of the gather family's steps. The first member of each identifies it.
 //
 // A gather reads a table at indices and writes slices; a scatter reads slices and writes a table. Both are loops over
 // the dimensions of the slices. The coordinates of an item are consecutive indices.
@@ -20,12 +20,12 @@ struct GatherLoop {
   std::int64_t table;
   std::int64_t indices;
   std::int64_t slices;
-  std::int64_t number;  // the distance between numbers of places; 0: the loop stays at one place
+  std::int64_t number;  // the distance between target numbers; 0: the loop does not change the target
 };
 
 struct GatherCoordinate {
-  std::int64_t size;    // of the dimension of the table
-  std::int64_t stride;  // of the table
+  std::int64_t size;    // size of the table's dimension
+  std::int64_t stride;  // stride in the table
   std::int64_t number;  // as above
 };
 
@@ -35,13 +35,13 @@ struct GatherStep {
   GatherKind kind;  // gather or scatter
   DataType index_type;
   std::uint32_t rank;
-  std::uint32_t item_rank;  // of a scatter: the number of leading loops that are over items; the others are over slices
-  std::uint32_t coordinates;       // of an item
+  std::uint32_t item_rank;         // scatter: how many leading loops are over items; the others are over slices
+  std::uint32_t coordinates;       // per item
   std::uint32_t element;           // bytes
-  std::int64_t coordinate_stride;  // of the indices
-  std::int64_t run;                // bytes that are contiguous in the table and in the slices, for each iteration
-  std::int64_t places;             // their number; a place is a run, or all the runs of a slice
-  GatherLoop loops[kMaxRank];      // outermost first; none is of size 1
+  std::int64_t coordinate_stride;  // stride in the indices
+  std::int64_t run;                // bytes that are contiguous in the table and in the slices, per iteration
+  std::int64_t places;             // number of targets; a target is a run, or all the runs of a slice
+  GatherLoop loops[kMaxRank];      // outermost first; no loop has size 1
   GatherCoordinate table[kMaxRank];
 
   [[nodiscard]] std::int64_t iterations(std::uint32_t of_rank) const {
@@ -66,8 +66,8 @@ struct OneHotStep {
   std::uint32_t rank;
   std::uint32_t element;     // bytes
   std::int64_t depth;        // the size of the axis
-  std::int64_t axis_stride;  // of the output, in bytes
-  std::int64_t on_offset;    // in bytes, from the address of the values; the off value is there
+  std::int64_t axis_stride;  // stride of the axis in the output, in bytes
+  std::int64_t on_offset;    // in bytes from the off value, which is at the address of the values
   OneHotLoop loops[kMaxRank];
 };
 
@@ -76,13 +76,13 @@ inline constexpr std::int64_t kNonzeroBlock = 1 << 15;  // elements of the input
 struct NonzeroStep {
   GatherKind kind;        // nonzero
   std::uint32_t element;  // bytes
-  std::uint64_t mask;     // the bits of an element of which at least one is set if it counts
-  std::uint32_t rank;     // of the input: all its dimensions, or one of size 1
-  std::uint32_t columns;  // of the coordinates, which belong to the last dimensions
-  std::int64_t count;     // of elements; it fits into 32 bits
+  std::uint64_t mask;     // an element is nonzero if any of these bits is set
+  std::uint32_t rank;     // all dimensions of the input, or one of size 1
+  std::uint32_t columns;  // number of coordinates, which belong to the last dimensions
+  std::int64_t count;     // number of elements; it fits into 32 bits
   std::int64_t sizes[kMaxRank];
   std::int64_t strides[kMaxRank];  // in bytes
-  std::int64_t row_stride;         // of the coordinates, in bytes
+  std::int64_t row_stride;         // in bytes
   std::int64_t column_stride;
 
   [[nodiscard]] std::int64_t blocks() const { return (count + kNonzeroBlock - 1) / kNonzeroBlock; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies reduced to their simplest form and added to steps.
+// Reduces copies to their simplest form and adds them to steps.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace anydml {
 
-// Elements that move from one location to another, in loops of any order and sign. No loop is empty.
+// A movement of elements from one location to another, with loops in any order and of any sign. No loop is empty.
 struct Movement {
-  std::int64_t element = 0;  // bytes
+  std::int64_t element = 0;  // in bytes
   std::int64_t from_offset = 0;
   std::int64_t to_offset = 0;
   std::uint32_t rank = 0;
@@ -23,12 +23,12 @@ struct Movement {
   void add(std::int64_t size, std::int64_t from, std::int64_t to) { loops[rank++] = {size, from, to}; }
 };
 
-// Loops of size 1 are dropped; the destination is walked upwards, with the largest stride outermost; neighbours that
-// are contiguous on both sides become one loop, and a contiguous innermost loop becomes the run. The outer loops are
-// then ordered by the smaller stride of the two sides, which suits the caches. The innermost loop stays.
+// Drops loops of size 1, walks the destination upwards with the largest stride outermost, merges adjacent loops that
+// are contiguous on both sides, and turns a contiguous innermost loop into the run. The outer loops are then ordered by
+// the smaller stride of the two sides, which suits the caches. The innermost loop stays.
 void simplify(Movement& movement, std::int64_t& run, bool from_constant);
 
-// Collects copies and adds steps with as many operands as a step may have.
+// Collects copies and splits them into steps that do not exceed the maximum number of operands.
 class CopyList {
  public:
   explicit CopyList(Plan& plan) : plan_(plan) {}
@@ -38,9 +38,9 @@ class CopyList {
   void fill(const Operand& to, const Movement& movement, std::uint64_t constant) {
     add(nullptr, to, movement, constant);
   }
-  // Adds the step of the copies since the last one. The copies after it see their results.
+  // Adds a step with the copies since the last one. Later copies see their results.
   void finish();
-  // Adds a step of another kind, which sees the results of the copies so far.
+  // Adds a step of another kind, which sees the results of all copies so far.
   void add_step(std::span<const Operand> operands, std::span<const std::byte> parameters);
 
  private:
@@ -49,7 +49,7 @@ class CopyList {
 
   Plan& plan_;
   std::vector<Operand> operands_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;  // by slot and offset
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;  // keyed by slot and offset
   std::vector<MoveCopy> copies_;
   std::vector<MoveLoop> loops_;
 };

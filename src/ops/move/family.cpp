@@ -41,13 +41,13 @@ Status check_padding(const OpDesc& desc) {
   const bool is_constant = moves::numbers_of(desc, "PaddingMode").front().as<u32>() == 0;
   if (!desc.empty && !is_constant && element_count(input.tensor) == 0) {
     return invalid(desc, input,
-                   format_text("sizes are {}; expected an element to pad with, unless PaddingMode is CONSTANT",
+                   format_text("sizes are {}; expected at least one element, unless PaddingMode is CONSTANT",
                                shape_text(input.tensor.sizes, input.tensor.rank)));
   }
   return check_number(desc, "PaddingValue");
 }
 
-// The documents divide, and do not say what becomes of a remainder.
+// The documentation divides the sizes without saying what happens to a remainder.
 Status check_blocks(const OpDesc& desc) {
   const bool to_depth = desc.op->name.starts_with("SPACE");
   const auto block = moves::numbers_of(desc, "BlockSize").front().as<i64>();
@@ -90,7 +90,7 @@ Status check_diagonal(const OpDesc& desc) {
 
 Status check_unfold(const OpDesc& desc) { return check_sliding_blocks(desc, desc.tensors[0]); }
 
-// The rules of the documents hold everything else.
+// The documented rules cover everything else.
 Status check(const OpDesc& desc) {
   const moves::LowerMove kind = find_entry(*desc.op)->lower;
   return kind == moves::lower_padding    ? check_padding(desc)

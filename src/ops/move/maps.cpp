@@ -22,7 +22,7 @@ struct ByteStrides {
   std::int64_t of[kMaxRank] = {};
 };
 
-// A dimension of a padded tensor: [0, first) is before the input's elements, [first, end) are theirs.
+// A dimension of a padded tensor: [0, first) precedes the input's elements, which are [first, end).
 struct Padded {
   std::int64_t first;
   std::int64_t end;
@@ -31,8 +31,8 @@ struct Padded {
 
 enum class PaddingMode : std::uint8_t { constant, edge, reflection, symmetric, wrap };
 
-// Elements along a dimension of the output that are others of the same dimension: one after another in steps of +1, -1
-// or 0, and all of that again at each repeat.
+// Elements along an output dimension that are copies of others in the same dimension: consecutive ones in steps of +1,
+// -1 or 0, and the whole sequence again at each repeat.
 struct Stretch {
   std::int64_t to;
   std::int64_t to_step;
@@ -43,7 +43,7 @@ struct Stretch {
   std::int64_t to_repeat;
 };
 
-// What lies beyond one edge of the input, `count` elements of it. sign: where to, -1 or 1.
+// Adds `count` elements beyond one edge of the input. sign: the direction, -1 or 1.
 void add_beyond(PaddingMode mode, const Padded& dimension, std::int64_t count, std::int64_t sign,
                 std::vector<Stretch>& stretches) {
   const std::int64_t edge = sign < 0 ? dimension.first : dimension.end - 1;
@@ -69,7 +69,7 @@ void add_beyond(PaddingMode mode, const Padded& dimension, std::int64_t count, s
     length += piece.size;
   }
   const std::int64_t whole = length == 0 ? 0 : count / length;
-  std::int64_t at = 1;  // how far beyond the edge
+  std::int64_t at = 1;  // distance beyond the edge
   for (const Piece& piece : period) {
     const auto add = [&](std::int64_t begin, std::int64_t elements, std::int64_t repeats) {
       if (elements > 0 && repeats > 0) {
@@ -88,8 +88,8 @@ void add_beyond(PaddingMode mode, const Padded& dimension, std::int64_t count, s
   }
 }
 
-// The loops of all dimensions but one: of those behind it whole, of those before it over the input's elements alone.
-// Nothing: one of them has no element.
+// Adds the loops of all dimensions but one: the full ones of later dimensions, and only the input's elements of earlier
+// dimensions. Returns false if one of them is empty.
 bool add_other_loops(std::span<const Padded> padded, std::size_t dimension, const ByteStrides& strides,
                      bool from_output, Movement& movement) {
   for (std::size_t i = 0; i < padded.size(); ++i) {
@@ -108,7 +108,7 @@ bool add_other_loops(std::span<const Padded> padded, std::size_t dimension, cons
   return true;
 }
 
-// A constant in all elements of the output that are not the input's.
+// Fills all output elements outside the input with a constant.
 void fill_around(std::span<const Padded> padded, const PlacedTensor& output, std::uint64_t constant, CopyList& copies) {
   const ByteStrides strides(output.tensor);
   for (std::size_t dimension = padded.size(); dimension-- > 0;) {
@@ -125,7 +125,8 @@ void fill_around(std::span<const Padded> padded, const PlacedTensor& output, std
 
 }  // namespace
 
-// Where the slice has every element of its window, the zeros lie around it. Otherwise everything is cleared first.
+// If the slice contains every element of its window, only the elements around it are zeroed. Otherwise the whole output
+// is cleared first.
 void lower_slice_gradient(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const PlacedTensor& output = tensors[1];
   const TensorDesc& input = desc.tensors[0].tensor;
@@ -152,8 +153,8 @@ void lower_slice_gradient(const OpDesc& desc, std::span<const PlacedTensor> tens
   copy_padded(desc, tensors, copies);
 }
 
-// The input's elements first. What surrounds them is constant, or is made of the output itself: dimension by dimension,
-// the last one first, so that each step copies what the steps before it made.
+// Copies the input's elements first. The surrounding elements are constant or are copied from the output itself,
+// dimension by dimension starting from the last, so that each step copies the results of the previous ones.
 void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const PlacedTensor& output = tensors[1];
   const auto start = numbers_of(desc, "StartPadding");
@@ -180,7 +181,7 @@ void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, Co
     for (const Stretch& stretch : stretches) {
       Movement movement{
           .element = strides.bytes, .from_offset = stretch.from * stride, .to_offset = stretch.to * stride};
-      static_cast<void>(add_other_loops(padded, dimension, strides, true, movement));  // the input has an element
+      static_cast<void>(add_other_loops(padded, dimension, strides, true, movement));  // the input is not empty
       movement.add(stretch.repeats, 0, stretch.to_repeat * stride);
       movement.add(stretch.size, stretch.from_step * stride, stretch.to_step * stride);
       copies.copy(output.operand(), output.operand(), movement);
@@ -201,7 +202,7 @@ void lower_tile(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyL
   copies.copy(tensors[0].operand(), tensors[1].operand(), movement);
 }
 
-// Between [N, C, H x B, W x B] and [N, C x B x B, H, W], either way.
+// Copies between [N, C, H x B, W x B] and [N, C x B x B, H, W], in either direction.
 void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const bool to_depth = desc.op->name.starts_with("SPACE");
   const PlacedTensor& space = tensors[to_depth ? 0 : 1];
@@ -216,7 +217,7 @@ void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, Cop
   const auto add = [&](std::int64_t size, std::int64_t space_stride, std::int64_t depth_stride) {
     movement.add(size, to_depth ? space_stride : depth_stride, to_depth ? depth_stride : space_stride);
   };
-  const std::int64_t in_block = channels_first ? 1 : channels;  // the channels from a column of a block to the next
+  const std::int64_t in_block = channels_first ? 1 : channels;  // distance in channels between the columns of a block
   add(space.tensor.sizes[0], in_space.of[0], in_depth.of[0]);
   add(channels, in_space.of[1], in_depth.of[1] * (channels_first ? block * block : 1));
   add(block, in_space.of[2], in_depth.of[1] * in_block * block);
@@ -228,7 +229,7 @@ void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, Cop
 
 namespace {
 
-// A matrix, or many of them.
+// One or more matrices.
 struct Matrices {
   Matrices(const PlacedTensor& placed, std::uint64_t value, CopyList& all)
       : operand(placed.operand()),
@@ -241,8 +242,8 @@ struct Matrices {
         constant(value),
         copies(all) {}
 
-  // rows x columns elements of each matrix, each row `shift` columns to the right of the one before; `count` times,
-  // each time `apart` rows further down and as many columns to the right.
+  // Fills rows x columns elements of each matrix, each row shifted `shift` columns to the right of the previous one.
+  // This repeats `count` times, each time `apart` rows further down and as many columns to the right.
   void fill(std::int64_t y, std::int64_t x, std::int64_t rows, std::int64_t columns, std::int64_t shift,
             std::int64_t count = 1, std::int64_t apart = 0) const {
     if (rows <= 0 || columns <= 0) {
@@ -258,9 +259,9 @@ struct Matrices {
     copies.fill(operand, movement, constant);
   }
 
-  // The elements of a square below its diagonal, or above it. A triangle whose side is a power of two is a square of
-  // half the side and two triangles of half the side, so all squares of one size are one copy: the number of copies
-  // grows with the logarithm of the side.
+  // Fills the elements of a square below or above its diagonal. A triangle whose side is a power of two consists of a
+  // square with half the side and two triangles with half the side. All squares of one size are one copy, so the number
+  // of copies grows with the logarithm of the side.
   void fill_triangle(std::int64_t y, std::int64_t x, std::int64_t side, bool is_below) const {
     while (side > 1) {
       const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(side)));
@@ -286,7 +287,7 @@ struct Matrices {
   CopyList& copies;
 };
 
-// The diagonals [begin, end), where the element at row y and column x is on diagonal x - y.
+// Fills the diagonals [begin, end), where the element at row y and column x is on diagonal x - y.
 void fill_band(const Matrices& matrices, std::int64_t begin, std::int64_t end) {
   const auto [height, width] = std::pair(matrices.height, matrices.width);
   begin = std::max(begin, 1 - height);
@@ -294,13 +295,13 @@ void fill_band(const Matrices& matrices, std::int64_t begin, std::int64_t end) {
   if (begin >= end) {
     return;
   }
-  // Row y has the columns [y + begin, y + end) that the matrix has. The left edge cuts the rows before `left`, and the
-  // right edge the rows from `right` on.
+  // Row y covers the columns [y + begin, y + end), clipped to the matrix. The left edge clips the rows before `left`,
+  // and the right edge the rows from `right` on.
   const std::int64_t first = std::clamp<std::int64_t>(1 - end, 0, height);
-  const std::int64_t last = std::clamp<std::int64_t>(width - begin, 0, height);  // behind the last row
+  const std::int64_t last = std::clamp<std::int64_t>(width - begin, 0, height);  // one past the last row
   const std::int64_t left = std::clamp(-begin, first, last);
   const std::int64_t right = std::clamp(width - end + 1, first, last);
-  // Rows that the left edge alone cuts grow by one column each.
+  // Rows clipped only by the left edge grow by one column each.
   if (const std::int64_t rows = std::min(left, right) - first; rows > 0) {
     matrices.fill(first, 0, rows, first + end, 0);
     matrices.fill_triangle(first, first + end, rows, true);
@@ -310,7 +311,7 @@ void fill_band(const Matrices& matrices, std::int64_t begin, std::int64_t end) {
   } else {
     matrices.fill(right, 0, left - right, width, 0);
   }
-  // Rows that the right edge alone cuts shrink by one column each.
+  // Rows clipped only by the right edge shrink by one column each.
   const std::int64_t shrinking = std::max(left, right);
   if (const std::int64_t rows = last - shrinking; rows > 0) {
     const std::int64_t x = shrinking + begin;
@@ -322,7 +323,7 @@ void fill_band(const Matrices& matrices, std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
-// Everything first, then the diagonals.
+// Writes all elements first, then the diagonals.
 void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const PlacedTensor& output = tensors.back();
   const std::uint64_t value = bits_of(numbers_of(desc, "Value").front(), output.tensor.type);

@@ -22,8 +22,8 @@ PartAttribute attribute(std::string_view field, std::span<const Scalar> numbers)
   return {.field = field, .numbers = {numbers.begin(), numbers.end()}};
 }
 
-// Neighbours that are contiguous in all three tensors become one loop; the innermost becomes the run if its lines are
-// contiguous and have one length.
+// Merges adjacent loops that are contiguous in all three tensors; the innermost loop becomes the run if its lines are
+// contiguous and have the same length.
 void simplify(ReversalStep& step) {
   ReversalLoop* const loops = step.loops;
   for (std::uint32_t i = 0; i < step.rank; ++i) {
@@ -41,7 +41,7 @@ void simplify(ReversalStep& step) {
     const ReversalLoop inner = loops[i];
     if (kept != 0) {
       ReversalLoop& outer = loops[kept - 1];
-      // Checked: the last step of the inner loop fits, one step more need not.
+      // The product is checked because only the last step of the inner loop is known to fit, not one step more.
       if (checked_multiply(inner.from, inner.size) == outer.from &&
           checked_multiply(inner.to, inner.size) == outer.to &&
           checked_multiply(inner.lengths, inner.size) == outer.lengths) {
@@ -59,8 +59,8 @@ void simplify(ReversalStep& step) {
 
 }  // namespace
 
-// A block for each position of the window: the output is [N, C, window..., blocks...], and the place in the input is
-// that of the block plus that in the window.
+// One block for each window position: the output is [N, C, window..., blocks...], and the offset in the input is the
+// block's offset plus the offset in the window.
 void lower_unfold(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const TensorDesc& from = tensors[0].tensor;
   const TensorDesc& to = tensors[1].tensor;
@@ -142,7 +142,7 @@ void lower_reversal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
   copies.add_step(operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// In a graph the slices are views, and each channel is written to its place.
+// In a graph the slices are views, and each channel is written directly to its location in the output.
 Result<OpParts> value_scale_parts(const OpDesc& desc) {
   PartList list(desc);
   const auto scale = numbers_of(desc, "Scale");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that moves elements: a table of copies, or a reversal. A copy does not depend on types: it
-// moves runs of bytes that are contiguous on both sides, and loops locate the runs. The copies of a step may run in any
-// order and at once.
+// The parameters of a step that moves elements: a table of copies, or a reversal. Copies do not depend on types: they
+// move runs of bytes that are contiguous on both sides, and loops locate the runs. The copies of a step may run in any
+// order or concurrently.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-// The most loops of a copy: an operator may cut each dimension in two.
+// The maximum number of loops of a copy: an operator may split each dimension in two.
 inline constexpr std::uint32_t kMaxMoveRank = 2 * kMaxRank;
 
 struct MoveLoop {
@@ -26,18 +26,18 @@ inline constexpr std::uint32_t kFromConstant = 0xffffffff;
 struct MoveCopy {
   std::uint32_t from;  // the operand to read, or kFromConstant
   std::uint32_t to;
-  std::uint32_t first_loop;  // among those of the table
-  std::uint32_t rank;        // the number of its loops, outermost first; none is of size 1
+  std::uint32_t first_loop;  // index into the table's loops
+  std::uint32_t rank;        // the number of its loops, outermost first; no loop has size 1
   std::int64_t from_offset;  // in bytes, from the operand's address to the first run
   std::int64_t to_offset;
   std::int64_t run;        // bytes
-  std::uint64_t constant;  // a repeated element, the first byte lowest; the strides of `from` are then 0
+  std::uint64_t constant;  // a repeated element, first byte lowest; the strides of `from` are then 0
 };
 
-// The parameters of every step begin with its kind.
+// The first member of every step's parameters.
 enum class MoveKind : std::uint32_t { copies, reversal };
 
-// The copies follow this, then the loops of all of them.
+// The copies follow this struct, then the loops of all copies.
 struct MoveStep {
   MoveKind kind;
   std::uint32_t copies;
@@ -45,9 +45,9 @@ struct MoveStep {
   std::uint32_t unused;
 };
 
-// Lines of runs. The first runs of each line arrive in reverse order, and the others keep their place; the second
-// operand has a number for each line that says how many are reversed. The operands are the input, the numbers and the
-// output. Strides are in bytes.
+// Lines of runs. The first runs of each line are written in reverse order, and the others keep their positions; the
+// second operand has a number for each line that says how many are reversed. The operands are the input, the numbers
+// and the output. Strides are in bytes.
 struct ReversalLoop {
   std::int64_t size;
   std::int64_t from;
@@ -56,7 +56,7 @@ struct ReversalLoop {
 };
 struct ReversalStep {
   MoveKind kind;
-  std::uint32_t rank;          // the number of loops over lines, outermost first; none is of size 1
+  std::uint32_t rank;          // the number of loops over lines, outermost first; no loop has size 1
   std::uint32_t length_bytes;  // 4 or 8
   std::uint32_t unused;
   std::int64_t run;  // bytes
@@ -71,7 +71,7 @@ struct ReversalStep {
   return *reinterpret_cast<const MoveKind*>(parameters.data());
 }
 
-// A step's parameters, read.
+// Reads a step's parameters.
 class MoveTable {
  public:
   explicit MoveTable(std::span<const std::byte> parameters)

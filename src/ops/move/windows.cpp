@@ -8,15 +8,15 @@
 namespace anydml::moves {
 namespace {
 
-// The elements of a tensor that are those of a smaller one: where they begin in each dimension, and their distance.
+// The location of a smaller tensor's elements in a larger one: where they begin in each dimension, and their distance.
 struct Window {
   std::int64_t first[kMaxRank] = {};
   std::int64_t step[kMaxRank] = {1, 1, 1, 1, 1, 1, 1, 1};
 };
 static_assert(kMaxRank == 8);
 
-// `part` as a view of the tensor in which the window lies. The part has an element: all its places lie in that tensor,
-// whose reach is known to fit.
+// Views `part` as a window of `whole`. The part is not empty, so all its offsets are inside that tensor and cannot
+// overflow.
 TensorView view_of(const TensorDesc& part, const TensorDesc& whole, const Window& window) {
   TensorView view{.of = 0, .tensor = part, .offset = 0};
   for (std::uint32_t i = 0; i < part.rank; ++i) {
@@ -40,7 +40,7 @@ Window slice_window(const OpDesc& desc) {
   return window;
 }
 
-// Where the elements of the input are in the output.
+// The location of the input's elements in the output.
 Window padding_window(const OpDesc& desc) {
   if (desc.op->name == "SLICE_GRAD") {
     return slice_window(desc);
@@ -51,9 +51,9 @@ Window padding_window(const OpDesc& desc) {
   return window;
 }
 
-// Of a SPLIT or a JOIN, the parts that lie one after another along the axis, and the tensor that they make up.
+// The parts of a SPLIT or a JOIN, which are consecutive along the axis, and the tensor that they form.
 struct Parts {
-  std::size_t first;  // among all tensors
+  std::size_t first;  // index among all tensors
   std::size_t count;
   std::size_t whole;
   std::uint32_t axis;
@@ -67,7 +67,7 @@ Parts parts_along_axis(const OpDesc& desc) {
           .axis = numbers_of(desc, "Axis").front().as<u32>()};
 }
 
-// Nothing: the part is absent, or has no element.
+// Empty if the part is absent or has no elements.
 std::optional<TensorView> find_view(const OpTensor& part, const OpTensor& whole, const Window& window) {
   return !part.present || element_count(part.tensor) == 0 ? std::nullopt
                                                           : std::optional(view_of(part.tensor, whole.tensor, window));
@@ -85,7 +85,7 @@ TensorViews views_of_parts(const OpDesc& desc) {
   return views;
 }
 
-// From one tensor to another of the same type and sizes, at these distances from their operands.
+// A movement between two tensors of the same type and sizes, at these offsets from their operands.
 Movement movement_between(const TensorDesc& from, std::int64_t from_offset, const TensorDesc& to,
                           std::int64_t to_offset) {
   const auto bytes = static_cast<std::int64_t>(element_size(to.type));
@@ -98,7 +98,7 @@ Movement movement_between(const TensorDesc& from, std::int64_t from_offset, cons
   return movement;
 }
 
-// Out of the window, or into it.
+// Copy from the window, or into it.
 void copy_out(const PlacedTensor& whole, const Window& window, const PlacedTensor& part, CopyList& copies) {
   const TensorView view = view_of(part.tensor, whole.tensor, window);
   copies.copy(whole.operand(), part.operand(), movement_between(view.tensor, view.offset, part.tensor, 0));
@@ -160,8 +160,8 @@ bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice) {
   return true;
 }
 
-// The gradient of a slice with gaps clears everything first, so its input cannot be there before. A reversed one is
-// copied too: its producer would have to write backwards.
+// The gradient of a slice with gaps clears its whole output first, so its input cannot be written there in advance. A
+// reversed slice is copied too, because its producer would have to write backwards.
 TensorViews places_in_outputs(const OpDesc& desc) {
   if (desc.op->name == "JOIN") {
     return views_of_parts(desc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that normalise: softmax and its kin, which have one step each, and others that are composed
-// (parts.cpp). No operator of it joins others yet: an element of a row depends on all of the row, which is read more
-// than once.
+// The family of operators that normalize: softmax and related operators, which have one step each, and others that are
+// decomposed (parts.cpp). None of them can be joined with other operators yet: an element of a row depends on the whole
+// row, which is read more than once.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ const NormaliseEntry* find_entry(std::string_view name) {
   return found == std::end(kEntries) ? nullptr : found;
 }
 
-// Bit i: rows run along axis i. The older operators have no axes, and rows along the last dimension.
+// Bit i is set if rows extend along axis i. The older operators have no axes; their rows extend along the last
+// dimension.
 std::uint32_t row_axes(const OpDesc& desc) {
   const std::uint32_t rank = desc.tensors[0].tensor.rank;
   const bool has_axes = std::ranges::find(desc.op->fields, "Axes", &facts::Field::name) != desc.op->fields.end();
@@ -67,7 +68,7 @@ const Family normalise_family = {
     .types = [](const facts::Operator&,
                 std::size_t) { return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16); },
     .by_element = false,
-    // The rules of the documents ask for one type, and for sizes that go together.
+    // The documented rules require equal types and matching sizes.
     .check = [](const OpDesc& desc) { return is_composed(*desc.op) ? check_composed(desc) : check_axes(desc); },
     .lower = lower,
     .lower_together = nullptr,

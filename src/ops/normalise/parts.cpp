@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance have a step that keeps a row in the cache, MOMENTS. Local response normalisation and its gradient
-// have steps for the sums of windows, WINDOW_SQUARES and WINDOW_SUMS; the rest of them is element by element. Lp
-// normalisation is a reduction and a division. Everything between is FLOAT32, for FLOAT16 too.
+// Mean and variance have a step that keeps a row in the cache, MOMENTS. Local response normalization and its gradient
+// have steps for the sums of windows, WINDOW_SQUARES and WINDOW_SUMS; the rest of them is element-wise. Lp
+// normalization is a reduction and a division. All intermediate values are FLOAT32, also for FLOAT16.
 #include "ops/normalise/parts.h"
 
 #include <algorithm>
@@ -33,9 +33,9 @@ constexpr facts::Operator kRowGradients = internal_operator("ROW_GRADIENTS");
 constexpr facts::Operator kWindowSquares = internal_operator("WINDOW_SQUARES");
 constexpr facts::Operator kWindowSums = internal_operator("WINDOW_SUMS");
 
-constexpr std::size_t kScale = 1;  // of the inputs; the first is the input itself
+constexpr std::size_t kScale = 1;  // positions of inputs; the input itself is the first
 constexpr std::size_t kBias = 2;
-constexpr std::uint32_t kChannel = 1;  // the dimension
+constexpr std::uint32_t kChannel = 1;  // the channel dimension
 
 struct MomentParameters {
   std::uint32_t axes;
@@ -60,7 +60,7 @@ Parameters parameters_of(const OpDesc& internal) {
 
 bool is_set(const OpDesc& desc, std::string_view name) { return number_of(desc, name).as<u32>() != 0; }
 
-// Batch and channels come before the dimensions of space.
+// A mask of the spatial dimensions, which follow the batch and the channels.
 std::uint32_t dimensions_from(std::uint32_t first, std::uint32_t rank) {
   return ((1U << rank) - 1) & ~((1U << first) - 1);
 }
@@ -80,8 +80,8 @@ MomentParameters moments_of(const OpDesc& desc) {
 
 u64 average() { return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), "AVERAGE"); }
 
-// One thread, or one block of a GPU's threads, has a row. Where most would have none, reductions share the blocks of a
-// row between them, and BATCH_NORMALIZATION does the rest: it is what follows mean and variance.
+// A row belongs to one thread, or one block of a GPU's threads. If most of them would have no row, reductions split the
+// rows into blocks and BATCH_NORMALIZATION computes the rest, the part after mean and variance.
 bool has_few_rows(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
   constexpr std::int64_t kLongRow = 1 << 16;
   const TensorDesc& input = desc.tensors[0].tensor;
@@ -93,7 +93,7 @@ bool has_few_rows(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& de
   return count >= kLongRow && 2 * rows <= device.threads;
 }
 
-// The value of the moments in FLOAT32, or the output itself.
+// Returns the normalized value in FLOAT32, or the output itself.
 std::uint32_t add_by_reductions(const OpDesc& desc, const MomentParameters& parameters, const TensorDesc& result,
                                 PartList& list) {
   const TensorDesc& input = desc.tensors[0].tensor;
@@ -145,8 +145,7 @@ Result<OpParts> parts_of_moments(const OpDesc& desc, const DeviceTraits& device)
   TensorDesc result = desc.output().tensor;
   result.type = by_reductions ? DataType::FLOAT32 : result.type;
   if ((fused != nullptr || (by_reductions && is_half)) && !set_packed_strides(result)) {
-    return Error{ErrorKind::out_of_memory,
-                 format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+    return Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc.op->name)};
   }
   const auto present = [&](std::size_t input) {
     return desc.tensors[input].present ? static_cast<std::uint32_t>(input) : kNoValue;
@@ -166,7 +165,7 @@ Result<OpParts> parts_of_moments(const OpDesc& desc, const DeviceTraits& device)
   return list.finish();
 }
 
-// From the input to mean and variance.
+// Computes mean and variance of the input.
 void lower_row_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<MomentParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
@@ -183,7 +182,7 @@ void lower_row_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors
   plan.add(static_cast<std::uint32_t>(FamilyId::normalise), operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// From input and gradient, and the mean if that is given, to the others.
+// Computes the sums from input and gradient; the mean is an input or another output.
 void lower_row_gradients(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<MomentParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
@@ -203,7 +202,7 @@ void lower_row_gradients(const OpDesc& desc, std::span<const PlacedTensor> tenso
 void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<MomentParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
-  TensorDesc one = input;  // of a scale or a bias that is absent
+  TensorDesc one = input;  // stands for an absent scale or bias
   std::fill_n(one.sizes, one.rank, 1);
   const auto of = [&](std::size_t i) -> const TensorDesc& { return desc.tensors[i].present ? tensors[i].tensor : one; };
   const PairedLoops loops = split_axes_with(input, tensors[3].tensor, of(kScale), of(kBias), parameters.axes);
@@ -222,7 +221,7 @@ void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pl
 
 // ---- Local response and Lp ------------------------------------------------------------------------------------------
 
-// Adds the last part, which divides the input by a divisor in FLOAT32.
+// Adds the final division of the input by a FLOAT32 divisor.
 void add_quotient(const OpDesc& desc, std::uint32_t input, std::uint32_t divisor, PartList& list) {
   if (desc.output().tensor.type == DataType::FLOAT32) {
     list.add_output("ELEMENT_WISE_DIVIDE", {input, divisor}, 0);
@@ -245,7 +244,7 @@ std::uint32_t multiple_of(std::uint32_t value, Scalar factor, Scalar addend, Par
 // The divisor of a local response is POW(base, Beta), and its base is Bias + Alpha / LocalSize * sum.
 struct LocalResponse {
   WindowParameters window;
-  TensorDesc sums;  // of windows
+  TensorDesc sums;  // shape of the windows' sums
   f32 factor;
   std::uint32_t base;
   std::uint32_t divisor;
@@ -265,8 +264,7 @@ Result<LocalResponse> add_local_response(const OpDesc& desc, PartList& list) {
       .divisor = 0};
   made.sums.type = DataType::FLOAT32;
   if (!set_packed_strides(made.sums)) {
-    return Error{ErrorKind::out_of_memory,
-                 format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+    return Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc.op->name)};
   }
   const std::uint32_t squares =
       list.add_internal(kWindowSquares, {0}, std::span(&made.sums, 1), std::as_bytes(std::span(&made.window, 1)));
@@ -284,8 +282,8 @@ Result<OpParts> parts_of_local_response(const OpDesc& desc) {
   return list.finish();
 }
 
-// With u = InputGradient / divisor: u - 2 * Beta * Alpha / LocalSize * Input * (the sum of u * Input / base over the
-// elements whose windows reach this one). Those are the elements of the window that looks the other way.
+// With u = InputGradient / divisor, the result is u - 2 * Beta * Alpha / LocalSize * Input * (the sum of u * Input /
+// base over the elements whose windows reach this one). Those elements form the mirrored window.
 Result<OpParts> parts_of_local_response_gradient(const OpDesc& desc) {
   constexpr std::uint32_t kGradient = 1;
   PartList list(desc);
@@ -322,11 +320,11 @@ void lower_windows(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pl
   step.type = input.type;
   step.before = parameters.before;
   step.after = parameters.after;
-  bool may_join = false;  // the dimension with the one before it
+  bool may_join = false;  // whether to merge with the previous dimension
   for (std::uint32_t i = 0; i < input.rank; ++i) {
     const bool is_windowed = (parameters.windowed >> i & 1) != 0;
     const std::int64_t stride =
-        input.sizes[i] > 1 ? input.strides[i] * bytes : 0;  // any stride is right for one element
+        input.sizes[i] > 1 ? input.strides[i] * bytes : 0;  // a single element may have any stride
     if (may_join && !is_windowed && checked_multiply(input.sizes[i], stride) == step.strides[step.rank - 1]) {
       step.sizes[step.rank - 1] *= input.sizes[i];
       step.strides[step.rank - 1] = stride;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The operators of the family that are composed of others: mean and variance, local response and Lp normalisation, and
-// the operators of training.
+// The operators of the family that are decomposed: mean and variance, local response and Lp normalization, and the
+// training operators.
 #pragma once
 
 #include <span>
@@ -13,18 +13,18 @@ namespace anydml {
 [[nodiscard]] Status check_composed(const OpDesc& desc);
 [[nodiscard]] Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device);
 
-// Mean and variance of the first input along these axes as one step, if the device has it: the number of the mean,
-// followed by the variance. results: of FLOAT32, with the size 1 along the axes.
+// Adds mean and variance of the first input along these axes as one step, if the device supports it. Returns the value
+// of the mean; the variance is the next one. results: FLOAT32, with size 1 along the axes.
 [[nodiscard]] bool has_row_moments(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device);
 [[nodiscard]] std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results, PartList& list);
 
 // Sums of the gradient, which is the second input, if the device has_row_moments and the innermost axis is reduced.
 // Without a mean (kNoValue) the first result is the mean of the first input. The others are the sum of the gradient and
-// the sum of its products with the input minus the mean. result: FLOAT32 and packed.
+// the sum of its products with the input minus the mean. result: packed FLOAT32.
 [[nodiscard]] std::uint32_t add_row_gradients(std::uint32_t axes, std::uint32_t mean, const TensorDesc& result,
                                               PartList& list);
 
-// An operator that only the family knows, and that is part of a composed one.
+// Whether the operator is internal to the family, a part of a decomposed one.
 [[nodiscard]] bool is_internal(const OpDesc& desc);
 void lower_internal(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of steps that normalise. Each begins with the function, which determines the rest.
+// The parameters of steps that normalize. Each begins with the function, which determines the rest.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,19 @@ enum class NormaliseFunction : std::uint32_t {
   window_sums
 };
 
-// Softmax and the related operators: one step for an operator, from the input to the output.
+// Softmax and related operators: one step per operator, from the input to the output.
 struct NormaliseStep {
   NormaliseFunction function;
-  DataType type;    // of the input and of the output
+  DataType type;    // type of input and output
   AxisLoops loops;  // rows extend along the reduced loops; the kept loops number them
 };
 
-// Mean and variance of rows: from the input, the scale and the bias to the output. An absent scale or bias has a null
-// address. Or mean and variance themselves, FLOAT32, in the positions of the scale and the bias, and no output.
+// Normalizes rows by mean and variance: from the input, the scale and the bias to the output. An absent scale or bias
+// has a null address. Alternatively, outputs the FLOAT32 mean and variance themselves, in place of the scale and the
+// bias, and has no other output.
 struct MomentStep {
   NormaliseFunction function;
-  DataType type;  // of all tensors
+  DataType type;  // type of all tensors
   std::uint32_t uses_mean;
   std::uint32_t uses_variance;
   f32 epsilon;
@@ -41,29 +42,29 @@ struct MomentStep {
   AxisLoops affine;  // the corresponding positions of the scale and of the bias
 };
 
-// Sums for the gradient of a batch: from the input and its gradient, which have one type, to the mean of the input, the
-// sum of the gradient, and the sum of the gradient times the input minus its mean. These are FLOAT32. The mean may be
-// an input instead.
+// Sums for the gradient of a batch: from the input and its gradient, which have the same type, to the mean of the
+// input, the sum of the gradient, and the sum of the gradient times the input minus its mean. These are FLOAT32. The
+// mean may be an input instead.
 struct GradientStep {
   NormaliseFunction function;
   DataType type;
   std::uint32_t takes_mean;
   std::uint32_t unused;
   AxisLoops loops;   // rows of the input and of the gradient
-  AxisLoops places;  // of the mean and of both sums, whose strides are the same
+  AxisLoops places;  // loops of the mean and both sums, whose strides are equal
 };
 
-// The sums of an element's neighbours or of their squares, in FLOAT32 and packed. The window of an element extends
-// along some dimensions from `before` elements before it to `after` elements after it, as far as the tensor extends.
+// The sums of an element's neighbors or of their squares, as packed FLOAT32. The window of an element extends along
+// some dimensions from `before` elements before it to `after` elements after it, clipped to the tensor.
 struct WindowStep {
   NormaliseFunction function;
-  DataType type;           // of the input; FLOAT32 if its elements are added unchanged
+  DataType type;           // type of the input; FLOAT32 if its elements are added unchanged
   std::uint32_t rank;      // at least 1
   std::uint32_t windowed;  // bit i: along dimension i
   std::int64_t before;
   std::int64_t after;
   std::int64_t sizes[kMaxRank];
-  std::int64_t strides[kMaxRank];  // of the input, in bytes
+  std::int64_t strides[kMaxRank];  // strides of the input, in bytes
 };
 
 [[nodiscard]] inline bool has_windows(NormaliseFunction function) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Sums go along the dimensions in which the coefficients (mean, variance, scale) have the size 1. On devices that have
-// these steps (DeviceTraits::has_row_moments), mean and variance are one, ROW_MOMENTS, and so are the sums of a
-// gradient, ROW_GRADIENTS: they find a row in the cache again. Otherwise each sum is a reduction, which takes its
-// elements as they are made where the device joins steps. The elements of the result are one more pass. Everything
-// between is FLOAT32, for FLOAT16 too.
+// Sums extend along the dimensions in which the coefficients (mean, variance, scale) have size 1. On devices that
+// support it (DeviceTraits::has_row_moments), mean and variance are one step, ROW_MOMENTS, and so are the sums of a
+// gradient, ROW_GRADIENTS: both find a row still in the cache. Otherwise each sum is a reduction, which consumes its
+// elements as they are computed if the device joins steps. The elements of the result are one more pass. All
+// intermediate values are FLOAT32, also for FLOAT16.
 //
-// A CAST or a difference that two passes need is a part of each: to compute it again costs nothing, and to keep it
+// A CAST or a difference that two passes need is part of each of them: recomputing it costs nothing, while keeping it
 // would cost a tensor in memory.
 #include "ops/normalise/training.h"
 
@@ -25,7 +25,7 @@ constexpr std::string_view kTrainingName = "BATCH_NORMALIZATION_TRAINING";
 constexpr std::string_view kGradientName = "BATCH_NORMALIZATION_GRAD";
 constexpr std::string_view kTrainingGradientName = "BATCH_NORMALIZATION_TRAINING_GRAD";
 
-// Of the operators' inputs. The last two have these positions in the gradients.
+// Input positions: first those of training, then those of the gradient operators.
 constexpr std::uint32_t kInput = 0;
 constexpr std::uint32_t kScaleOfTraining = 1;
 constexpr std::uint32_t kBiasOfTraining = 2;
@@ -42,7 +42,7 @@ class BatchParts {
         device_(device),
         list_(desc),
         input_(desc.tensors[kInput].tensor),
-        reduced_(desc.outputs()[1].tensor),  // a tensor of coefficients, in each of the operators
+        reduced_(desc.outputs()[1].tensor),  // output 1 contains coefficients in all of these operators
         one_(input_) {
     for (std::uint32_t i = 0; i < input_.rank; ++i) {
       one_.sizes[i] = 1;
@@ -71,7 +71,7 @@ class BatchParts {
         "BATCH_NORMALIZATION", {wide(kInput), mean, variance, wide(kScaleOfTraining), wide(kBiasOfTraining)}, result,
         {{.field = "Spatial", .numbers = {Scalar(u64{1})}},
          {.field = "Epsilon", .numbers = {number_of(desc_, "Epsilon")}}});
-    // The last of the parts writes the output itself.
+    // The last operator writes the output itself.
     const auto add_last = [&](std::string_view op, const std::vector<std::uint32_t>& sources, bool is_last) {
       return list_.add_as(op, sources, is_last ? desc_.output().tensor : result, {});
     };
@@ -90,7 +90,7 @@ class BatchParts {
     return list_.finish();
   }
 
-  // Mean and variance are constants here, so that the gradient is that of a multiplication.
+  // Mean and variance are constants here, so the gradient is that of a multiplication.
   Result<OpParts> gradient() {
     const std::uint32_t root = root_of_variance();
     const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScaleOfGradient), root);
@@ -100,8 +100,8 @@ class BatchParts {
     return list_.finish();
   }
 
-  // Mean and variance depend on the input. The gradient of the scale is that of the given mean, which makes a
-  // difference where that is not the mean of the input, or was rounded.
+  // Mean and variance depend on the input. The gradient of the scale uses the given mean, which matters if it is
+  // rounded or is not the mean of the input.
   Result<OpParts> training_gradient() {
     const std::uint32_t spread = spread_of_variance();
     const std::uint32_t root = small_of_one("ELEMENT_WISE_SQRT", spread);
@@ -136,7 +136,7 @@ class BatchParts {
     return list_.add(op, {value}, DataType::FLOAT32, reduced_);
   }
 
-  // The value in FLOAT32, which is or becomes this output of the whole.
+  // Adds an operator whose FLOAT32 result is, or is converted to, this output of the whole operator.
   std::uint32_t made(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                      const std::vector<PartAttribute>& attributes = {}) {
     const TensorDesc& tensor = desc_.outputs()[output].tensor;
@@ -150,7 +150,7 @@ class BatchParts {
     return value;
   }
 
-  // Without an axis there is nothing to add up: each element is its own sum.
+  // Without axes there is nothing to add up: each element is its own sum.
   std::uint32_t reduced(std::string_view function, std::uint32_t elements, std::uint32_t output = kNoOutput) {
     const std::string_view op = axes_.empty() ? "ELEMENT_WISE_IDENTITY" : "REDUCE";
     std::vector<PartAttribute> attributes;
@@ -166,7 +166,7 @@ class BatchParts {
     std::uint32_t mean;
     std::uint32_t variance;
   };
-  // Of the input: outputs 1 and 2.
+  // The moments of the input, which are outputs 1 and 2.
   Result<Moments> moments() {
     if (!has_row_moments(desc_, axis_bits_, device_)) {
       const std::uint32_t mean = reduced("AVERAGE", wide(kInput), 1);
@@ -193,11 +193,11 @@ class BatchParts {
   }
 
   [[nodiscard]] Error too_large() const {
-    return {ErrorKind::out_of_memory, format_text("{}: a tensor that it needs besides is too large", desc_.op->name)};
+    return {ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc_.op->name)};
   }
 
-  // Over the gradient, which is output 2, and over its products with the input less the mean; kNoValue: that of the
-  // input.
+  // The sums of the gradient, which is output 2, and of its products with the input minus the mean. kNoValue: uses the
+  // mean of the input.
   struct Sums {
     std::uint32_t mean;
     std::uint32_t gradients;
@@ -243,11 +243,11 @@ class BatchParts {
   PartList list_;
   const TensorDesc& input_;
   const TensorDesc& reduced_;
-  TensorDesc one_;  // of one element
+  TensorDesc one_;  // has one element
   std::vector<Scalar> axes_;
   std::uint32_t axis_bits_ = 0;
-  bool has_lanes_ = false;  // sums go along the innermost dimension
-  std::int64_t count_ = 1;  // the elements of a sum
+  bool has_lanes_ = false;  // sums extend along the innermost dimension
+  std::int64_t count_ = 1;  // elements per sum
 };
 
 }  // namespace
@@ -256,12 +256,12 @@ bool is_batch_training(const facts::Operator& op) {
   return op.name == kTrainingName || op.name == kGradientName || op.name == kTrainingGradientName;
 }
 
-// The rules of the documents ask for sizes that go together.
+// The documented rules require matching sizes.
 Status check_batch_training(const OpDesc& desc) {
   const OpTensor& input = desc.tensors[kInput];
   if (!desc.empty && element_count(input.tensor) == 0) {
     return invalid(desc, input,
-                   format_text("sizes are {}; expected an element for each sum",
+                   format_text("sizes are {}; expected at least one element per sum",
                                shape_text(input.tensor.sizes, input.tensor.rank)));
   }
   return {};

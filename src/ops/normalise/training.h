@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Batch normalisation while a network is trained, and its gradients.
+// Batch normalization for training, and its gradients.
 #pragma once
 
 #include "ops/op_desc.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that pool windows, and of MAX_UNPOOLING, which puts the elements back. The gradient of the
-// greatest pools first, for the indices, and then adds the elements at these.
+// The family of operators that pool windows, and of MAX_UNPOOLING, which puts the elements back. The gradient of max
+// pooling first pools to find the indices, and then adds the elements at these.
 //
-// A window that is the whole input without padding is a REDUCE, whose order of sums is made for many elements. LP
-// pooling with a power above 2 computes the powers of the input's elements once, sums windows of them, and takes the
-// root. Quantized pooling is what its document says: dequantized, averaged, quantized.
+// A window that covers the whole input without padding becomes a REDUCE, whose order of sums is designed for many
+// elements. LP pooling with a power above 2 computes the powers of the input's elements once, sums windows of them, and
+// takes the root. Quantized pooling follows its documentation: dequantize, average, quantize.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -121,7 +121,7 @@ Status check(const OpDesc& desc) {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// The window along each axis; also the parameters that an internal operator gets from its whole.
+// The window along each axis; also the parameters that an internal operator inherits from the whole operator.
 struct Windows {
   std::int64_t size[kPoolAxes];
   std::int64_t stride[kPoolAxes];
@@ -226,7 +226,7 @@ void lower_gradient(const OpDesc& desc, std::span<const PlacedTensor> tensors, P
   TensorDesc greatest = gradient.tensor;
   TensorDesc indices = gradient.tensor;
   indices.type = element_count(input.tensor) > 0xffffffff ? DataType::UINT64 : DataType::UINT32;
-  static_cast<void>(set_packed_strides(greatest) && set_packed_strides(indices));  // as small as a tensor that exists
+  static_cast<void>(set_packed_strides(greatest) && set_packed_strides(indices));  // no larger than an existing tensor
   const auto place = [&plan](const TensorDesc& tensor) {
     const auto bytes = static_cast<std::uint64_t>(element_count(tensor)) * element_size(tensor.type);
     return Operand{.slot = plan.temporary_slot(), .type = tensor.type, .offset = plan.take_temporary(bytes)};
@@ -260,7 +260,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   plan.add(static_cast<std::uint32_t>(FamilyId::pool), operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// Rows of the output are handed on as they are made.
+// Rows of the output are passed to a joined step as they are computed.
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
   if (desc.op != &kSum && (kind_of(desc) == PoolKind::unpooling || kind_of(desc) == PoolKind::gradient)) {
     return {};
@@ -270,9 +270,9 @@ Joins joins(const OpDesc& desc, const DeviceTraits&) {
   return {.inputs = 0, .outputs = !has_indices && in_order ? 1U : 0U};
 }
 
-// ---- Parts ----------------------------------------------------------------------------------------------------------
+// ---- Decomposition --------------------------------------------------------------------------------------------------
 
-// Whether the one window is the whole input.
+// Whether a single window covers the whole input.
 bool is_global(const OpDesc& desc) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const TensorDesc& output = desc.output().tensor;
@@ -299,7 +299,7 @@ std::vector<PartAttribute> reduction(const OpDesc& desc, std::string_view functi
   return attributes;
 }
 
-// |x|^P for each element, the sums of the windows, and ^(1 / P); everything between is FLOAT32.
+// |x|^P for each element, the sums of the windows, and ^(1 / P). All intermediate values are FLOAT32.
 Result<OpParts> power_parts(const OpDesc& desc) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const TensorDesc& output = desc.output().tensor;
@@ -318,8 +318,7 @@ Result<OpParts> power_parts(const OpDesc& desc) {
     TensorDesc sums = output;
     sums.type = DataType::FLOAT32;
     if (!set_packed_strides(sums)) {
-      return Error{ErrorKind::out_of_memory,
-                   format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+      return Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc.op->name)};
     }
     const Windows windows = windows_of(desc);
     value = list.add_internal(kSum, {value}, std::span(&sums, 1), std::as_bytes(std::span(&windows, 1)));
@@ -340,7 +339,7 @@ Result<OpParts> quantized_parts(const OpDesc& desc) {
   constexpr std::uint32_t kOutputZero = 4;
   const TensorDesc& input = desc.tensors[0].tensor;
   PartList list(desc);
-  // Scales and zero points are one for all, or one for each channel, whatever dimensions they came with.
+  // Scales and zero points are single or per channel, whatever dimensions they were given with.
   for (std::uint32_t i = kInputScale; i <= kOutputZero; ++i) {
     if (const TensorDesc& given = desc.tensors[i].tensor; desc.tensors[i].present) {
       TensorDesc seen{.type = given.type, .rank = input.rank};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a step that pools windows, or that scatters elements by their indices.
 //
-// A pooling step has the operands input, output and indices, which may be absent. A step of the gradient of the
-// greatest has the same parameters, and the operands indices, input gradient, which has the pooling's output sizes, and
-// output gradient, which has its input sizes. An unpooling step has the operands input, indices, output and marks;
-// marks are bytes of temporary memory, one for each share of its work.
+// A pooling step has the operands input, output and indices, which may be absent. A step of max pooling's gradient has
+// the same parameters, and the operands indices, input gradient (which has the pooling's output sizes) and output
+// gradient (which has its input sizes). An unpooling step has the operands input, indices, output and marks; marks are
+// bytes of temporary memory, one for each share of its work.
 #pragma once
 
 #include <cstdint>
@@ -35,20 +35,20 @@ struct PoolAxis {
 struct PoolStep {
   PoolFunction function;
   DataType type;
-  DataType index_type;  // unknown: there are no indices
+  DataType index_type;  // unknown if there are no indices
   std::uint32_t counts_padding;
-  std::uint32_t rank;  // of the windows, at least 1
+  std::uint32_t rank;  // number of window axes, at least 1
   std::uint32_t unused;
-  PoolAxis batch;  // of these two, only the sizes and the strides have a meaning
+  PoolAxis batch;  // only the sizes and strides of these two are used
   PoolAxis channel;
   PoolAxis axes[kPoolAxes];
 };
 
-// The elements of a window that exist along an axis: the numbers [first, end).
+// The range [first, end) of a window's elements that exist along an axis.
 struct PoolTaps {
   std::int64_t first;
   std::int64_t end;
-  std::int64_t start;  // the position of element 0 in the input, which may lie outside
+  std::int64_t start;  // the position of element 0 in the input, possibly outside it
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr std::int64_t count() const { return end - first; }
 };
@@ -67,7 +67,7 @@ struct PoolTaps {
   return taps;
 }
 
-// The windows that may contain position p, and more if the dilation leaves gaps: [first, end).
+// The range [first, end) of windows that may contain position p; it includes others if the dilation leaves gaps.
 struct PoolWindows {
   std::int64_t first;
   std::int64_t end;
@@ -80,15 +80,15 @@ struct PoolWindows {
   return {first, end < axis.output ? end : axis.output};
 }
 
-inline constexpr std::uint32_t kUnpoolShares = 64;  // at most
+inline constexpr std::uint32_t kUnpoolShares = 64;  // maximum
 
 struct UnpoolStep {
-  PoolFunction function;  // unpool, so that a kernel can tell the two structures apart
+  PoolFunction function;  // unpool, which tells the two structures apart
   DataType type;
   DataType index_type;
   std::uint32_t input_rank;
   std::uint32_t output_rank;
-  std::uint32_t shares;  // marks
+  std::uint32_t shares;  // number of marks
   std::int64_t inputs;   // elements
   std::int64_t outputs;
   std::int64_t input_sizes[kMaxRank];

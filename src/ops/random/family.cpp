@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The family of RANDOM_GENERATOR.
+// The RANDOM_GENERATOR family.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::string_view kNames[] = {
 #include "ops/random/random.def"
 };
 
-// The words of a state lie along its last dimension.
+// The words of a state are along its last dimension.
 i64 stride_of(const TensorDesc& state) {
   return state.strides[state.rank - 1] * static_cast<i64>(element_size(state.type));
 }
@@ -30,18 +30,18 @@ Status check(const OpDesc& desc) {
     if (state->present && (tensor.rank == 0 || tensor.sizes[tensor.rank - 1] != kPhiloxStateWords ||
                            element_count(tensor) != kPhiloxStateWords)) {
       return invalid(desc, *state,
-                     format_text("holds {} elements; expected {} along the last dimension", element_count(tensor),
+                     format_text("has {} elements; expected {} along the last dimension", element_count(tensor),
                                  kPhiloxStateWords));
     }
   }
   return {};
 }
 
-// The output's elements counted in row-major order, as if they were a tensor of bytes.
+// Numbers the output's elements in row-major order, as a packed tensor of bytes.
 TensorDesc index_of(const TensorDesc& output) {
   TensorDesc index = output;
   index.type = DataType::UINT8;
-  static_cast<void>(set_packed_strides(index));  // as many as a tensor may have always fit
+  static_cast<void>(set_packed_strides(index));  // cannot overflow for a valid tensor
   return index;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The family of recurrent networks. RNN, LSTM and GRU become a GEMM of the inputs of all time steps with the weights,
-// and two operators that only this family knows: RECURRENT_PACK, which brings the matrix of the recurrence into the
-// form that kernels want, and RECURRENT, which goes through the time steps.
+// and two operators internal to this family: RECURRENT_PACK, which packs the matrix of the recurrence for the kernels,
+// and RECURRENT, which runs the time steps.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ constexpr std::uint32_t kR = 2;
 constexpr std::uint32_t kRank = 4;
 constexpr std::uint32_t kBidirectional = 2;
 
-// The tensors of a network that RECURRENT takes as they are, and the operand that each is.
+// The tensors of a network that RECURRENT uses directly, and the operand for each.
 struct NamedOperand {
   std::string_view name;
   RecurrentOperand operand;
@@ -65,7 +65,7 @@ constexpr NamedOperand kNamedInputs[] = {{"BiasTensor", kRecurrentBias},
                                          {"PeepholeTensor", kRecurrentPeephole}};
 constexpr RecurrentOperand kOutputs[] = {kRecurrentSequence, kRecurrentSingle, kRecurrentCellSingle};
 
-// The number of an input among the network's; kNoValue: it has none, or it is absent.
+// The index of an input of the network, or kNoValue if it does not exist or is absent.
 std::uint32_t find_input(const OpDesc& desc, std::string_view name) {
   for (std::uint32_t i = 0; i < desc.input_count; ++i) {
     if (desc.tensors[i].name == name) {
@@ -89,7 +89,7 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
   return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
 }
 
-// The rules of the documents ask for the sizes and for activations that can be fused.
+// The documented rules cover the sizes and the activations that can be fused.
 Status check(const OpDesc& desc) {
   for (const OpTensor& tensor : desc.tensors) {
     if (tensor.present && tensor.tensor.rank != kRank) {
@@ -132,7 +132,7 @@ RecurrentActivation activation_of(const schema::Described& nested) {
   return made;
 }
 
-// All but the strides.
+// Everything except the strides.
 RecurrentStep step_of(const OpDesc& desc, const DeviceTraits& device) {
   const RecurrentEntry& entry = *find_entry(desc.op->name);
   const auto flag = [&](std::string_view field) { return number_of(desc, field).as<u64>() != 0 ? 1U : 0U; };
@@ -151,7 +151,7 @@ RecurrentStep step_of(const OpDesc& desc, const DeviceTraits& device) {
   step.steps = x.sizes[1];
   step.rows = x.sizes[2];
   step.units = desc.tensors[kR].tensor.sizes[3];
-  // Without panels, threads take units that lie beside each other, however many there are.
+  // Without panels, threads process adjacent units, however many there are.
   step.panel = device.packs_weights() ? panel_columns(device.vector_bytes) : static_cast<std::uint32_t>(step.units);
   step.strip = device.packs_weights() ? strip_rows(device.vector_bytes) : 1;
   const schema::Argument* const activations = find_argument(desc, "ActivationDescs");
@@ -161,10 +161,10 @@ RecurrentStep step_of(const OpDesc& desc, const DeviceTraits& device) {
   return step;
 }
 
-// ---- Parts ----------------------------------------------------------------------------------------------------------
+// ---- Decomposition --------------------------------------------------------------------------------------------------
 
 Error too_large(const OpDesc& desc) {
-  return Error{ErrorKind::out_of_memory, format_text("{}: a tensor that it needs besides is too large", desc.op->name)};
+  return Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc.op->name)};
 }
 
 Result<TensorDesc> packed_tensor(const OpDesc& desc, std::initializer_list<std::int64_t> sizes) {
@@ -177,7 +177,7 @@ Result<TensorDesc> packed_tensor(const OpDesc& desc, std::initializer_list<std::
   return made;
 }
 
-// The inputs of all time steps times the weights: {directions, steps, rows, gates * units}.
+// Multiplies the inputs of all time steps by the weights: {directions, steps, rows, gates * units}.
 Result<std::uint32_t> add_product(PartList& list, const OpDesc& desc, const RecurrentStep& step) {
   std::uint32_t x = kX;
   std::uint32_t w = kW;
@@ -185,7 +185,7 @@ Result<std::uint32_t> add_product(PartList& list, const OpDesc& desc, const Recu
     x = list.add("CAST", {x}, DataType::FLOAT32, list.tensor(x));
     w = list.add("CAST", {w}, DataType::FLOAT32, list.tensor(w));
   }
-  // Each direction has all inputs, and the weights of a direction are those of each time step.
+  // All directions share the inputs, and all time steps share the weights of a direction.
   TensorDesc inputs = list.tensor(x);
   inputs.sizes[0] = step.directions;
   inputs.strides[0] = 0;
@@ -226,13 +226,13 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
   for (const NamedOperand& input : kNamedInputs) {
     sources.push_back(find_input(desc, input.name));
   }
-  // The state that directions keep between time steps has fewer elements than this tensor would.
+  // The state that directions keep between time steps is smaller than this tensor would be.
   const auto kept = packed_tensor(desc, {std::int64_t{step.directions}, std::int64_t{32}, step.rows + 1, step.width()});
   ANYDML_TRY(kept);
 
   struct {
     RecurrentStep step;
-    std::uint32_t outputs;  // bit i: output i of the network is one of this operator
+    std::uint32_t outputs;  // bit i: output i of the network is an output of this operator
     std::uint32_t unused;
   } parameters{.step = step, .outputs = 0, .unused = 0};
   std::vector<TensorDesc> results;

@@ -3,9 +3,9 @@
 // weights, which another family computes, and one step that runs the time steps. A separate step packs the recurrence
 // matrix, and runs once if the matrix is known in advance.
 //
-// The packed form: for each direction the units are cut into panels. A panel holds its gates one after another, and a
-// gate holds the factors of the panel's units for k = 0, then for k = 1, and so on. Missing units in the last panel are
-// +0.
+// The packed form: the units of each direction are split into panels. A panel contains its gates one after another, and
+// a gate contains the factors of the panel's units for k = 0, then for k = 1, and so on. Missing units in the last
+// panel are +0.
 #pragma once
 
 #include <cstddef>
@@ -58,9 +58,9 @@ struct RecurrentStrides {
 struct RecurrentStep {
   RecurrentKind kind;
   std::uint32_t gates;
-  std::uint32_t is_half;  // the tensors are FLOAT16 and not FLOAT32, except for the product and the packed matrix
-  std::uint32_t panel;    // units of a panel
-  std::uint32_t strip;    // rows of a strip of hidden states, which kernels process together
+  std::uint32_t is_half;  // all tensors except the product and the packed matrix are FLOAT16, not FLOAT32
+  std::uint32_t panel;    // units per panel
+  std::uint32_t strip;    // rows per strip of hidden states, which kernels process together
   std::uint32_t directions;
   std::uint32_t backward;  // bit i: direction i runs from the last time step to the first
   std::uint32_t clips;
@@ -70,29 +70,29 @@ struct RecurrentStep {
   std::uint32_t unused;
   RecurrentActivation activations[kMostDirections][kMostActivations];
   std::int64_t steps;
-  std::int64_t rows;  // the batch
+  std::int64_t rows;  // batch size
   std::int64_t units;
-  RecurrentStrides strides[kRecurrentOperands];  // of `pack`: those of its input at 0, with the factor's number as time
+  RecurrentStrides strides[kRecurrentOperands];  // pack: those of its input are at 0, with the factor's number as time
 
   [[nodiscard]] std::int64_t panels() const { return (units + panel - 1) / panel; }
   // The units of all panels, including missing ones.
   [[nodiscard]] std::int64_t width() const { return panels() * panel; }
-  // A GRU that multiplies the hidden state after the reset needs two products, one after another.
+  // A GRU that multiplies the hidden state after the reset needs two consecutive products.
   [[nodiscard]] bool has_two_products() const { return kind == RecurrentKind::gru && linear_before_reset == 0; }
   [[nodiscard]] std::uint32_t biases() const { return kind == RecurrentKind::gru ? gates + 1 : gates; }
 };
 
-// The memory that one direction keeps between its time steps, in FLOAT32 elements from its beginning. Tiles hold the
-// rows of a panel's units, one panel after another.
+// The memory that one direction keeps between its time steps, as offsets in FLOAT32 elements. Tiles contain the rows of
+// a panel's units, one panel after another.
 struct RecurrentMemory {
   std::int64_t hidden[2];  // strips of hidden states, of the previous time step and of the next
   std::int64_t reset;      // strips of the hidden states after a reset gate
   std::int64_t state;      // tiles of the hidden state
   std::int64_t cell;       // tiles
   std::int64_t update;     // tiles of an update gate
-  std::int64_t biases;     // {biases(), width()}; the last of a GRU's is that of the recurrence
+  std::int64_t biases;     // {biases(), width()}; the last one of a GRU is the recurrence bias
   std::int64_t peepholes;  // {3, width()}
-  std::int64_t elements;   // of one direction
+  std::int64_t elements;   // per direction
 };
 
 [[nodiscard]] inline RecurrentMemory memory_of(const RecurrentStep& step) {

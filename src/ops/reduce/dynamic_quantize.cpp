@@ -29,7 +29,7 @@ TypeSet dynamic_quantize_types(std::size_t position) {
   }
 }
 
-// The rules of the documents ask for one type of output and zero point, and for one element of scale and zero point.
+// The documented rules require the same type for output and zero point, and one element for scale and zero point.
 Status check_dynamic_quantize(const OpDesc& desc) {
   const OpTensor& input = desc.tensors[0];
   const TensorDesc& from = input.tensor;
@@ -46,8 +46,8 @@ Status check_dynamic_quantize(const OpDesc& desc) {
   return {};
 }
 
-// The range of the elements, with 0 in it, is cut into 255 parts. Every step is FLOAT32 and rounded, as ONNX defines
-// it.
+// Splits the range of the elements, extended to include 0, into 255 parts. Every step is FLOAT32 and rounded, as ONNX
+// defines it.
 Result<OpParts> dynamic_quantize_parts(const OpDesc& desc) {
   constexpr f64 kInfinity = std::numeric_limits<f64>::infinity();
   const TensorDesc& input = desc.tensors[0].tensor;

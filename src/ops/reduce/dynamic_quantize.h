@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// DYNAMIC_QUANTIZE_LINEAR: scale and zero point follow from the least and the greatest element, and each element is
-// quantized with them. It is a reduction because its first half is one; it consists only of other operators.
+// DYNAMIC_QUANTIZE_LINEAR: scale and zero point are computed from the minimum and maximum element, and each element is
+// quantized with them. It belongs to this family because its first half is a reduction; it is decomposed into other
+// operators.
 #pragma once
 
 #include "ops/family.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The family of operators that reduce axes: REDUCE, ARGMIN and ARGMAX, and DYNAMIC_QUANTIZE_LINEAR, which consists of
-// reductions and of operators by element.
+// reductions and element-wise operators.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -46,12 +46,12 @@ u64 number_of(const schema::Argument* argument) {
   return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front().as<u64>() : 0;
 }
 
-// DirectML's number.
+// DirectML's value of a function.
 u64 directml_value(std::string_view function) {
   return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), function);
 }
 
-// Empty: DirectML has no function of this number.
+// Empty if DirectML has no function with this number.
 std::string_view function_name(const OpDesc& desc) {
   if (desc.op->name != "REDUCE") {
     return desc.op->name;  // ARGMIN and ARGMAX
@@ -63,7 +63,7 @@ std::string_view function_name(const OpDesc& desc) {
 
 bool is_composed(std::string_view function) { return std::ranges::find(kComposed, function) != std::end(kComposed); }
 
-// Of one that has steps.
+// Only for functions that have steps.
 ReduceFunction function_of(const OpDesc& desc) {
   return static_cast<ReduceFunction>(std::ranges::find(kFunctions, function_name(desc)) - std::begin(kFunctions));
 }
@@ -168,15 +168,15 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   add(ReducePhase::combine, partials, tensors[1].operand());
 }
 
-// Whether a reduction can take elements while they are computed, one after another in memory order. A reduction that
-// jumps often would read every operand of the prologue in short pieces, and so would threads that share rows of many
-// columns: that takes longer than writing the elements and reading them again, unless everything is small.
+// Whether a reduction can consume elements while they are computed, in memory order. A reduction that jumps often would
+// read every operand of the joined step in short pieces, and so would threads that share rows of many columns. That
+// takes longer than writing the elements and reading them again, unless everything is small.
 bool takes_made(const ReduceStep& step) {
-  constexpr std::int64_t kSmall = 1 << 16;        // elements in all
-  constexpr std::int64_t kShortRun = 64;          // elements, between two jumps
+  constexpr std::int64_t kSmall = 1 << 16;        // in elements
+  constexpr std::int64_t kShortRun = 64;          // elements between two jumps
   constexpr std::int64_t kLongRun = 1 << 14;      // worth a jump
-  constexpr std::int64_t kMostColumns = 1 << 11;  // of a row that one thread takes
-  constexpr std::int64_t kEnoughUnits = 16;       // blocks of such rows, for threads to share
+  constexpr std::int64_t kMostColumns = 1 << 11;  // longest row that one thread processes
+  constexpr std::int64_t kEnoughUnits = 16;       // blocks of those rows, for threads to share
   const bool is_small = step.outputs * step.count <= kSmall;
   const std::int64_t columns = step.has_lanes != 0 ? 1 : step.kept[step.kept_rank - 1].size;
   const std::int64_t run = step.reduced[step.reduced_rank - 1].size * columns;
@@ -186,7 +186,7 @@ bool takes_made(const ReduceStep& step) {
   if (step.has_lanes != 0) {
     return true;
   }
-  const bool has_whole_rows =  // not where the output lies otherwise than the input
+  const bool has_whole_rows =  // not if the output's layout differs from the input's
       step.reduced[step.reduced_rank - 1].input == columns * static_cast<std::int64_t>(element_size(step.input_type));
   return has_whole_rows && columns <= kMostColumns &&
          (is_small || step.outputs / columns * step.blocks() >= kEnoughUnits);
@@ -195,7 +195,7 @@ bool takes_made(const ReduceStep& step) {
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const ReduceStep step = make_step(desc, input, desc.output().tensor);
-  bool in_order = step.output_offset == 0;  // outputs are handed on as they are numbered
+  bool in_order = step.output_offset == 0;  // outputs are passed on in the order of their numbers
   auto stride = static_cast<std::int64_t>(element_size(step.output_type));
   for (std::uint32_t i = step.kept_rank; i-- > 0; stride *= step.kept[i].size) {
     in_order = in_order && (step.kept[i].size == 1 || step.kept[i].output == stride);
@@ -204,9 +204,9 @@ Joins joins(const OpDesc& desc, const DeviceTraits&) {
   return {.inputs = takes ? 1U : 0U, .outputs = in_order ? 1U : 0U};
 }
 
-// LOG_SUM is the logarithm of the sum. LOG_SUM_EXP takes the differences from the greatest, so that no power
-// overflows. An infinite greatest is clamped to the nearest finite number: then no difference is of two infinities.
-// Everything between is FLOAT32.
+// LOG_SUM is the logarithm of the sum. LOG_SUM_EXP uses the differences from the maximum, so that no exponential
+// overflows. An infinite maximum is clamped to the nearest finite number, so that no difference is between two
+// infinities. All intermediate values are FLOAT32.
 Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
   if (desc.op->name == kDynamicQuantize) {
     return dynamic_quantize_parts(desc);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a reduction's steps. A reduction of at most one block is one step, from the input to the output. A
-// longer one takes two: the first computes a partial result of each block, in the plan's temporary, and the second
-// combines the partial results of each output. Only this file and fold_order.h determine the order in which elements
-// are combined (docs/numerics.md).
+// longer one has two steps: the first computes a partial result of each block, in the plan's temporary memory, and the
+// second combines the partial results of each output. Only this file and fold_order.h determine the order in which
+// elements are combined (docs/numerics.md).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class ReducePhase : std::uint32_t {
   combine  // partial results -> output
 };
 
-using ReduceLoop = AxisLoop;  // a reduced one has no stride in the output
+using ReduceLoop = AxisLoop;  // a reduced loop has no stride in the output
 
 struct ReduceStep {
   ReduceFunction function;
@@ -26,21 +26,21 @@ struct ReduceStep {
   DataType input_type;
   DataType output_type;
   std::uint32_t has_lanes;     // the innermost axis is reduced: element i of a block goes to lane i mod 64
-  std::uint32_t takes_last;    // of equal extremes; otherwise the first
+  std::uint32_t takes_last;    // whether the last of equal extremes wins, instead of the first
   std::uint32_t kept_rank;     // at least 1
   std::uint32_t reduced_rank;  // at least 1
   std::int64_t input_offset;   // in bytes, from the operand's address to the first element
   std::int64_t output_offset;
   std::int64_t outputs;          // the product of the kept sizes
   std::int64_t count;            // the product of the reduced sizes
-  ReduceLoop kept[kMaxRank];     // in any order: they number the outputs, the last fastest
+  ReduceLoop kept[kMaxRank];     // in any order; they number the outputs, the last fastest
   ReduceLoop reduced[kMaxRank];  // row-major, the last fastest
 
   [[nodiscard]] std::int64_t blocks() const { return (count + kReduceBlock - 1) / kReduceBlock; }
 };
 
-// Partial results lie in the temporary by output, then by block. Each has room for any accumulator; extremes need a
-// second word for their indices.
+// Partial results are stored by output, then by block. Each has space for any accumulator; extremes need a second word
+// for their indices.
 [[nodiscard]] constexpr std::int64_t partial_bytes(ReduceFunction function) { return is_arg(function) ? 16 : 8; }
 
 }  // namespace anydml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of operators over regions of interest. ROI_ALIGN is ROI_ALIGN1 with the offsets of its document, and each
-// gradient of ROI_ALIGN_GRAD is a step by itself.
+// The family of operators over regions of interest. ROI_ALIGN is ROI_ALIGN1 with the documented offsets, and each
+// gradient of ROI_ALIGN_GRAD is a separate step.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -33,9 +33,9 @@ constexpr RegionsEntry kEntries[] = {
 constexpr TypeSet kFloats = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
 constexpr TypeSet kIndices =
     type_bit(DataType::UINT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT32) | type_bit(DataType::INT64);
-constexpr u32 kMostLeastSamples = 1024;  // of a bin along an axis: a million together
+constexpr u32 kMostLeastSamples = 1024;  // per bin along an axis, a million in total
 
-// Where the tensors are among those of an operator; -1: it has none.
+// The positions of an operator's tensors, or -1 for missing ones.
 struct Tensors {
   int image;
   int boxes;
@@ -75,7 +75,7 @@ f32 real_of(const OpDesc& desc, std::string_view field, f32 otherwise = 0.0F) {
 // ---- Checks ---------------------------------------------------------------------------------------------------------
 
 Status check_ranks(const OpDesc& desc, const Tensors& at) {
-  // The rules look at as many leading dimensions as DirectML allows.
+  // The rules allow as many leading dimensions as DirectML does.
   const std::uint32_t most_of_boxes = kind_of(desc) == EntryKind::pooling ? 4U : kMaxRank;
   for (const auto& [position, least, most] :
        {std::tuple{at.image, 4U, 4U}, std::tuple{at.bins, 4U, 4U}, std::tuple{at.image_gradient, 4U, 4U},

@@ -2,10 +2,10 @@
 // The parameters of a step over regions of interest. Its operands are the image, the boxes, the batch indices, the bins
 // and, for gradients, the result; operands that a step does not need are absent.
 //
-//   pooling            the greatest elements of the image in each bin; a box begins with its batch index
-//   align              the average or the greatest of the samples of each bin
+//   pooling            the maximum elements of the image in each bin; a box begins with its batch index
+//   align              the average or the maximum of the samples of each bin
 //   image_gradient     from the gradient of the bins to that of the image
-//   region_gradient    the same to that of the boxes
+//   region_gradient    from the gradient of the bins to that of the boxes
 #pragma once
 
 #include "ops/regions/scalar/pooling.h"
@@ -22,19 +22,19 @@ inline constexpr std::int64_t kRegionLanes = 32;
 struct RegionStep {
   RegionKind kind;
   DataType type;
-  DataType index_type;   // of the batch indices; unknown for pooling
-  std::uint32_t is_max;  // otherwise averages
+  DataType index_type;   // type of the batch indices; unknown for pooling
+  std::uint32_t is_max;  // otherwise it averages
   f32 outside;           // the value of samples outside the image
   std::uint32_t unused;
   RegionAxis axes[2];  // rows and columns
   std::int64_t regions;
   std::int64_t batches;
   std::int64_t channels;
-  std::int64_t image[4];  // from batch to batch, channel, row and column
-  std::int64_t bins[4];   // from region to region, channel, row and column
-  std::int64_t boxes[2];  // from region to region, and from number to number
+  std::int64_t image[4];  // between batches, channels, rows and columns
+  std::int64_t bins[4];   // between regions, channels, rows and columns
+  std::int64_t boxes[2];  // between regions, and between numbers
   std::int64_t indices;
-  std::int64_t result[4];  // those of the image's gradient, or two for the boxes'
+  std::int64_t result[4];  // strides of the image's gradient, or two for the boxes' gradient
 };
 
 }  // namespace anydml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that resample. All of them are RESAMPLE3: the older ones have fewer fields, whose values
-// follow from the documents. The gradients are theirs, with the input and the output exchanged.
+// The family of operators that resample. All of them are RESAMPLE3: the older ones have fewer fields, and the
+// documentation gives the values of the missing ones. The gradients exchange the input and the output.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -28,7 +28,7 @@ constexpr std::string_view kNames[] = {
 constexpr TypeSet kMeanTypes =
     type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::INT8) | type_bit(DataType::UINT8);
 constexpr TypeSet kGradientTypes = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
-constexpr i64 kMostTaps = i64{1} << 26;  // of a stretched dimension: kernels keep its weights
+constexpr i64 kMostTaps = i64{1} << 26;  // maximum for a stretched dimension, whose weights kernels store
 constexpr f32 kCentre = 0.5F;
 
 std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
@@ -45,21 +45,21 @@ f32 number_or(std::span<const Scalar> numbers, std::size_t i, f32 otherwise) {
 
 bool is_gradient(const facts::Operator& op) { return op.name.find("_GRAD") != std::string_view::npos; }
 bool is_pooling(const OpDesc& desc) { return desc.op->name == "AVERAGE_POOLING_GRAD"; }
-// The tensors of the operator itself, or of the one whose gradient it is.
+// The tensors of the operator itself, or of the operator whose gradient it is.
 const OpTensor& forward_input(const OpDesc& desc) { return desc.tensors[is_gradient(*desc.op) ? 1 : 0]; }
 const OpTensor& forward_output(const OpDesc& desc) { return desc.tensors[is_gradient(*desc.op) ? 0 : 1]; }
 
 bool is_linear(const OpDesc& desc) { return is_set(desc, "InterpolationMode"); }
 
 f32 scale_of(const OpDesc& desc, std::uint32_t i) {
-  if (const auto sizes = numbers_of(desc, "ScaleSize"); !sizes.empty()) {  // of an UPSAMPLE_2D: width, height
+  if (const auto sizes = numbers_of(desc, "ScaleSize"); !sizes.empty()) {  // UPSAMPLE_2D has width, then height
     const std::uint32_t from_end = desc.tensors[0].tensor.rank - 1 - i;
     return number_or(from_end < 2 ? sizes : std::span<const Scalar>(), from_end, 1.0F);
   }
   return number_or(numbers_of(desc, "Scales"), i, 1.0F);
 }
 
-// Whether output i is input i, wherever i is. Quarters are added without rounding.
+// Whether output i is always input i. Quarters are added without rounding.
 bool is_identity(const ResampleDimension& dimension) {
   const auto in_quarters = [](f32 offset) {
     return std::abs(offset) <= 1024.0F && offset * 4 == std::floor(offset * 4);
@@ -74,7 +74,7 @@ bool is_identity(const ResampleDimension& dimension) {
                                                       : shift == 0.0F;
 }
 
-// In bytes. Any stride is right for one element, so it may be one that bytes do not fit.
+// In bytes. A single element may have any stride, even one that does not fit in bytes.
 i64 byte_stride(const TensorDesc& tensor, std::uint32_t i) {
   return tensor.sizes[i] > 1 ? tensor.strides[i] * static_cast<i64>(element_size(tensor.type)) : 0;
 }
@@ -94,7 +94,8 @@ ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
     const bool is_stretched = is_set(desc, "Antialiased") && dimension.scale < 1.0F;
     dimension.kind = is_stretched ? ResampleKind::stretched : ResampleKind::linear;
   } else if (const auto direction = numbers_of(desc, "RoundingDirection"); direction.empty()) {
-    // The older operators take the nearest element, and of two the second: half a pixel further, rounded down.
+    // The older operators choose the nearest element, and the second of two equally near ones: half a pixel further,
+    // rounded down.
     dimension.kind = ResampleKind::decreasing;
     dimension.input_offset -= kCentre;
   } else {
@@ -172,7 +173,8 @@ Status check(const OpDesc& desc) {
   return {};
 }
 
-// Copied dimensions, the nearest outputs last; neighbours that are contiguous on both sides become one.
+// Orders the copied dimensions by output strides, the smallest last, and merges adjacent ones that are contiguous on
+// both sides.
 std::uint32_t arrange_copied(std::span<ResampleDimension> copied) {
   std::ranges::stable_sort(copied, [](const ResampleDimension& a, const ResampleDimension& b) {
     return std::abs(a.output_stride) > std::abs(b.output_stride);
@@ -194,7 +196,7 @@ std::uint32_t arrange_copied(std::span<ResampleDimension> copied) {
   return count;
 }
 
-// Along a dimension over which windows move.
+// A dimension along which windows move.
 GradientDimension window_of(const OpDesc& desc, std::uint32_t i) {
   const TensorDesc& from = desc.tensors[0].tensor;
   const TensorDesc& to = desc.tensors[1].tensor;
@@ -220,7 +222,7 @@ GradientDimension window_of(const OpDesc& desc, std::uint32_t i) {
   return dimension;
 }
 
-// The dimension of an element that is a sum of itself alone, so that every gradient has a sum.
+// A dimension whose only element is its own sum, so that every gradient has a sum.
 constexpr GradientDimension kOneElement = {.forward = {.input_size = 1,
                                                        .output_size = 1,
                                                        .input_stride = 0,
@@ -251,7 +253,7 @@ GradientStep make_gradient_step(const OpDesc& desc) {
     if (dimension.forward.kind != ResampleKind::copied) {
       sampled[count++] = dimension;
     } else if (dimension.forward.input_size != 1) {
-      copied[step.copied] = dimension.forward;  // arranged by the output of this operator
+      copied[step.copied] = dimension.forward;  // ordered by the output of this operator
       std::swap(copied[step.copied].input_stride, copied[step.copied].output_stride);
       ++step.copied;
     }
@@ -305,13 +307,13 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   plan.add(static_cast<std::uint32_t>(FamilyId::resample), operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// The rows of a packed output are handed on as they are made.
+// The rows of a packed output are passed to a joined step as they are computed.
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
   const bool hands_on = is_packed(desc.output().tensor) && !is_gradient(*desc.op);
   return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
 }
 
-// An operator that copies every dimension.
+// An operator that copies every dimension is a view.
 TensorViews views_of_inputs(const OpDesc& desc) {
   if (is_gradient(*desc.op)) {
     return {std::nullopt};

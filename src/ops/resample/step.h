@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a step that resamples. The copied dimensions come first, in an order that suits the caches, and
-// neighbours that are contiguous on both sides are merged; the other dimensions follow in the order of the tensors. A
-// mean is taken along the last dimension first, then along the one before it, and so on. A gradient's sums go the other
-// way: along the first dimension first.
+// adjacent ones that are contiguous on both sides are merged; the other dimensions follow in the order of the tensors.
+// Means are computed along the last dimension first, then along the one before it, and so on. A gradient's sums go the
+// other way: along the first dimension first.
 #pragma once
 
 #include "base/shape.h"
@@ -10,15 +10,15 @@
 
 namespace anydml {
 
-// The parameters of every step begin with its kind.
+// The first member of every step's parameters.
 enum class ResampleWay : std::uint32_t { forward, gradient };
 
 struct ResampleStep {
   ResampleWay way;
   DataType type;
-  std::uint32_t copied;        // dimensions of the kind `copied`, the first ones
-  std::uint32_t rank;          // all of them
-  std::uint32_t interpolates;  // 0: elements are only moved
+  std::uint32_t copied;        // leading dimensions of the kind `copied`
+  std::uint32_t rank;          // all dimensions
+  std::uint32_t interpolates;  // 0 if elements are only moved
   ResampleDimension dimensions[kMaxRank];
 };
 
@@ -32,7 +32,7 @@ struct GradientStep {
   std::uint32_t copied;
   std::uint32_t rank;
   GradientDivisor divisor;
-  f32 places;  // of a window
+  f32 places;  // number of positions in a window
   GradientDimension dimensions[kMaxRank];
 };
 

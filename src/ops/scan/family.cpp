@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that scan an axis: CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT. No operator of it joins
-// others yet: the kernels read and write elements in the order of several rows at a time.
+// The family of operators that scan an axis: CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT. None of them can be joined
+// with other operators yet: the kernels read and write elements of several rows at a time.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -47,8 +47,8 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
     along.input = -along.input;
     along.output = -along.output;
   }
-  // Room for the totals of all blocks, and for two carries of each row: where threads share a row, blocks are added
-  // first and written afterwards.
+  // Space for the totals of all blocks, and for two carries of each row: if threads share a row, blocks are first added
+  // up and then written.
   const std::int64_t blocks = (step.loops.count + kScanBlock - 1) / kScanBlock;
   const auto bytes = static_cast<std::uint64_t>(blocks == 1 ? 0 : step.loops.outputs * (blocks + 2)) * sizeof(u64);
   const Operand operands[] = {tensors[0].operand(),
@@ -67,7 +67,7 @@ const Family scan_family = {
     .has = [](const facts::Operator& op) { return find_entry(op.name) != nullptr; },
     .types = [](const facts::Operator&, std::size_t) { return all_types(); },
     .by_element = false,
-    // The rules of the documents ask for one type, the same sizes, and an axis that there is.
+    // The documented rules require equal types and sizes, and a valid axis.
     .check = [](const OpDesc&) -> Status { return {}; },
     .lower = lower,
     .lower_together = nullptr,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that scans rows: one step for an operator, from the input to the output. Decreasing indices
-// have become reversed strides, so that kernels go in only one direction.
+// The parameters of a step that scans rows: one step per operator, from the input to the output. Decreasing indices
+// have become reversed strides, so kernels only go in one direction.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class ScanFunction : std::uint32_t { sum, product };
 
 struct ScanStep {
   ScanFunction function;
-  DataType type;  // of the input and of the output
+  DataType type;  // type of the input and the output
   std::uint32_t is_exclusive;
   std::uint32_t unused;
   AxisLoops loops;  // rows extend along the one reduced loop; the kept loops number them

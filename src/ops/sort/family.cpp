@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that order the elements of rows. TOP_K is TOP_K1 with the greatest elements first.
+// The family of operators that order the elements of rows. TOP_K is TOP_K1 with the largest elements first.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr std::string_view kNames[] = {
 constexpr TypeSet kIndexTypes =
     type_bit(DataType::UINT32) | type_bit(DataType::INT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT64);
 
-// The rules of the documents have found all that is required.
+// The documented rules ensure that the field is present.
 std::int64_t integer_of(const OpDesc& desc, std::string_view field) {
   return find_argument(desc, field)->numbers.front().as<i64>();
 }
@@ -32,8 +32,8 @@ bool takes_largest(const OpDesc& desc) {
   return desc.op->name == "TOP_K" || integer_of(desc, "AxisDirection") == kDecreasing;
 }
 
-// The rules of the documents leave this open: the indices have to fit their type. An input of so many elements need not
-// have memory for them, since a stride of 0 repeats one.
+// The documented rules do not check that the indices fit their type. An input of that size need not occupy memory,
+// since a stride of 0 repeats an element.
 Status check(const OpDesc& desc) {
   constexpr std::int64_t kMost = std::int64_t{1} << 31;
   const auto axis = integer_of(desc, "Axis");
@@ -75,7 +75,7 @@ std::uint32_t add_rows(const TensorDesc& input, const TensorDesc& values, const 
   for (const SortLoop& loop : all) {
     if (rank != 0) {
       SortLoop& outer = step.rest[rank - 1];
-      // Checked: the last step of a loop fits, and one more need not.
+      // The product is checked because only the last step of a loop is known to fit, not one step more.
       if (checked_multiply(loop.input, loop.size) == outer.input &&
           checked_multiply(loop.values, loop.size) == outer.values &&
           checked_multiply(loop.indices, loop.size) == outer.indices) {

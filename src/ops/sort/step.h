@@ -18,16 +18,16 @@ struct SortLoop {
 
 // Operands: the input, the values, the indices.
 struct SortStep {
-  DataType type;             // of the input and of the values
+  DataType type;             // type of the input and the values
   std::uint32_t index_size;  // bytes of an index: 4 or 8
-  std::uint32_t largest;     // the greatest elements come first; otherwise the least
-  std::uint32_t rank;        // of the loops over rows, at least 1
+  std::uint32_t largest;     // the largest elements come first; otherwise the smallest
+  std::uint32_t rank;        // number of loops over rows, at least 1
   std::int64_t rows;
   std::int64_t k;
   std::int64_t input_offset;  // in bytes, from the operand's address to the first element
   std::int64_t values_offset;
   std::int64_t indices_offset;
-  SortLoop axis;            // along a row: its size is the input's, below 2^32 like the element count of any tensor
+  SortLoop axis;            // along a row; it has the input's size, below 2^32 like the element count of any tensor
   SortLoop rest[kMaxRank];  // over rows, in any order; the smallest stride in the input is innermost
 };
 

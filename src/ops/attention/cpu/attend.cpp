@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The core of attention. A piece is some queries of one head. Scores are computed transposed, with keys as the rows of
-// a product and queries as its columns: then they lie as the kernels take the columns of a second product, whose rows
-// are the columns of the values, and nothing is packed between the two. Scores stay in the second-level cache for as
-// long as they are needed, and never more of them than those of a piece.
+// The core of attention. A piece of work is some queries of one head. Scores are computed transposed, with keys as the
+// rows of a product and queries as its columns. They then already have the layout in which the kernels expect the
+// columns of the second product, whose rows are the columns of the values, so nothing is packed between the two
+// products. Only the scores of one piece exist at a time, and they stay in the L2 cache while they are needed.
 //
-// Few queries, and machines without vectors, go query by query, and keys and values are read from where they are.
+// A few queries, or any number on machines without vectors, are computed one by one, with keys and values read in
+// place.
 #include "ops/attention/cpu/attend.h"
 
 #include <algorithm>
@@ -23,9 +24,9 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kMostScores = 32 << 10;   // elements of a piece: they leave room in the second-level cache
-constexpr std::int64_t kMostPanels = 4;          // of queries, in a piece
-constexpr std::int64_t kKeyElements = 12 << 10;  // of keys that meet all panels while they are in the first-level cache
+constexpr std::int64_t kMostScores = 32 << 10;   // scores per piece; they leave space in the L2 cache
+constexpr std::int64_t kMostPanels = 4;          // panels of queries per piece
+constexpr std::int64_t kKeyElements = 12 << 10;  // key elements that stay in the L1 cache for all panels
 constexpr std::size_t kQ = 0;
 constexpr std::size_t kK = 1;
 constexpr std::size_t kV = 2;
@@ -36,7 +37,7 @@ f32 load(const std::byte* from, DataType type) {
   return type == DataType::FLOAT16 ? widen(load_at<f16>(from)) : load_at<f32>(from);
 }
 
-// Panels that lie in memory as kernels take them.
+// Panels that are already packed in the kernels' layout.
 struct PackedColumns {
   const f32* first;
   std::int64_t width;
@@ -47,7 +48,7 @@ struct PackedColumns {
   }
 };
 
-// The memory that a thread needs, in elements of FLOAT32. All begin at a multiple of 64 bytes.
+// The sizes of a thread's scratch buffers, in FLOAT32 elements. Each buffer starts at a multiple of 64 bytes.
 struct Buffers {
   std::int64_t scores;
   std::int64_t queries;
@@ -127,7 +128,7 @@ class Attention final : public cpu::Prepared {
     const std::int64_t outputs_step = buffers_.outputs / panels_;
     const std::int64_t panels = parts_of(place.count, beside_);
     const std::int64_t shared =
-        place.batch * (step_.heads / step_.group) + place.head / step_.group;  // the number of keys and values
+        place.batch * (step_.heads / step_.group) + place.head / step_.group;  // the index of the key-value head
     for (std::int64_t i = 0; i < panels; ++i) {
       pack_queries(panel_of(place, i), operands[kQ], queries + i * queries_step);
     }
@@ -135,7 +136,7 @@ class Attention final : public cpu::Prepared {
     const std::int64_t at_once =
         std::max<std::int64_t>(1, kKeyElements / std::max<std::int64_t>(1, step_.depth * products_->strip)) *
         products_->strip;
-    const bool finds = scores_.is_scaled_later(masks(operands));  // the greatest, while scores are in the nearest cache
+    const bool finds = scores_.is_scaled_later(masks(operands));  // find the maxima while scores are in the L1 cache
     alignas(64) f32 greatest[kMostPanels][kScorePeriod];
     std::fill_n(greatest[0], kMostPanels * kScorePeriod, kLeastScore);
     for (std::int64_t key = 0; key < step_.keys; key += at_once) {
@@ -161,7 +162,7 @@ class Attention final : public cpu::Prepared {
     }
   }
 
-  // The products of packed rows with the columns of a panel, row by row.
+  // Multiplies packed rows by the columns of a panel, row by row.
   void multiply(const f32* rows, std::int64_t count, std::int64_t depth, const f32* columns, std::int64_t of_columns,
                 f32* totals) const {
     if (depth == 0) {
@@ -183,9 +184,9 @@ class Attention final : public cpu::Prepared {
     }
   }
 
-  // From columns to rows.
+  // Transposes columns to rows.
   void store(const QueryPlace& place, const f32* columns, std::byte* output, f32* room) const {
-    const std::int64_t together = buffers_.room;  // elements
+    const std::int64_t together = buffers_.room;  // in elements
     for (std::int64_t query = 0; query < place.count; ++query) {
       std::byte* const to = output + step_.output.at(place.batch, place.head, place.first + query, 0);
       for (std::int64_t first = 0; first < step_.width; first += together) {
@@ -218,7 +219,7 @@ class Attention final : public cpu::Prepared {
     }
   }
 
-  // One query.
+  // Runs a single query.
   void run_query(const QueryPlace& place, std::byte* const* operands, f32* scratch) const {
     f32* const scores = scratch;
     f32* const query = scores + buffers_.scores;
@@ -269,7 +270,7 @@ class Attention final : public cpu::Prepared {
   const ProductKernels* products_;
   const VectorKernels* vectors_;
   ScoreKernels kernels_;
-  DataType key_type_;  // of keys and values that are not packed
+  DataType key_type_;  // type of unpacked keys and values
   std::int64_t beside_;
   std::int64_t panels_;
   cpu::Target target_;
@@ -285,7 +286,7 @@ std::unique_ptr<cpu::Prepared> prepare_attend(const AttentionStep& step, const c
   if (step.is_packed == 0) {
     return std::make_unique<Attention>(step, products, vectors, scores, step.type, 1, 1, machine.target);
   }
-  if (products == nullptr) {  // strips of one row, which are plain matrices
+  if (products == nullptr) {  // strips have one row, so they are plain matrices
     AttentionStep plain = step;
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
     const std::int64_t of_keys = step.keys * step.depth * kBytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The core of attention on the CPU, made ready.
+// Prepares the core of attention for the CPU.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The steps of attention on the CPU, except the core itself (attend.cpp).
+// The attention steps on the CPU, except the core itself (attend.cpp).
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements: some ten microseconds
+constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMostStripsOfPiece = 12;
 
 std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
 
-// One row where the definition computes: the strips are a plain matrix then.
+// Without product kernels a strip has one row, so the strips form a plain matrix.
 std::int64_t strip_of(const ProductKernels* kernels) { return kernels != nullptr ? kernels->strip : 1; }
 
-// Strips of rows, some of them in a piece.
+// Packs strips of rows, several per piece.
 class PackRun final : public cpu::Prepared {
  public:
   PackRun(const AttentionStep& step, const ProductKernels* kernels, const VectorKernels* vectors, std::int64_t strips)
@@ -42,7 +42,7 @@ class PackRun final : public cpu::Prepared {
     for (std::int64_t number = first; number < end;) {
       const std::int64_t head = number / of_head;
       const std::int64_t count = std::min(end - number, of_head - number % of_head);
-      // Some k of all strips, and then the next: a strip of values has a part of a row for each k.
+      // Pack some k of all strips before the next k: each k of a strip of values is part of a row.
       for (std::int64_t k = 0; k < step_.depth; k += kFactorsAtOnce) {
         for (std::int64_t i = 0; i < count; ++i) {
           pack(operands, head, (number % of_head + i) * strip_of(kernels_), k,
@@ -77,7 +77,7 @@ class PackRun final : public cpu::Prepared {
   std::int64_t strips_;
 };
 
-// A piece is a head.
+// One head per piece.
 class AppendRun final : public cpu::Prepared {
  public:
   explicit AppendRun(const AttentionStep& step)
@@ -119,7 +119,7 @@ class AppendRun final : public cpu::Prepared {
   AttentionStep step_;
 };
 
-// A piece is a row of scores. GPUs have such steps; here they are for tests.
+// One row of scores per piece. GPUs use these steps; on the CPU they exist for tests.
 class RowsRun final : public cpu::Prepared {
  public:
   RowsRun(const AttentionStep& step, const Scores& scores)
@@ -165,7 +165,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
       return std::make_unique<AppendRun>(step);
     case AttentionKind::pack: {
       const std::int64_t elements = std::max<std::int64_t>(1, strip_of(products) * step.depth);
-      // All strips of a head's values, whose rows have a part of each, unless they are many.
+      // Keep all strips of a head's values in one piece, because they share its rows, unless there are too many.
       const std::int64_t least = std::min(kMostStripsOfPiece, parts(step.rows, strip_of(products)));
       return std::make_unique<PackRun>(step, products, vectors, std::max(least, kLeastOfPiece / elements));
     }

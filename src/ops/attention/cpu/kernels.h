@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The work on scores between the two products, by target. The scores of some queries lie side by side: the scores of
-// one key for all of these queries, then those of the next key. There are 1, 16 or 32 such queries, so that numbers for
-// each of them repeat in kScorePeriod elements. All counts are multiples of kScoresTogether, and elements after the
-// last score are written too.
+// Per-target kernels that process scores between the two products. The scores of several queries are interleaved: first
+// the scores of one key for all of these queries, then those of the next key. There are 1, 16 or 32 such queries, so
+// per-query numbers repeat every kScorePeriod elements. All counts are multiples of kScoresTogether, and elements after
+// the last score are written too.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,23 @@ struct ScoreKernels {
   void (*scale)(f32* scores, std::int64_t count, f32 factor) noexcept;
   void (*add)(f32* scores, std::int64_t count, const f32* others) noexcept;
   void (*add_one)(f32* scores, std::int64_t count, f32 other) noexcept;
-  // Where a mask, whose elements are INT32, is 0.
+  // Adds `other` where the mask, which has INT32 elements, is 0.
   void (*add_where)(f32* scores, std::int64_t count, const i32* mask, f32 other) noexcept;
-  // The greatest of themselves and of the scores, for each query one or more of kScorePeriod numbers.
+  // Updates the running maxima with the scores. Each query has one or more of the kScorePeriod numbers.
   void (*find_greatest)(const f32* scores, std::int64_t count, f32* greatest) noexcept;
-  // EXP(factor * score - greatest[i modulo kScorePeriod]) in place of each score. No difference is above 0. sums: null,
+  // Replaces each score by EXP(factor * score - greatest[i modulo kScorePeriod]). No difference is above 0. sums: null,
   // or the first of `period` sums, to which the exponentials are added in turn.
   void (*raise)(f32* scores, std::int64_t count, f32 factor, const f32* greatest, f32* sums,
                 std::int64_t period) noexcept;
-  // sums[i] += powers[i]; the counts need not be multiples here.
+  // sums[i] += powers[i]; here the count need not be a multiple.
   void (*add_lanes)(f32* sums, const f32* powers, std::int64_t count) noexcept;
   // values[i] /= divisors[i modulo kScorePeriod]
   void (*divide)(f32* values, std::int64_t count, const f32* divisors) noexcept;
-  void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;  // to FLOAT16
+  void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;  // converts to FLOAT16
   void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
 };
 
-[[nodiscard]] const ScoreKernels* vector_score_kernels(cpu::Target target);  // null: none for this target
+[[nodiscard]] const ScoreKernels* vector_score_kernels(cpu::Target target);  // null if this target has none
 [[nodiscard]] const ScoreKernels* generic_score_kernels();
 
 }  // namespace anydml

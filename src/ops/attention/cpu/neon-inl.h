@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The greatest and the exponentials of scores for NEON; a part of kernels-inl.h. FLOAT64 has half the vectors of
-// FLOAT32 and half their speed there, and this takes most of the time of attention after the products. So the steps of
-// eight vectors, which are those of the definition (parts_of in ops/scalar/functions/exponential.h), are mixed by hand,
-// and the compiler is told to order them for a processor with several units for vectors.
+// The maxima and exponentials of scores for NEON; a part of kernels-inl.h. FLOAT64 vectors have half as many lanes as
+// FLOAT32 vectors, so half the speed, and apart from the products attention spends most of its time here. So the steps
+// of the definition (parts_of in ops/scalar/functions/exponential.h) are interleaved by hand for eight vectors, and the
+// compiler is told to schedule them for a processor with several vector units.
 
-inline constexpr int kPowerVectors = 8;  // of FLOAT64
+inline constexpr int kPowerVectors = 8;  // FLOAT64 vectors
 
 #define ANYDML_EACH_VECTOR _Pragma("GCC unroll 8") for (int i = 0; i < kPowerVectors; ++i)
 #if defined(__clang__)
@@ -20,7 +20,7 @@ ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::
   using namespace exponential;
   constexpr f64 kShift = 0x1.8p52 + 1023;
   const float32x4_t factors = vdupq_n_f32(factor);
-  const float32x4_t least = vdupq_n_f32(-104.0F);  // whose exponential is 0
+  const float32x4_t least = vdupq_n_f32(-104.0F);  // its exponential is 0
   for (std::int64_t first = 0; first < count; first += 2 * kPowerVectors) {
     const f32* const of_these = greatest + first % kScorePeriod;
     float64x2_t r[kPowerVectors];
@@ -33,7 +33,7 @@ ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::
     float64x2_t middle[kPowerVectors];
     _Pragma("GCC unroll 8") for (int i = 0; i < kPowerVectors; i += 2) {
       const float32x4_t scaled = vmulq_f32(vld1q_f32(scores + first + 2 * i), factors);
-      const float32x4_t x = vmaxq_f32(vsubq_f32(scaled, vld1q_f32(of_these + 2 * i)), least);  // NaN stays
+      const float32x4_t x = vmaxq_f32(vsubq_f32(scaled, vld1q_f32(of_these + 2 * i)), least);  // NaN is kept
       r[i] = vcvt_f64_f32(vget_low_f32(x));
       r[i + 1] = vcvt_high_f64_f32(x);
     }
@@ -69,8 +69,7 @@ ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::
   }
 }
 
-// A score that is NaN counts for nothing, as in greater_score; which of +0 and -0 is the greatest changes nothing after
-// it.
+// NaN scores are ignored, as in greater_score. It does not matter whether +0 or -0 is chosen as the maximum.
 ANYDML_FLATTEN void find_greatest(const f32* __restrict scores, std::int64_t count, f32* __restrict greatest) noexcept {
   constexpr int kVectors = 8;
   constexpr std::int64_t kAtOnce = 4 * kVectors;

@@ -12,11 +12,11 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kBlockElements = 1024;  // in the first-level cache, with others of as many
+constexpr std::int64_t kBlockElements = 1024;  // fits the L1 cache together with an equally large buffer
 
 std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
-// The numbers of `beside` queries from those of a period.
+// Folds a period of numbers into one number for each of the `beside` queries.
 template <class Combine>
 void fold_period(f32* period, std::int64_t beside, Combine combine) {
   for (std::int64_t half = kScorePeriod / 2; half >= beside; half /= 2) {
@@ -69,7 +69,7 @@ void Scores::add_filter(const QueryPlace& place, const std::byte* mask, std::int
     }
     return;
   }
-  // The same keys for all queries.
+  // All queries share the same keys.
   const KeyRange range = unmasked_keys(step_, mask, place.batch, place.first);
   const std::int64_t before = std::clamp<std::int64_t>(range.first - first, 0, count) * beside_;
   const std::int64_t after = std::clamp<std::int64_t>(range.end - first, 0, count) * beside_;
@@ -117,7 +117,7 @@ void Scores::set(const QueryPlace& place, const Masks& masks, std::int64_t first
   }
 }
 
-// The greatest score times a factor that is not negative is the greatest of the scaled scores.
+// The maximum score times a non-negative factor equals the maximum of the scaled scores.
 bool Scores::is_scaled_later(const Masks& masks) const {
   return step_.kind == AttentionKind::attend && step_.scale >= 0 && masks.bias == nullptr && masks.mask == nullptr &&
          masks.lengths == nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From products to exponentials and their sums, for some queries of one head at a time.
+// Turns products into exponentials and their sums, for some queries of one head at a time.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ namespace anydml {
 
 inline constexpr std::int64_t kMostQueriesBeside = 32;
 
-// The queries whose scores lie beside each other.
+// Queries whose scores are interleaved.
 struct QueryPlace {
   std::int64_t batch;
   std::int64_t head;
   std::int64_t first;
-  std::int64_t count;  // scores beyond it are computed but have no meaning
+  std::int64_t count;  // scores beyond it are computed but meaningless
 };
 
-// The addresses of tensors that may be absent: null.
+// Addresses of the optional tensors; null if absent.
 struct Masks {
   const std::byte* bias;
   const std::byte* mask;
@@ -35,26 +35,26 @@ class Scores {
          const ScoreKernels& kernels)
       : step_(step), beside_(beside), products_(products), vectors_(vectors), kernels_(kernels) {}
 
-  // In elements of FLOAT32.
-  [[nodiscard]] std::int64_t elements() const;  // of the scores, with the elements that kernels write beyond them
-  [[nodiscard]] std::int64_t room() const;      // that `raise` needs
+  // Sizes in FLOAT32 elements.
+  [[nodiscard]] std::int64_t elements() const;  // size of the scores, including the padding that kernels write
+  [[nodiscard]] std::int64_t room() const;      // scratch space for `raise`
 
-  // Whether nothing but Scale changes the sums of products, so that it may wait.
+  // Whether Scale is the only thing that changes the sums of products, so that it can be applied later.
   [[nodiscard]] bool is_scaled_later(const Masks& masks) const;
-  // From sums of products to exponentials, in place. found: null, or if scores are scaled later the greatest sum of
-  // each query, in one of kScorePeriod numbers; it is overwritten. totals: kScorePeriod sums, which repeat.
+  // Turns sums of products into exponentials, in place. found: null, or, if scores are scaled later, the maximum sum of
+  // each query in one of kScorePeriod numbers; it is overwritten. totals: kScorePeriod sums, repeated periodically.
   void raise(const QueryPlace& place, const Masks& masks, f32* scores, f32* found, f32* room,
              f32* totals) const noexcept;
 
  private:
-  [[nodiscard]] std::int64_t block() const;  // keys that are taken at a time
+  [[nodiscard]] std::int64_t block() const;  // keys processed at a time
   void set(const QueryPlace& place, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
            f32* room) const;
   void hide(const QueryPlace& place, const std::byte* lengths, std::int64_t first, std::int64_t count,
             f32* scores) const;
   void add_filter(const QueryPlace& place, const std::byte* mask, std::int64_t first, std::int64_t count, f32* scores,
                   f32* room) const;
-  // Elements of the bias or of a boolean mask, brought beside each other as scores are.
+  // Gathers elements of the bias or of a boolean mask into the layout of the scores.
   void gather(const QueryPlace& place, const HeadStrides& strides, const std::byte* from, DataType type,
               std::int64_t first, std::int64_t count, f32* to) const;
 

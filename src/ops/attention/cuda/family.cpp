@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a step of attention to a kernel. The core is two products, which have steps of their own family, and the step
-// between them.
+// Chooses the kernel for an attention step. The core is two products, which are steps of the product family, and the
+// step between them.
 #include "backend/cuda/family.h"
 
 #include <cstdio>
@@ -96,11 +96,11 @@ const Family attention_family = {
         return std::make_unique<AppendRun>(step);
       }
       if (step.kind != AttentionKind::rows) {
-        *why = "the CUDA backend computes attention by products";
+        *why = "the CUDA backend computes attention as two products";
         return nullptr;
       }
       if (step.batches * step.heads > std::numeric_limits<i32>::max() / step.rows) {
-        *why = "the CUDA backend runs attention of up to 2,147,483,647 queries";
+        *why = "the CUDA backend supports attention with at most 2,147,483,647 queries";
         return nullptr;
       }
       const auto has = [&](std::size_t i) { return flat.operands[i].slot != kAbsentSlot; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Steps of attention as kernels see them: a kernel's parameters.
+// The kernel parameters of attention steps.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,13 +9,13 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kMostRowThreads = 256;  // of a block of threads, which has a row of scores
+inline constexpr u32 kMostRowThreads = 256;  // per thread block, which processes one row of scores
 inline constexpr u32 kAppendThreads = 256;
 
 struct RowsLaunch {
   AttentionStep step;
   const f32* scores;
-  const std::byte* bias;  // null: absent; likewise mask and lengths
+  const std::byte* bias;  // null if absent, as are mask and lengths
   const std::byte* mask;
   const std::byte* lengths;
   f32* powers;
@@ -33,9 +33,9 @@ struct AppendLaunch {
   bool is_aligned;
 };
 
-// rows: their number; threads: of a block of them, a multiple of 64.
+// rows: the number of rows; threads: the thread block size, a multiple of 64.
 [[nodiscard]] cudaError_t start_rows(const RowsLaunch& launch, u32 rows, u32 threads, cudaStream_t stream);
-// elements: of the result; not 0.
+// elements: size of the result, not 0.
 [[nodiscard]] cudaError_t start_append(const AppendLaunch& launch, u64 elements, cudaStream_t stream);
 
 }  // namespace anydml::cuda

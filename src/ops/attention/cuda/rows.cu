@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From scores to exponentials and their sums on a GPU. A block of threads has a row. Everything but the sum may be
-// shared in any way; the order of the sum leaves one chain of additions to each of 64 threads.
+// Computes exponentials of scores and their sums on a GPU, one row per thread block. Everything but the sum can be
+// split freely among threads; the sum's fixed order gives each of 64 threads one chain of additions.
 #include "backend/cuda/kernels/device.cuh"
 #include "base/float_bits.h"
 #include "ops/attention/cuda/launch.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
 constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
 
-// The score of a key with bias and mask.
+// Adds bias and mask to the score of a key.
 template <class T>
 [[nodiscard]] __device__ f32 finished_score(const RowsLaunch& launch, f32 score, const std::byte* bias,
                                             const std::byte* mask, KeyRange range, i64 seen, i64 key) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_const
   f32 greatest = kLeastScore;
   for (i64 key = threadIdx.x; key < step.keys; key += blockDim.x) {
     const f32 score = finished_score<T>(launch, scores[key], bias, mask, range, seen, key);
-    powers[key] = score;  // each thread reads its own again
+    powers[key] = score;  // read back by the same thread
     greatest = greater_score(greatest, score);
   }
   for (u32 distance = 16; distance > 0; distance /= 2) {
@@ -70,10 +70,10 @@ __global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_const
     greatest = greater_score(greatest, of_warps[warp]);
   }
 
-  BlockTree<f32> tree;  // of the first thread
+  BlockTree<f32> tree;  // only used by the first thread
   for (i64 first = 0; first < step.keys; first += kBlock) {
     const u32 count = static_cast<u32>(step.keys - first < kBlock ? step.keys - first : kBlock);
-    // The number of threads divides a block, so that these are the keys whose scores the thread has written.
+    // The number of threads divides kBlock, so each thread reads back the scores that it wrote itself.
     for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
       const f32 power = power_of_score(powers[first + i] - greatest);
       powers[first + i] = power;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_const
   }
 }
 
-// A thread has some elements of the result.
+// Each thread writes some elements of the result.
 template <class Bits>
 __global__ void __launch_bounds__(kAppendThreads)
     append_rows(const __grid_constant__ AppendLaunch launch, const u64 elements) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which keys a query sees, for kernels on every device. Nothing that data says becomes an address here.
+// Which keys a query sees, shared by the kernels of all devices. Values from tensors are never used as addresses here.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-// The keys [first, end) get no filter value.
+// The filter value is not added to the keys [first, end).
 struct KeyRange {
   i64 first;
   i64 end;
@@ -23,8 +23,8 @@ template <class T>
   return value;
 }
 
-// Of a mask that is a list of numbers. Where it has the starts of sequences, keys and queries are counted over all
-// batches.
+// For a mask that is a list of numbers. If it contains the starts of sequences, keys and queries are numbered across
+// all batches.
 [[nodiscard]] ANYDML_HOST_DEVICE inline KeyRange unmasked_keys(const AttentionStep& step, const std::byte* mask,
                                                                i64 batch, i64 query) {
   const auto number = [&](i64 row, i64 column) {
@@ -50,7 +50,7 @@ template <class T>
   return range;
 }
 
-// The number of past rows of a batch. A number that is too large counts as all rows.
+// The number of past rows of a batch, clamped to the number of rows.
 [[nodiscard]] ANYDML_HOST_DEVICE inline i64 past_length(const AttentionStep& step, const std::byte* lengths,
                                                         i64 batch) {
   const std::byte* const from = lengths + batch * step.length_stride;
@@ -65,7 +65,7 @@ template <class T>
 }
 
 // With lengths, a query sees the keys up to its own position: the last new key belongs to the last query. Returns the
-// end of those keys.
+// end of these keys.
 [[nodiscard]] ANYDML_HOST_DEVICE inline i64 seen_keys(const AttentionStep& step, i64 past, i64 query) {
   const i64 end = past + step.new_keys - step.queries + query + 1;
   return end < 0 ? 0 : end > step.keys ? step.keys : end;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The exponentials of scores, for kernels on every device, as in ACTIVATION_SOFTMAX. A NaN score, or an infinite
-// greatest one, makes the sum NaN and therefore the whole output; the greatest itself need not be NaN.
+// The exponentials of scores, as in ACTIVATION_SOFTMAX, shared by the kernels of all devices. A NaN score or an
+// infinite maximum makes the sum NaN and therefore the whole output; the maximum itself need not be NaN.
 #pragma once
 
 #include "ops/scalar/fold_order.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fills on the CPU. Memory is all that binds constants, so plain stores of a repeated pattern do.
+// Fills on the CPU. Constants are limited by memory bandwidth alone, so plain stores of a repeated pattern are enough.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class FillRun final : public cpu::Prepared {
 
   FillStep step_;
   Tiling tiling_;
-  std::size_t bytes_;  // of an element
+  std::size_t bytes_;  // size of an element
   alignas(64) std::byte pattern_[64];
 };
 

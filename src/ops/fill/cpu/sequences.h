@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contiguous elements of a sequence, by target.
+// Computes contiguous elements of a sequence, with a kernel per target.
 #pragma once
 
 #include "backend/cpu/target.h"
@@ -11,7 +11,7 @@ namespace anydml {
 template <class T>
 using SequenceRow = void (*)(const Sequence<T>& sequence, u64 first, std::int64_t count, std::byte* to) noexcept;
 
-// Null: none for this target.
+// Null if this target has none.
 template <class T>
 [[nodiscard]] SequenceRow<T> vector_sequence_row(cpu::Target target);
 

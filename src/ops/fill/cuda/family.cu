@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fills on a GPU: one loop that is contiguous by vectors, everything else element by element.
+// Fills on a GPU: a single contiguous loop is filled with vectors, everything else element by element.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace {
 constexpr u32 kThreads = 256;
 constexpr u64 kMostBlocks = 1 << 20;
 
-// `bytes` from `to` on, a multiple of the element; the pattern is elements over and over.
+// Fills `bytes` bytes starting at `to`, a multiple of the element size; the pattern repeats an element.
 __global__ void __launch_bounds__(kThreads)
     fill_vectors(std::byte* to, u64 bytes, u64 head, uint4 pattern, u64 bits, u32 element_bytes) {
   const u64 thread = u64{blockIdx.x} * kThreads + threadIdx.x;
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kThreads)
   for (u64 i = thread; i < vectors; i += u64{gridDim.x} * kThreads) {
     __stcs(body + i, pattern);
   }
-  // What lies before the first vector and after the last one: less than 16 bytes each.
+  // The bytes before the first vector and after the last one, less than 16 each.
   const u64 tail = head + vectors * kVectorBytes;
   const u64 rest = head + (bytes - tail);
   if (thread < rest) {
@@ -158,7 +158,7 @@ class FillRun final : public PreparedStep {
   }
 
   FillStep step_;
-  u32 bytes_;  // of an element
+  u32 bytes_;  // size of an element
   Places places_{};
 };
 

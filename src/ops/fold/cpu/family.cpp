@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FOLD on the CPU: rows of the output are what threads share.
+// FOLD on the CPU: threads share the rows of the output.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 32 << 10;  // elements that are added
+constexpr std::int64_t kLeastOfPiece = 32 << 10;  // in added elements
 constexpr std::int64_t kMostOfPiece = 1 << 20;
-constexpr std::int64_t kCostOfUnit = 64;  // likewise, in the same time
+constexpr std::int64_t kCostOfUnit = 64;  // in added elements that take the same time
 constexpr std::int64_t kPartsOfThread = 16;
 
 struct Cut {
@@ -24,7 +24,7 @@ struct Cut {
 
 Cut make_cut(const FoldStep& step, std::int64_t threads) {
   Cut cut{.units = step.batches * step.channels, .units_of_piece = 1};
-  double elements = static_cast<double>(cut.units);  // of the input
+  double elements = static_cast<double>(cut.units);  // elements of the input
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     const FoldDimension& dimension = step.dimensions[i];
     cut.units *= i + 1 < step.rank ? dimension.size : parts(dimension.size, kFoldPositions);

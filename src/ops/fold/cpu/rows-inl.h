@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernels, once for each target and once for any machine: rows.cpp includes this within a namespace of each. No
-// include guard.
+// The kernels, compiled once per target and once for any machine: rows.cpp includes this file inside each namespace, so
+// there is no include guard.
 
-// Elements at any address.
+// Loads elements at any alignment.
 template <class T>
 T load(const std::byte* at) {
   T value;
@@ -10,7 +10,7 @@ T load(const std::byte* at) {
   return value;
 }
 
-// The type of sums. Integers wrap, which unsigned ones do.
+// The type of sums. Integers must wrap, so they are unsigned.
 template <class T>
 using sum_t = std::conditional_t<is_float<T>, compute_t<T>, T>;
 
@@ -19,7 +19,7 @@ sum_t<T> sum_of(sum_t<T> a, sum_t<T> b) {
   return static_cast<sum_t<T>>(a + b);
 }
 
-// count elements of the input, as sums.
+// Adds count elements that already have the type of the sums.
 template <class T, std::int64_t kStep>
 void add_elements(sum_t<T>* sums, std::int64_t step, const std::byte* from, std::int64_t count) {
   const std::int64_t apart = kStep != 0 ? kStep : step;
@@ -30,7 +30,7 @@ void add_elements(sum_t<T>* sums, std::int64_t step, const std::byte* from, std:
   }
 }
 
-// To every `step`-th sum an element of a row of the input.
+// Adds the elements of an input row to every `step`-th sum.
 template <class T>
 void add_row(sum_t<T>* sums, std::int64_t step, const std::byte* from, std::int64_t stride, std::int64_t count,
              sum_t<T>* widened) {
@@ -54,15 +54,15 @@ void add_row(sum_t<T>* sums, std::int64_t step, const std::byte* from, std::int6
   }
 }
 
-// The least block that has a window's position at `first` or behind it: of a quotient that may be negative.
+// The first block whose window position is at or after `first`, which may be negative.
 inline std::int64_t block_from(std::int64_t first, std::int64_t stride) {
   return first <= 0 ? 0 : (first + stride - 1) / stride;
 }
 
-// The elements that one position of the window, along the last dimension, adds to a unit.
+// The elements that one window position along the last dimension adds to a unit.
 struct FoldRow {
-  std::int64_t place;  // of the first among the sums
-  std::int64_t block;  // the first
+  std::int64_t place;  // index of the first sum
+  std::int64_t block;  // the first block
   std::int64_t blocks;
   std::int64_t in_window;
 };
@@ -74,11 +74,11 @@ struct FoldUnit {
   std::int64_t count;
   sum_t<T>* sums;
   sum_t<T>* widened;
-  sum_t<T>* begins;  // how the sums begin
+  sum_t<T>* begins;  // initial values of the sums
   const std::byte* from;
   std::int64_t position[kMaxFoldRank];
   bool covered;
-  // The same for all units that begin at one position; of a larger window they are found each time.
+  // Shared by all units that start at the same position. Larger windows recompute the rows each time.
   std::int64_t known_rows;
   FoldRow rows[kFoldKnownRows];
 
@@ -105,8 +105,8 @@ struct FoldUnit {
     }
   }
 
-  // A sum begins with -0, which changes nothing that is added to it, where a block covers the position, and otherwise
-  // is +0. Integers have one zero.
+  // Where a block covers the position, a sum starts at -0, which does not change the first addend; elsewhere it is +0.
+  // Integers have only one zero.
   void set_first(std::int64_t at) {
     const FoldDimension& last = step.dimensions[step.rank - 1];
     first = at;
@@ -127,7 +127,8 @@ struct FoldUnit {
     }
   }
 
-  // dimension: the dimensions before it are fixed, at a position of the window and a block, both counted row by row.
+  // Adds the elements for all dimensions from `dimension` on. The dimensions before it are fixed at a window position
+  // and a block, both counted row by row.
   void add(std::uint32_t dimension, std::int64_t in_window, std::int64_t block) {
     const FoldDimension& along = step.dimensions[dimension];
     if (dimension + 1 == step.rank) {
@@ -196,7 +197,7 @@ void fold_units(const FoldStep& step, std::int64_t first, std::int64_t end, cons
   }
 }
 
-// Integers of one size share their kernel.
+// Integers of the same size share a kernel.
 inline FoldRun find_run(DataType type) {
   switch (type) {
     case DataType::FLOAT16:

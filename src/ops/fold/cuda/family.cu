@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FOLD on a GPU: a thread has an element of the output, and goes through the positions of the window in their order.
+// FOLD on a GPU: each thread computes one output element and visits the window positions in order.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 constexpr u32 kThreads = 256;
 constexpr u64 kMostBlocks = 1 << 20;
 
-// kRank spatial dimensions; of fewer, the first are of one element, one block and a window of one.
+// kRank spatial dimensions. If there are fewer, the leading ones have one element, one block and a window of one.
 template <u32 kRank, class Index>
 struct Folded {
   const std::byte* from;
@@ -42,7 +42,7 @@ struct Folded {
 template <class T>
 using sum_t = std::conditional_t<is_float<T>, compute_t<T>, T>;
 
-// The positions of the window in all dimensions from kAt on, row by row, after the fixed ones.
+// Adds the window positions in all dimensions from kAt on, row by row, for fixed positions in the dimensions before it.
 template <class T, u32 kAt, u32 kRank, class Index>
 __device__ void add_positions(const Folded<kRank, Index>& folded, const Index (&places)[kRank], u64 in_window,
                               u64 block, const std::byte* from, bool aligned, sum_t<T>& sum, bool& covered) {
@@ -53,7 +53,7 @@ __device__ void add_positions(const Folded<kRank, Index>& folded, const Index (&
     sum = covered ? static_cast<sum_t<T>>(sum + more) : more;
     covered = true;
   } else {
-    // Positions grow, and the remaining distance shrinks: below 0 there is no position.
+    // `behind` shrinks with each position; once it would become negative, no position is left.
     Index behind = places[kAt] + folded.paddings[kAt];
     for (Index at = 0; at < folded.windows[kAt]; ++at) {
       const Index number = behind / folded.strides[kAt];
@@ -105,7 +105,7 @@ class Folding final : public PreparedStep {
       const FoldDimension& dimension = step.dimensions[i];
       most *= static_cast<u64>(dimension.size);
       steps_ |= static_cast<u64>(dimension.output);
-      // A place with its padding, and each number by itself.
+      // The sums of size and padding must fit, and each number by itself.
       largest = std::max({largest, static_cast<u64>(dimension.size) + static_cast<u64>(dimension.padding),
                           static_cast<u64>(dimension.window), static_cast<u64>(dimension.stride),
                           static_cast<u64>(dimension.dilation), static_cast<u64>(dimension.blocks)});
@@ -125,7 +125,7 @@ class Folding final : public PreparedStep {
       default:
         break;
     }
-    switch (element_size(step_.type)) {  // integers of one size wrap alike
+    switch (element_size(step_.type)) {  // integers of the same size wrap alike
       case 1:
         return launch_typed<u8>(bases, stream);
       case 2:
@@ -142,7 +142,7 @@ class Folding final : public PreparedStep {
   }
 
  private:
-  // Images, and rows as images of one row, have 32-bit indices if they fit; everything else is rare.
+  // Images, and rows as images of one row, use 32-bit indices if they fit; everything else is rare.
   template <class T>
   [[nodiscard]] cudaError_t launch_typed(std::byte* const* bases, cudaStream_t stream) const noexcept {
     constexpr u32 kFew = 2;
@@ -184,7 +184,7 @@ class Folding final : public PreparedStep {
 
   FoldStep step_;
   u64 count_;
-  u64 steps_;  // all strides at once: a power of two that divides it divides each of them
+  u64 steps_;  // all strides ORed: a power of two that divides the result divides each of them
   bool narrow_;
 };
 

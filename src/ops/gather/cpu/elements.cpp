@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Items that are one element and have one index: no offsets are kept between index and element.
+// Items that are one element and have one index: no array of offsets is needed between index and element.
 #include <algorithm>
 #include <cstring>
 
@@ -26,7 +26,7 @@ void move_row(const IndexRow& indices, const RunRow& row, std::int64_t count) {
       std::memcpy(row.slices + i * slices_step, table + nearest_place(index, size) * stride, sizeof(Unit));
     } else {
       const std::int64_t place = place_of(index, size);
-      if (static_cast<std::uint64_t>(place - first) < width) {  // -1 is below every first number
+      if (static_cast<std::uint64_t>(place - first) < width) {  // also skips -1, which is below every first number
         std::memcpy(table + place * stride, row.slices + i * slices_step, sizeof(Unit));
       }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The family's steps on the CPU.
+// The gather family's steps on the CPU.
 #include "backend/cpu/family.h"
 
 #include <cstring>

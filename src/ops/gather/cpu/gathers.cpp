@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gathers on the CPU: threads share the iterations of all loops, in any order, and long runs in parts.
+// Gathers on the CPU: threads split the iterations of all loops in any order, and long runs into parts.
 #include <algorithm>
 #include <cstdio>
 
@@ -9,12 +9,12 @@
 namespace anydml {
 namespace {
 
-// In bytes that are read and written.
+// In bytes read and written.
 constexpr std::int64_t kLeastOfPiece = 128 << 10;
 constexpr std::int64_t kMostOfPiece = 8 << 20;
 constexpr std::int64_t kPiecesOfThread = 8;
-constexpr std::int64_t kMostRun = 256 << 10;  // a longer one goes in parts
-constexpr std::int64_t kCostOfItem = 24;      // the time that an index takes, in bytes that are moved meanwhile
+constexpr std::int64_t kMostRun = 256 << 10;  // longer runs are moved in parts
+constexpr std::int64_t kCostOfItem = 24;      // the cost of an index, in bytes moved in the same time
 
 class Gather final : public cpu::Prepared {
  public:
@@ -48,7 +48,7 @@ class Gather final : public cpu::Prepared {
   }
 
  private:
-  // [first, end) of all loops, and of each run the bytes [begin, begin + length).
+  // Runs iterations [first, end) of all loops, moving the bytes [begin, begin + length) of each run.
   void run_iterations(std::int64_t first, std::int64_t end, std::int64_t begin, std::int64_t length,
                       std::byte* const* operands) const noexcept {
     const GatherLoop inner = innermost(step_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NONZERO_COORDINATES on the CPU, in three phases: each block of the input counts its elements that are not zero, the
-// sums of the counts say where the rows of each block begin, and each block writes its rows. The rows behind the last
-// are zero; each block writes as many of these as it has zeros, so that all have the same work.
+// NONZERO_COORDINATES on the CPU, in three phases: each block of the input counts its nonzero elements, prefix sums of
+// the counts give the first row of each block, and each block writes its rows. The rows after the last one are zero;
+// each block writes as many of these as it has zeros, so all blocks do the same amount of work.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::int64_t kElementsAtOnce = 1024;
 
-// Calls use(first, from, stride, count) for runs of the elements [begin, end): the number of the first, where it is,
-// and how far they are apart.
+// Calls use(first, from, stride, count) for runs of the elements [begin, end): the index of the run's first element,
+// its address, the stride and the length.
 template <class Use>
 void for_each_run(const NonzeroStep& step, const std::byte* input, std::int64_t begin, std::int64_t end, Use use) {
-  // The last dimensions that are one after another in memory are one.
+  // Merge the last dimensions that are contiguous with each other.
   std::uint32_t outer = step.rank - 1;
   std::int64_t inner = step.sizes[outer];
   const std::int64_t stride = step.strides[outer];
@@ -36,7 +36,7 @@ void for_each_run(const NonzeroStep& step, const std::byte* input, std::int64_t 
   }
 }
 
-// Writes the positions of the elements that are not zero and says how many there are.
+// Writes the positions of the nonzero elements and returns how many there are.
 template <class T>
 std::int64_t find_nonzero(const std::byte* from, std::int64_t stride, std::int64_t count, T mask,
                           std::uint16_t* positions) {
@@ -56,7 +56,7 @@ std::int64_t count_nonzero(const std::byte* from, std::int64_t stride, std::int6
   std::int64_t found = 0;
   if (stride == static_cast<std::int64_t>(sizeof(T))) {
     const auto* const elements = reinterpret_cast<Unaligned*>(from);
-    T narrow = 0;  // sums of 255 elements fit every type
+    T narrow = 0;  // sums of up to 255 elements fit every type
     for (std::int64_t first = 0; first < count; first += 255, narrow = 0) {
       for (std::int64_t i = first; i < std::min(count, first + 255); ++i) {
         narrow = static_cast<T>(narrow + ((elements[i] & mask) != 0 ? 1 : 0));
@@ -73,12 +73,12 @@ std::int64_t count_nonzero(const std::byte* from, std::int64_t stride, std::int6
   return found;
 }
 
-// The coordinates of elements that are asked for in ascending order.
+// The coordinates of elements requested in ascending order.
 class Coordinates {
  public:
   explicit Coordinates(const NonzeroStep& step) : step_(step) {}
 
-  // Writes those of an element as a row.
+  // Writes the coordinates of an element as a row.
   void write(std::int64_t element, std::byte* row) {
     const std::uint32_t last = step_.rank - 1;
     if (element < begin_ || element >= begin_ + step_.sizes[last]) {
@@ -96,7 +96,7 @@ class Coordinates {
 
  private:
   const NonzeroStep& step_;
-  // The first element of the row of the input; none yet.
+  // The first element of the current input row; initially none.
   std::int64_t begin_ = std::numeric_limits<std::int64_t>::min();
   std::uint32_t outer_[kMaxRank] = {};
 };
@@ -159,7 +159,7 @@ class Nonzero final : public cpu::Prepared {
                      coordinates.write(first + positions[i], row);
                    }
                  });
-    // The zeros before this block have written their rows behind the last.
+    // The zeros before this block have already written their rows after the last one.
     row = operands[2] + (all_rows + begin - first_row) * step_.row_stride;
     const std::int64_t zeros = end - begin - (end_row - first_row);
     const auto packed = static_cast<std::int64_t>(step_.columns * sizeof(std::uint32_t));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ONE_HOT on the CPU: off values first, some items at a time, and then an on value for each of them.
+// ONE_HOT on the CPU: fills some items with the off value at a time, then writes the on value of each.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kLeastOfPiece = 64 << 10;  // bytes
 constexpr std::int64_t kMostOfPiece = 1 << 20;
 constexpr std::int64_t kPiecesOfThread = 8;
-constexpr std::int64_t kLeastDepth = 4096;  // of a part of the axis
+constexpr std::int64_t kLeastDepth = 4096;  // minimum size of a part of the axis
 
 struct OneHotCut {
   std::int64_t items;
@@ -93,7 +93,7 @@ class OneHot final : public cpu::Prepared {
   }
 
  private:
-  // For `count` items that lie `step` bytes apart, the places [begin, end) of the axis.
+  // Fills the positions [begin, end) of the axis for `count` items that are `step` bytes apart.
   void fill_off(std::byte* to, std::int64_t step, std::int64_t count, std::int64_t begin, std::int64_t end,
                 T off) const noexcept {
     const auto element = static_cast<std::int64_t>(sizeof(T));

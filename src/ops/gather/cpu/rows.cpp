@@ -16,8 +16,8 @@ Index load(const std::byte* from) {
   return index;
 }
 
-// Calls use(index, i) for the indices of a row that have one coordinate. Where they are contiguous, the compiler makes
-// vectors of it.
+// Calls use(index, i) for the indices of a row with one coordinate per item. The compiler vectorizes the contiguous
+// case.
 template <class Index, class Use>
 void for_each_index(const IndexRow& row, std::int64_t count, Use use) {
   using Unaligned [[gnu::aligned(1), gnu::may_alias]] = const Index;
@@ -65,7 +65,7 @@ void resolve_places(const IndexRow& row, std::int64_t count, std::int64_t* __res
     const std::int64_t end = row.end_number;
     for_each_index<Index>(row, count, [=](Index index, std::int64_t i) { offsets[i] = place_of(index, size); });
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t place = offsets[i];  // -1 is below every first number
+      const std::int64_t place = offsets[i];  // also skips -1, which is below every first number
       offsets[i] = place >= first && place < end ? place * stride : kNowhere;
     }
     return;
@@ -85,16 +85,16 @@ void resolve_places(const IndexRow& row, std::int64_t count, std::int64_t* __res
   }
 }
 
-// The runs of a table lie anywhere, so the processor is told early which lines it will need, in the second-level cache:
-// a line of a later run with each line that is copied. All lines of a run at once would wait for each other.
+// The runs of a table can be anywhere, so lines that will be needed are prefetched into the L2 cache: one line of a
+// later run with each line that is copied. Prefetching all lines of a run at once would stall.
 constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kBytesAhead = 6144;
-constexpr std::int64_t kMostAhead = 16;      // runs
-constexpr std::int64_t kMostFetched = 4096;  // of a run; what follows is fetched by itself
+constexpr std::int64_t kMostAhead = 16;      // in runs
+constexpr std::int64_t kMostFetched = 4096;  // bytes of a run; the hardware prefetches the rest
 
 void copy_line(std::byte* to, const std::byte* from) { std::memcpy(to, from, static_cast<std::size_t>(kLine)); }
 
-// Copies a run, and fetches as much of the run at `later`.
+// Copies a run and prefetches the same amount of the run at `later`.
 void copy_and_fetch(std::byte* to, const std::byte* from, std::int64_t run, const std::byte* later) {
   const std::int64_t fetched = std::min(run, kMostFetched);
   std::int64_t at = 0;
@@ -102,13 +102,13 @@ void copy_and_fetch(std::byte* to, const std::byte* from, std::int64_t run, cons
     __builtin_prefetch(later + at, 0, 2);
     copy_line(to + at, from + at);
   }
-  __builtin_prefetch(later + std::min(run, fetched + kLine) - 1, 0, 2);  // a run need not begin with a line
+  __builtin_prefetch(later + std::min(run, fetched + kLine) - 1, 0, 2);  // a run need not start at a line
   if (at < run) {
     std::memcpy(to + at, from + at, static_cast<std::size_t>(run - at));
   }
 }
 
-// kRun: the bytes of a run; 0: any number of them. Short runs are so many at a time that fetching gains nothing.
+// kRun: the bytes of a run, or 0 for any number. Enough short runs are in flight that prefetching gains nothing.
 template <std::int64_t kRun>
 void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
   const std::int64_t run = kRun == 0 ? row.run : kRun;
@@ -125,7 +125,8 @@ void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t co
   }
 }
 
-// Runs that are written are fetched in the same way, but one line of several: what follows a line is fetched anyway.
+// Runs to be written are prefetched in the same way, but only one line in several: the hardware fetches the lines after
+// it.
 constexpr std::int64_t kWrittenAhead = 4096;  // bytes
 constexpr std::int64_t kWrittenStep = 256;
 

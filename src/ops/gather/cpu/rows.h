@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of items on the CPU: indices become offsets into the table first, some at a time, and then runs of bytes move.
-// So index types and sizes of elements need no kernels for each pair of them.
+// Rows of items on the CPU: some indices at a time become offsets into the table, and then runs of bytes move. This way
+// no kernels are needed for each pair of index type and element size.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 namespace anydml {
 
 inline constexpr std::int64_t kItemsAtOnce = 256;
-// The offset of an item that a scatter skips.
+// The offset that marks an item as skipped by a scatter.
 inline constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::min();
 
 // The coordinates of items in a row.
 struct IndexRow {
   const std::byte* first;
-  std::int64_t step;  // from an item to the next, in bytes
+  std::int64_t step;  // between items, in bytes
   std::int64_t coordinate_stride;
   std::uint32_t coordinates;
   const GatherCoordinate* table;
-  std::int64_t first_number = 0;  // of a scatter: the numbers of its places, by coordinates alone; it skips others
+  std::int64_t first_number = 0;  // scatter: the range of target numbers (of coordinates alone) to write
   std::int64_t end_number = 0;
 };
 // count: at most kItemsAtOnce.
@@ -42,14 +42,14 @@ struct RunRow {
 using MoveRuns = void (*)(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept;
 [[nodiscard]] MoveRuns find_move_runs(std::int64_t run, GatherKind kind);
 
-// Both at once, for runs of one element and items of one coordinate; any number of items. Null: the step has others.
+// Both steps at once, for runs of one element and items of one coordinate; any number of items. Null for other steps.
 using MoveElements = void (*)(const IndexRow& indices, const RunRow& row, std::int64_t count) noexcept;
 [[nodiscard]] MoveElements find_move_elements(const GatherStep& step);
 
-// Items of any kind, some at a time.
+// Moves items of any kind, some at a time.
 class ItemRows {
  public:
-  // whole_runs: runs are never moved in parts.
+  // whole_runs: runs are never split.
   ItemRows(const GatherStep& step, bool whole_runs)
       : elements_(find_move_elements(step)),
         resolve_(find_resolve(step.index_type, step.kind)),
@@ -78,10 +78,10 @@ class ItemRows {
   MoveRuns move_;
 };
 
-// Where the rows of a step are: the places of all its loops but the innermost, one after another.
+// Walks the rows of a step: the iterations of all its loops except the innermost.
 class RowWalk {
  public:
-  // begin, end: of one of the loops, the part that is walked; the others are walked whole.
+  // Walks only [begin, end) of one loop, and all of the others.
   RowWalk(const GatherStep& step, std::uint32_t cut_loop, std::int64_t begin, std::int64_t end)
       : step_(step), cut_(cut_loop), begin_(begin), end_(end) {
     if (cut_ + 1 < step.rank) {
@@ -89,7 +89,7 @@ class RowWalk {
       move(cut_, begin);
     }
   }
-  // The loops whole, from this row on.
+  // Walks all loops, starting from this row.
   RowWalk(const GatherStep& step, std::int64_t row) : step_(step), cut_(kMaxRank), begin_(0), end_(0) {
     for (std::uint32_t i = step.rank; i-- > 1;) {
       const std::int64_t size = step.loops[i - 1].size;
@@ -103,7 +103,7 @@ class RowWalk {
   [[nodiscard]] std::int64_t indices() const { return items_; }
   [[nodiscard]] std::int64_t slices() const { return slices_; }
 
-  // False: no row is left.
+  // Returns false if no row is left.
   bool next() {
     for (std::uint32_t i = step_.rank; i-- > 1;) {
       const std::uint32_t loop = i - 1;

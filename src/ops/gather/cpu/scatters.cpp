@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Scatters on the CPU. Of several items with the same target the last has to win, on any thread, so threads do not
-// share the items: each takes all of them in order and writes only its own part of the table. That part is a part of a
-// loop that leads to other places by itself, of each run, or of the numbers of the places.
+// Scatters on the CPU. Of several items with the same target the last must win regardless of the thread, so threads do
+// not split the items: each reads all of them in order and writes only its own part of the table. That part is a range
+// of a loop whose iterations never share a target, of each run, or of the target numbers.
 #include <algorithm>
 #include <cstdio>
 
@@ -11,19 +11,19 @@
 namespace anydml {
 namespace {
 
-// In bytes that are read and written.
+// In bytes read and written.
 constexpr std::int64_t kLeastOfPiece = 64 << 10;
 constexpr std::int64_t kPiecesOfThread = 4;
-constexpr std::int64_t kLeastOfRun = 512;  // bytes; a shorter part is not worth an index
+constexpr std::int64_t kLeastOfRun = 512;  // bytes; a shorter part is not worth reading an index
 constexpr std::int64_t kLeastOfRow = 64;   // items of the innermost loop
-constexpr std::int64_t kCostOfItem = 24;   // the time that an index takes, in bytes that are moved meanwhile
+constexpr std::int64_t kCostOfItem = 24;   // the cost of an index, in bytes moved in the same time
 
 struct ScatterCut {
-  std::uint32_t loop;       // the one that is cut
+  std::uint32_t loop;       // the loop that is split
   std::int64_t loop_parts;  // at least 1 each
   std::int64_t run_parts;
   std::int64_t place_parts;
-  std::int64_t places;  // by coordinates alone
+  std::int64_t places;  // from coordinates alone
 };
 
 ScatterCut cut(const GatherStep& step, std::int64_t threads) {
@@ -41,12 +41,12 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
       made.loop = i;
       most = fitting;
       if (fitting >= wanted) {
-        break;  // the outermost that is long enough
+        break;  // the outermost loop that is long enough
       }
     }
   }
   made.loop_parts = std::min(wanted, most);
-  // Each part reads all indices again, so there are at most as many parts as threads.
+  // Each part reads all indices again, so the number of parts is limited to the number of threads.
   wanted = parts(std::min(wanted, threads), made.loop_parts);
   made.run_parts = std::clamp<std::int64_t>(step.run / kLeastOfRun, 1, wanted);
   wanted = parts(wanted, made.run_parts);
@@ -95,7 +95,7 @@ class Scatter final : public cpu::Prepared {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "%u loop%s, runs of %lld bytes, %lld parts of places", step_.rank,
+    std::snprintf(text, capacity, "%u loop%s, runs of %lld bytes, %lld parts of targets", step_.rank,
                   step_.rank == 1 ? "" : "s", static_cast<long long>(step_.run),
                   static_cast<long long>(cut_.place_parts));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family's steps on a GPU. Of the items of a scatter that name one place the last wins: a first pass finds it with
-// atomic maxima, and the pass that writes skips the others.
+// The gather family's steps on a GPU. If several items of a scatter have the same target, the last wins: a first pass
+// finds it with atomic maxima, and the pass that writes skips the others.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -13,17 +13,17 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr i64 kMostIterations = i64{1} << 30;  // of a launch, so that they fit 32 bits
+constexpr i64 kMostIterations = i64{1} << 30;  // per launch, so that they fit 32 bits
 constexpr i64 kMostRun = i64{1} << 30;         // bytes
 constexpr u32 kMostWord = 16;
-constexpr i64 kManyPlaces = 8;  // for each item: clearing the places that items name is less work than clearing all
+constexpr i64 kManyPlaces = 8;  // per item; from here on clear only the places that items name
 
 struct PartLoop {
   i64 size;
   i64 strides[kChannels];
 };
 
-// A part of a step whose iterations fit a launch.
+// A part of a step whose iterations fit one launch.
 struct Part {
   i64 base[kChannels];
   std::vector<PartLoop> loops;
@@ -45,7 +45,7 @@ void add_parts(Part part, std::vector<Part>& parts) {
     add_parts(std::move(rest), parts);
     return;
   }
-  // By bytes, since words may have one.
+  // Counted in bytes, since a word may be a single byte.
   if (iterations > std::max<i64>(1, kMostIterations / part.run)) {
     const auto longest = std::ranges::max_element(part.loops, {}, &PartLoop::size);
     Part rest = part;
@@ -183,15 +183,15 @@ class SelectionRun final : public PreparedStep {
   }
 
  private:
-  // One item has no other to win over.
+  // A single item wins without a contest.
   [[nodiscard]] bool has_winners() const {
     return step_.kind == GatherKind::scatter && step_.iterations(step_.item_rank) > 1;
   }
 
   GatherStep step_;
-  Part items_{};  // of a scatter, without the loops over slices
+  Part items_{};  // scatter: the items, without the loops over slices
   std::vector<Part> parts_;
-  u64 steps_ = 0;        // strides and the run, all at once: a power of two that divides it divides each of them
+  u64 steps_ = 0;        // strides and the run ORed: a power of two that divides it divides each of them
   u64 index_steps_ = 0;  // the same for the indices
 };
 
@@ -207,7 +207,7 @@ class OneHotRun final : public PreparedStep {
       index_steps_ |= static_cast<u64>(step.loops[i].indices);
     }
     whole.loops.push_back({.size = step.depth, .strides = {1, 0, step.axis_stride, 0, 0}});
-    // Neighbours in memory go to neighbouring threads.
+    // Adjacent threads write adjacent memory.
     std::ranges::stable_sort(whole.loops, std::ranges::greater(), [](const PartLoop& loop) {
       return loop.strides[kSlices] < 0 ? -loop.strides[kSlices] : loop.strides[kSlices];
     });
@@ -295,7 +295,7 @@ class NonzeroRun final : public PreparedStep {
   [[nodiscard]] u32 tiles() const { return parts_of(static_cast<u64>(step_.count), kNonzeroTile); }
 
   NonzeroStep step_;
-  bool has_count_;  // an output without a reader has no address
+  bool has_count_;  // false if the output has no reader and therefore no address
   bool has_coordinates_;
 };
 
@@ -319,7 +319,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbou
   }
   const auto step = read<GatherStep>(flat);
   if (step.kind == GatherKind::scatter && step.iterations(step.item_rank) > kMostIterations) {
-    *why = "a scatter of more than 2^30 items";
+    *why = "the CUDA backend supports scatters of at most 2^30 items";
     return nullptr;
   }
   return std::make_unique<SelectionRun>(step);

@@ -10,12 +10,12 @@
 namespace anydml::cuda {
 
 inline constexpr u32 kGatherThreads = 256;
-inline constexpr u32 kGatherLoops = kMaxRank + 1;  // and one over the words of a run
+inline constexpr u32 kGatherLoops = kMaxRank + 1;  // the last one is over the words of a run
 
-// The offsets of a loop: bytes of the table, of the indices and of the slices, numbers of items and of places.
+// What a loop advances: bytes in the table, the indices and the slices, item numbers and target numbers.
 enum GatherChannel : u32 { kTable, kIndices, kSlices, kItem, kNumber, kChannels };
 
-// Loops, and where they begin.
+// Loops and their starting offsets.
 struct GatherNest {
   u32 count;  // iterations
   u32 rank;
@@ -28,7 +28,7 @@ struct GatherTask {
   std::byte* table;
   const std::byte* indices;
   std::byte* slices;
-  u32* winners;  // of a scatter: for each place the number of the item that is written there, and 1; null: any item
+  u32* winners;  // scatter: 1 + the number of the item that each target keeps; null: any item
   DataType index_type;
   u32 indices_aligned;
   u32 coordinates;
@@ -46,7 +46,7 @@ struct OneHotTask {
   u32 indices_aligned;
   u32 elements_aligned;
   i64 depth;
-  GatherNest nest;  // kTable: the place along the axis; kSlices: bytes of the output
+  GatherNest nest;  // kTable: the position along the axis; kSlices: bytes of the output
 };
 
 inline constexpr u32 kNonzeroEach = 8;
@@ -54,9 +54,9 @@ inline constexpr u32 kNonzeroTile = kGatherThreads * kNonzeroEach;
 
 struct NonzeroTask {
   const std::byte* input;
-  std::byte* total;        // where the count goes; null: nowhere
-  std::byte* coordinates;  // null: nowhere
-  u32* counts;             // of the tiles
+  std::byte* total;        // address of the count; null if not wanted
+  std::byte* coordinates;  // null if not wanted
+  u32* counts;             // one per tile
   u64 mask;
   u32 count;
   u32 tiles;
@@ -93,7 +93,7 @@ struct GatherOffsets {
   return offsets;
 }
 
-// The place that an index names; -1: it is out of range. kNearest: as a gather takes it.
+// The position that an index refers to, or -1 if it is out of range. kNearest: clamped, as for a gather.
 template <bool kNearest>
 [[nodiscard]] __device__ inline i64 load_place(const std::byte* from, DataType type, bool aligned, i64 size) {
   const auto place = [size]<class Index>(Index index) {
@@ -147,11 +147,11 @@ __global__ void __launch_bounds__(kGatherThreads) gather_words(const __grid_cons
   }
 }
 
-// Where an item of a scatter goes.
+// The target of a scatter's item.
 struct ScatterPlace {
   bool is_inside;
   i64 table;   // bytes
-  i64 number;  // of the place
+  i64 number;  // number of the target
 };
 [[nodiscard]] __device__ inline ScatterPlace place_item(const GatherTask& task, const GatherOffsets& offsets) {
   ScatterPlace found{true, offsets.at[kTable], offsets.at[kNumber]};
@@ -166,7 +166,7 @@ struct ScatterPlace {
   return found;
 }
 
-// Which item wins each place. kClears: writes 0 at the places that items name, before the other pass.
+// Finds which item each target keeps. kClears: writes 0 at the targets of all items, before the other pass.
 template <bool kClears>
 __global__ void __launch_bounds__(kGatherThreads) find_winners(const __grid_constant__ GatherTask task) {
   const u32 n = blockIdx.x * kGatherThreads + threadIdx.x;
@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(kGatherThreads) count_nonzero(const __grid_con
   }
 }
 
-// After it, counts[t] is the number of elements that are not zero up to the end of tile t. One block.
+// Afterwards counts[t] is the number of nonzero elements up to the end of tile t. Runs in a single block.
 inline constexpr u32 kSumThreads = 1024;
 inline __global__ void __launch_bounds__(kSumThreads) add_up_nonzero(const __grid_constant__ NonzeroTask task) {
   __shared__ u32 sums[kSumThreads];
@@ -289,7 +289,7 @@ inline __global__ void __launch_bounds__(kSumThreads) add_up_nonzero(const __gri
   }
 }
 
-// Each element writes a row: its own, or one of zeros behind the last.
+// Each element writes one row: its own if it is nonzero, otherwise one of the zero rows after the last.
 template <class T>
 __global__ void __launch_bounds__(kGatherThreads) write_nonzero(const __grid_constant__ NonzeroTask task) {
   constexpr u32 kWarps = kGatherThreads / 32;

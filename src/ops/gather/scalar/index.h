@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The meaning of one index that comes from data. It never leads outside its dimension, whatever it is. A negative index
-// of a signed type counts from the end of the dimension.
+// The meaning of one index that comes from data. Whatever its value, it never leads outside its dimension. A negative
+// index of a signed type counts from the end of the dimension.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// The place of an index in a dimension of `size` elements; -1: it is out of range.
+// The position of an index in a dimension of `size` elements, or -1 if it is out of range.
 template <class Index>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 place_of(Index index, i64 size) {
   if constexpr (std::is_signed_v<Index>) {
@@ -21,7 +21,7 @@ template <class Index>
   }
 }
 
-// The same for reads: an index that is out of range takes the nearest element. The dimension has an element.
+// The same for reads: an index out of range is clamped to the nearest element. The dimension is not empty.
 template <class Index>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 nearest_place(Index index, i64 size) {
   if constexpr (std::is_signed_v<Index>) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The kernels, once for each target and once for any machine: blocks.cpp includes this within a namespace of each. No
-// include guard, and plain loops, which the compiler vectorises where strides are constants.
+// The kernels, compiled once per target and once for any machine: blocks.cpp includes this file inside each namespace,
+// so there is no include guard. They are plain loops, which the compiler vectorizes where strides are constants.
 
-// A unit that is not an integer: pixels, short vectors.
+// A unit that is not an integer, such as a pixel or a short vector.
 template <std::size_t kBytes>
 struct UnitOf {
   std::byte bytes[kBytes];
 };
 
-// Units of a type, kStep of them apart at the source and contiguous at the destination. 1: as they lie; -1: backwards.
+// Gathers units that are kStep apart in the source and contiguous in the destination. 1: a plain copy; -1: reversed.
 template <class Unit, std::int64_t kStep>
 void gather_row(const std::byte* from, std::byte* to, std::int64_t count) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));
@@ -44,7 +44,7 @@ void move_row(const MoveBlock& block, const std::byte* from, std::byte* to) {
   }
 }
 
-// Of fewer columns than rows the rows become the columns: the inner loop should be the longer one.
+// Swaps rows and columns if there are few columns and more rows, because the inner loop should be the longer one.
 inline MoveBlock with_long_rows(MoveBlock block) {
   constexpr std::int64_t kFew = 8;
   if (block.columns < kFew && block.columns < block.rows) {
@@ -55,7 +55,8 @@ inline MoveBlock with_long_rows(MoveBlock block) {
   return block;
 }
 
-// Two rows whose units alternate at the destination: one pass writes its lines whole. False: they do not.
+// Moves two rows whose units alternate in the destination in one pass, which writes whole cache lines. Returns false if
+// they do not alternate.
 template <class Unit>
 bool move_pairs(const MoveBlock& block) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));
@@ -95,8 +96,8 @@ void move_units(const MoveBlock& given) noexcept {
   }
 }
 
-// In parts of a fixed size; the last part may overlap the previous one: calling memcpy costs more than copying few
-// bytes.
+// Copies in parts of a fixed size, where the last part may overlap the previous one. For a few bytes a call to memcpy
+// costs more.
 template <std::size_t kPart>
 void move_bytes(const std::byte* from, std::byte* to, std::size_t bytes) {
   for (std::size_t n = 0; n + kPart <= bytes; n += kPart) {
@@ -105,7 +106,7 @@ void move_bytes(const std::byte* from, std::byte* to, std::size_t bytes) {
   std::memcpy(to + bytes - kPart, from + bytes - kPart, kPart);
 }
 
-// Units of kPart bytes or more without a special kernel.
+// Moves units of kPart bytes or more that have no special kernel.
 template <std::size_t kPart>
 void move_odd_units(const MoveBlock& given) noexcept {
   const MoveBlock block = with_long_rows(given);
@@ -145,8 +146,8 @@ inline void fill_rows(const MoveBlock& block) noexcept {
 }
 
 #if ANYDML_MOVE_VECTORS
-// A square of as many units as a vector of 16 bytes has, in registers: zipping halves as often as the count has bits
-// transposes it.
+// Transposes a square that fits into 16-byte vectors in registers, by repeatedly zipping halves: log2 of its side
+// times.
 template <class Unit>
 inline constexpr std::int64_t kSquare = 16 / sizeof(Unit);
 
@@ -197,8 +198,8 @@ void transpose_part(const MoveBlock& block, std::int64_t row, std::int64_t rows,
   }
 }
 
-// Squares of a cache line on both sides: lines of the destination are written whole, and lines of the source are copied
-// to where they do not evict each other from the nearest cache, as lines do that are a power of two apart.
+// Transposes squares of one cache line on both sides. Destination lines are written whole, and source lines are first
+// copied to a buffer, since lines that are a power of two apart would evict each other from the L1 cache.
 template <class Unit>
 void move_transposed(const MoveBlock& block) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));
@@ -218,7 +219,7 @@ void move_transposed(const MoveBlock& block) noexcept {
       const std::byte* from = block.from + column * block.from_column + row * kBytes;
       for (std::int64_t i = 0; i < kUnits; ++i, from += block.from_column) {
         std::memcpy(lines + i * kLine, from, kLine);
-        // The next square's; a hint, so that the address may lie beyond the tensor.
+        // Prefetches the next square; this is only a hint, so the address may be beyond the tensor.
         __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + std::size_t{kLine}));
       }
       std::byte* const to = block.to + row * block.to_row + column * kBytes;

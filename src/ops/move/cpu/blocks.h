@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that move a block of units, which are runs of bytes, by target.
+// Per-target kernels that move a block of units; a unit is a run of bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// columns x rows units of as many bytes as `unit` says. Strides are in bytes.
+// columns x rows units of `unit` bytes each. Strides are in bytes.
 struct MoveBlock {
   const std::byte* from;
   std::byte* to;
@@ -24,17 +24,17 @@ struct MoveBlock {
 using MoveKernel = void (*)(const MoveBlock& block) noexcept;
 
 enum class MoveShape : std::uint8_t {
-  rows,        // a unit is a row of many bytes: column and unit are one
-  filled,      // the same of a constant: `from` is kPatternBytes of it over and over, and the unit is a row
-  strided,     // any strides; rows that are contiguous or repeated are served well
+  rows,        // a unit is a row of many bytes; column and unit coincide
+  filled,      // rows of a constant; `from` is kPatternBytes of it, repeated
+  strided,     // any strides; contiguous and repeated rows are fast
   transposed,  // the source is contiguous along the rows, the destination along the columns
 };
 [[nodiscard]] const char* shape_name(MoveShape shape);
 
 inline constexpr std::size_t kPatternBytes = 64;
-// A run of so many bytes or more is a row.
+// A run of at least this many bytes is a row.
 inline constexpr std::int64_t kLeastRow = 64;
-// The units that can be transposed.
+// Whether there is a kernel that transposes units of this size.
 [[nodiscard]] constexpr bool can_transpose(std::int64_t unit) {
   return unit == 1 || unit == 2 || unit == 4 || unit == 8;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies on the CPU. Each is cut into tiles of its two innermost loops, and a piece is tiles that follow one another,
-// of one copy or of many.
+// Copies on the CPU. Each copy is split into tiles of its two innermost loops, and a piece is a sequence of tiles from
+// one copy or from many.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -17,24 +17,24 @@
 namespace anydml {
 namespace {
 
-// In bytes that are read and written. As in element-wise steps, the first pieces are large parts of the remaining work,
-// because a copy that continues is faster than one that starts again; the last ones are small, so that threads finish
-// together.
-constexpr std::int64_t kTileBytes = 64 << 10;  // of one side
+// Sizes in bytes read and written. As in element-wise steps, the first pieces are large fractions of the remaining
+// work, because continuing a copy is faster than starting another one; the last pieces are small, so that threads
+// finish together.
+constexpr std::int64_t kTileBytes = 64 << 10;  // on one side
 constexpr std::int64_t kLeastOfPiece = 128 << 10;
 constexpr std::int64_t kMostOfPiece = 16 << 20;     // callers share the threads piece by piece
-constexpr std::int64_t kPartsOfRest = 2;            // for each thread
-constexpr std::int64_t kPartsOfAll = 64;            // likewise, and no smaller
-constexpr std::int64_t kMostInterleaved = 4 << 10;  // bytes of a row; longer ones share few lines
-constexpr std::size_t kMostByRows = 16;             // copies that go row by row
-constexpr std::int64_t kLeastSquare = 16;           // bytes of a side that is worth transposing
-// The time that other things take, in bytes that are moved meanwhile.
+constexpr std::int64_t kPartsOfRest = 2;            // per thread
+constexpr std::int64_t kPartsOfAll = 64;            // per thread; the minimum
+constexpr std::int64_t kMostInterleaved = 4 << 10;  // bytes of a row; longer rows share few cache lines
+constexpr std::size_t kMostByRows = 16;             // maximum number of copies that run row by row
+constexpr std::int64_t kLeastSquare = 16;           // minimum bytes of a side for transposing
+// Overheads, in bytes moved in the same time.
 constexpr std::int64_t kCostOfTile = 256;
 constexpr std::int64_t kCostOfUnit = 16;
 
 std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
-// A copy with its two innermost loops apart. Where runs are long, the innermost "loop" is the run, byte by byte.
+// A copy with its two innermost loops separated. Where runs are long, the innermost "loop" is over the bytes of a run.
 struct ReadyCopy {
   MoveKernel kernel;
   MoveShape shape;
@@ -54,7 +54,7 @@ struct ReadyCopy {
   const MoveLoop* outer;
 
   [[nodiscard]] bool has_rows() const { return shape == MoveShape::rows || shape == MoveShape::filled; }
-  // The bytes that one iteration of the loop outside the runs moves.
+  // The bytes moved by one iteration of the loop around the runs.
   [[nodiscard]] std::int64_t width() const { return has_rows() ? column.size : unit; }
 };
 
@@ -91,8 +91,8 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
   return ready;
 }
 
-// A loop in which the destination goes on where the innermost one ends becomes the next one outside it, if there is
-// one: lines that are written whole and in order need not be read first, which is worth more than a source in order.
+// If the destination continues in some loop where the innermost one ends, makes that loop the next outer one: cache
+// lines written whole and in order need not be read first, which is worth more than reading the source in order.
 void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
   if (loops.size() < 3 || copy.run >= kLeastRow || copy.from == kFromConstant || loops.back().to != copy.run) {
     return;
@@ -106,12 +106,12 @@ void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
   }
 }
 
-// Copies whose same tiles run one after another: parts of a JOIN or a SPLIT that interleave with each other in memory,
-// so that a cache line that they share is fetched once.
+// Copies whose corresponding tiles run one after another: parts of a JOIN or a SPLIT that interleave in memory, so a
+// cache line that they share is fetched only once.
 struct Band {
   std::size_t first;
   std::size_t count;
-  bool by_rows;  // row by row of all copies, so that lines of the destination are written whole and in order
+  bool by_rows;  // one row of every copy at a time, so that destination lines are written whole and in order
   std::int64_t tiles;
   std::int64_t tile_cost;
 };
@@ -120,13 +120,13 @@ bool shares_memory(const ReadyCopy& a, const ReadyCopy& b) {
   return a.to == b.to || (a.from == b.from && a.from != kFromConstant);
 }
 
-// The sizes of loops that begin at `a` and at `b`.
+// Whether the loops of `a` and `b` have the same sizes.
 bool same_sizes(std::span<const MoveLoop> a, std::span<const MoveLoop> b) {
   return std::ranges::equal(a, b, [](const MoveLoop& one, const MoveLoop& other) { return one.size == other.size; });
 }
 
-// Units beside rows, such as the edges that a padding adds to each of them: the loop over the units becomes that over
-// the rows, so that both go together.
+// Handles units next to rows, such as the edges that a padding adds to each row: the loop over the units becomes the
+// loop over the rows, so that both run together.
 void stand_beside(const ReadyCopy& rows, ReadyCopy& units) {
   if (!rows.has_rows() || units.shape != MoveShape::strided || !shares_memory(rows, units) || units.column.size == 1) {
     return;
@@ -150,8 +150,8 @@ bool interleaves(const ReadyCopy& a, const ReadyCopy& b) {
          (has_rows || a.column.size == b.column.size) && same_sizes({a.outer, a.outer_rank}, {b.outer, b.outer_rank});
 }
 
-// A pattern begins anew with each tile, so that a tile is whole patterns. Tiles across the source are narrow and high,
-// so that much is read of each of its pages at a time.
+// A pattern restarts with each tile, so tiles consist of whole patterns. Tiles that transpose are narrow and high, so
+// that much of each source page is read at a time.
 Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
   constexpr std::int64_t kNarrow = 64;
   std::int64_t width = 0;
@@ -189,7 +189,7 @@ Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
   return band;
 }
 
-// How far from its operands tile n of a copy begins.
+// The offsets of tile n of a copy from its operands.
 struct Offsets {
   std::int64_t from;
   std::int64_t to;
@@ -208,7 +208,7 @@ Offsets offsets_of(const ReadyCopy& copy, std::int64_t tile) {
   return offsets;
 }
 
-// From the first byte to the last, which memcpy does not promise.
+// Copies bytes in ascending order, which memcpy does not guarantee.
 void move_upwards(std::byte* to, const std::byte* from, std::size_t bytes) {
   constexpr std::size_t kLine = 64;
   constexpr std::size_t kPart = 16;
@@ -230,7 +230,7 @@ void move_upwards(std::byte* to, const std::byte* from, std::size_t bytes) {
   }
 }
 
-// A tile of a band whose copies have whole rows or a unit beside each of them.
+// Runs a tile of a band whose copies have whole rows, or a unit next to each row.
 void run_rows(std::span<const ReadyCopy> copies, std::int64_t tile, std::byte* const* operands) {
   struct Part {
     const std::byte* from;
@@ -250,7 +250,7 @@ void run_rows(std::span<const ReadyCopy> copies, std::int64_t tile, std::byte* c
                 .to_row = copy.row.to,
                 .bytes = static_cast<std::size_t>(copy.width())};
   }
-  // A row of the destination is written upwards: after a step back, lines would be read before they are written.
+  // Write each destination row in ascending order: after a step back, lines would be read before they are written.
   small_sort(parts, copies.size(), [](const Part& a, const Part& b) { return a.to < b.to; });
   const ReadyCopy& one = copies.front();
   const std::int64_t rows = std::min(one.tile_rows, one.row.size - tile % one.row_tiles * one.tile_rows);
@@ -263,8 +263,8 @@ void run_rows(std::span<const ReadyCopy> copies, std::int64_t tile, std::byte* c
   }
 }
 
-// Calls the kernel for tiles [begin, end). Tiles that follow one another along a row, or as whole rows, form one block;
-// narrow tiles go singly.
+// Calls the kernel for tiles [begin, end). Consecutive tiles along a row, or whole rows of tiles, form one block;
+// narrow tiles run one at a time.
 void run_tiles(const ReadyCopy& copy, std::int64_t begin, std::int64_t end, const std::byte* from, std::byte* to) {
   std::int64_t column = 0;
   std::int64_t row = 0;
@@ -307,7 +307,7 @@ void run_tiles(const ReadyCopy& copy, std::int64_t begin, std::int64_t end, cons
       continue;
     }
     row = 0;
-    for (std::uint32_t i = copy.outer_rank; i-- > 0;) {  // one further, as an odometer
+    for (std::uint32_t i = copy.outer_rank; i-- > 0;) {  // advance the indices like an odometer
       const MoveLoop& loop = copy.outer[i];
       const bool carries = ++indices[i] == loop.size;
       indices[i] = carries ? 0 : indices[i];
@@ -320,7 +320,7 @@ void run_tiles(const ReadyCopy& copy, std::int64_t begin, std::int64_t end, cons
   }
 }
 
-// Where a piece begins: a tile of a band.
+// The start of a piece: a tile of a band.
 struct Begin {
   std::size_t band;
   std::int64_t tile;
@@ -330,7 +330,7 @@ struct ReadyTable {
   std::vector<MoveLoop> loops;
   std::vector<ReadyCopy> copies;
   std::vector<Band> bands;
-  std::vector<Begin> begins;  // of the pieces, and the end of the last
+  std::vector<Begin> begins;  // the start of each piece, and the end of the last
 };
 
 void make_bands(ReadyTable& table) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A unit of work is a part of one line, or of some lines beside each other where an output is contiguous across lines.
+// Reversals on the CPU. A unit of work is a part of one line, or of several adjacent lines if the output is contiguous
+// across lines.
 #include "ops/move/cpu/reversal.h"
 
 #include <algorithm>
@@ -14,15 +15,15 @@ namespace {
 constexpr std::int64_t kUnitBytes = 64 << 10;
 constexpr std::int64_t kLeastOfPiece = 128 << 10;
 constexpr std::int64_t kMostOfPiece = 4 << 20;
-constexpr std::int64_t kMostLines = 64;      // beside each other
-constexpr std::int64_t kCostOfLine = 64;     // in bytes that are moved meanwhile
-constexpr std::int64_t kPartsOfThread = 16;  // pieces of a thread
+constexpr std::int64_t kMostLines = 64;      // adjacent lines
+constexpr std::int64_t kCostOfLine = 64;     // in bytes moved in the same time
+constexpr std::int64_t kPartsOfThread = 16;  // pieces per thread
 
 std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
 struct Cut {
-  std::int64_t lines;      // of a unit, along the innermost loop
-  std::int64_t positions;  // of a unit, along the axis
+  std::int64_t lines;      // per unit, along the innermost loop
+  std::int64_t positions;  // per unit, along the axis
   std::int64_t line_tiles;
   std::int64_t axis_tiles;
   std::int64_t units;
@@ -48,7 +49,7 @@ Cut make_cut(const ReversalStep& step, unsigned threads) {
   return cut;
 }
 
-// Beside each other, each with its own length: the runs at one position of every line, then those at the next.
+// Moves adjacent lines with different lengths together: the runs at one position of every line, then those at the next.
 template <std::size_t kRun>
 void move_across(const ReversalStep& step, const std::int64_t* lengths, std::int64_t lines, std::int64_t first,
                  std::int64_t end, const std::byte* from, std::byte* to) noexcept {
@@ -100,7 +101,7 @@ class Reversal final : public cpu::Prepared {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "reversal, %s", cut_.lines > 1 ? "lines beside each other" : "line by line");
+    std::snprintf(text, capacity, "reversal, %s", cut_.lines > 1 ? "adjacent lines" : "line by line");
   }
 
  private:
@@ -134,7 +135,7 @@ class Reversal final : public cpu::Prepared {
     across_(step_, lengths, lines, first, end, from, to);
   }
 
-  // No more than there is.
+  // The length of a line, clamped to the size of the axis.
   [[nodiscard]] std::int64_t length_at(const std::byte* at) const noexcept {
     std::uint64_t length = 0;
     if (step_.length_bytes == sizeof(length)) {
@@ -155,7 +156,7 @@ class Reversal final : public cpu::Prepared {
     move_runs(end - reversed, from + reversed * step_.axis.from, step_.axis.from, to + reversed * step_.axis.to);
   }
 
-  // count runs to positions that follow one another.
+  // Moves count runs to consecutive positions.
   void move_runs(std::int64_t count, const std::byte* from, std::int64_t from_step, std::byte* to) const noexcept {
     if (count <= 0) {
       return;
@@ -187,7 +188,7 @@ class Reversal final : public cpu::Prepared {
   ReversalStep step_;
   Cut cut_;
   MoveKernel rows_;
-  MoveKernel runs_;  // null: runs are rows
+  MoveKernel runs_;  // null if runs are rows
   MoveAcross across_;
 };
 

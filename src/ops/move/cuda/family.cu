@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies on a GPU. Copies whose words and loops are of one kind go with one launch, however small they are.
+// Copies on a GPU. Copies with the same word size and number of loops share a launch, however small they are.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -14,16 +14,16 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr u64 kMostBytes = u64{1} << 30;   // of a copy, so that indices of bytes fit 32 bits
-constexpr u64 kMostBlocks = u64{1} << 30;  // of a launch
+constexpr u64 kMostBytes = u64{1} << 30;   // per copy, so that byte indices fit 32 bits
+constexpr u64 kMostBlocks = u64{1} << 30;  // per launch
 constexpr u32 kMostWord = 16;
-constexpr i64 kLeastTransposed = 1 << 14;  // elements; below that a launch of its own is not worth it
+constexpr i64 kLeastTransposed = 1 << 14;  // in elements; fewer are not worth a separate launch
 
 // A copy whose indices and strides fit into 32 bits.
 struct CopyPart {
   MoveCopy copy;
   std::vector<MoveLoop> loops;
-  u64 steps = 0;  // strides and the run, all at once: a power of two that divides it divides each of them
+  u64 steps = 0;  // strides and the run ORed: a power of two that divides it divides each of them
   bool transposed = false;
 };
 
@@ -55,7 +55,7 @@ void add_part(const MoveCopy& copy, std::vector<MoveLoop> loops, std::vector<Cop
       }
       return;
     }
-    bytes *= static_cast<u64>(loop.size);  // at most that of a tensor
+    bytes *= static_cast<u64>(loop.size);  // at most the size of a tensor
   }
   if (bytes > kMostBytes) {
     const auto longest = std::ranges::max_element(loops, {}, &MoveLoop::size);
@@ -164,7 +164,7 @@ class MoveRun final : public PreparedStep {
   }
 
  private:
-  // The kernels' most loops: those of the step and one over the words of a run.
+  // The loop counts that kernels support: at most those of a step and one over the words of a run.
   static constexpr u32 kRanks[] = {1, 2, 4, kMaxMoveRank + 1};
 
   [[nodiscard]] static const std::byte* source_of(const CopyPart& part, std::byte* const* bases) {
@@ -174,7 +174,7 @@ class MoveRun final : public PreparedStep {
     return bases[part.copy.to] + part.copy.to_offset;
   }
 
-  // The longest word that these addresses allow.
+  // The longest word that the addresses and strides allow.
   [[nodiscard]] static u32 word_of(const CopyPart& part, std::byte* const* bases) {
     const u64 all = part.steps | reinterpret_cast<std::uintptr_t>(source_of(part, bases)) |
                     reinterpret_cast<std::uintptr_t>(destination_of(part, bases)) | kMostWord;
@@ -185,7 +185,7 @@ class MoveRun final : public PreparedStep {
     return part.transposed && part.copy.run == word;
   }
 
-  // Whether a row of the last loop is long enough for a group of lanes, and no longer.
+  // Whether a row of the last loop is long enough for a group of lanes, but not too long.
   [[nodiscard]] static bool goes_by_rows(const CopyPart& part, u32 word) {
     const i64 words = part.copy.run > word ? part.copy.run / word : part.loops.empty() ? 1 : part.loops.back().size;
     return count_loops(part, word) >= 2 && words >= i64{kLeastOfRow} && words <= i64{kMostOfRow};
@@ -199,7 +199,7 @@ class MoveRun final : public PreparedStep {
   template <bool kByRows>
   void launch_all(u32 word, const bool (&present)[std::size(kRanks)][kMostWord + 1], std::byte* const* bases,
                   cudaStream_t stream) const noexcept {
-    if constexpr (!kByRows) {  // rows have two loops at least
+    if constexpr (!kByRows) {  // rows have at least two loops
       if (present[0][word]) {
         launch_words<0, kByRows>(word, bases, stream);
       }
@@ -224,7 +224,7 @@ class MoveRun final : public PreparedStep {
     }
   }
 
-  // The copies whose words and loops are of this kind.
+  // Launches the copies with this word size and class of loops.
   template <u32 kClass, bool kByRows>
   void launch_words(u32 word, std::byte* const* bases, cudaStream_t stream) const noexcept {
     constexpr u32 kRank = kRanks[kClass];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of copies. Bytes go as words of 1 to 16 bytes, whichever the addresses and strides allow; indices and
+// The copy kernels. Bytes move as the largest words of 1 to 16 bytes that the addresses and strides allow; indices and
 // strides have 32 bits.
 #pragma once
 
@@ -10,27 +10,27 @@ namespace anydml::cuda {
 
 inline constexpr u32 kMoveThreads = 256;
 
-// The unit of a thread's work: words whose loads do not wait for each other.
+// The words that one thread moves; their loads do not wait for each other.
 template <class Word>
 inline constexpr u32 kMoveEach = sizeof(Word) >= 8 ? 4 : 8;
 
 // A copy in words.
 template <u32 kRank>
 struct MoveEntry {
-  const std::byte* from;  // null: the constant
+  const std::byte* from;  // null for the constant
   std::byte* to;
   u64 constant;
   u32 first_block;
   u32 count;  // words
   u16 rank;
-  u16 has_run;               // 1: the last loop is over the words of a run; 0: a run is a word
-  u32 lanes;                 // of a row, a power of two; by rows alone
-  FastDivisor sizes[kRank];  // of the loops, outermost first
+  u16 has_run;               // 1: the last loop is over the words of a run; 0: a run is one word
+  u32 lanes;                 // per row, a power of two; only used by move_rows
+  FastDivisor sizes[kRank];  // loop sizes, outermost first
   i32 from_strides[kRank];   // in bytes
   i32 to_strides[kRank];
 };
 
-// As many copies as go with one launch. A launch of few copies takes little of the parameters.
+// The copies of one launch. A launch with few copies uses the smaller parameter size.
 template <u32 kRank, u32 kBytes>
 struct MoveEntries {
   static constexpr u32 kMost = (kBytes - 8) / sizeof(MoveEntry<kRank>);
@@ -40,13 +40,12 @@ struct MoveEntries {
 inline constexpr u32 kShortParameter = 4000;
 inline constexpr u32 kLongParameter = 32'000;
 
-// Copies go by the rows of their last loop: a group of lanes locates a row once and then moves its words, where
-// move_words would divide for each word. Long rows are left to move_words, which has all words of a thread in flight at
-// once.
+// Copying by the rows of the last loop: a group of lanes locates a row once and then moves its words, while move_words
+// divides for each word. Long rows are left to move_words, which keeps all words of a thread in flight at once.
 inline constexpr u32 kLeastOfRow = 16;  // words
 inline constexpr u32 kMostOfRow = 512;
-inline constexpr u32 kRowsOfGroup = 4;  // that a group moves one after another
-inline constexpr u32 kWordsOfLane = 4;  // whose loads do not wait for each other
+inline constexpr u32 kRowsOfGroup = 4;  // moved one after another
+inline constexpr u32 kWordsOfLane = 4;  // loads that do not wait for each other
 [[nodiscard]] inline u32 lanes_of_row(u32 words) { return words > 64 ? 32 : words > 32 ? 16 : 8; }
 
 // One copy whose source is contiguous along the rows and whose destination is contiguous along the columns.
@@ -59,7 +58,7 @@ struct TransposedCopy {
   i64 to_row;
   FastDivisor column_tiles;
   FastDivisor row_tiles;
-  u32 rank;  // of the other loops
+  u32 rank;  // number of other loops
   FastDivisor sizes[kMaxMoveRank];
   i32 from_strides[kMaxMoveRank];
   i32 to_strides[kMaxMoveRank];
@@ -69,7 +68,7 @@ inline constexpr u32 kMoveTile = sizeof(Word) >= 4 ? 32 : 64;
 
 #if defined(__CUDACC__)
 
-// A word of the constant, so many words behind the beginning of a run: an element may be several words.
+// The constant's word at `behind` words from the start of a run: an element may be several words.
 template <class Word>
 [[nodiscard]] __device__ inline Word constant_word(u64 constant, u32 behind) {
   if constexpr (sizeof(Word) == 16) {
@@ -81,7 +80,7 @@ template <class Word>
   }
 }
 
-// Word n of a copy: how far it lies from the first one, on either side.
+// The offsets of word n of a copy from the first one, on both sides.
 struct MoveOffsets {
   i64 from;
   i64 to;
@@ -137,7 +136,7 @@ __global__ void __launch_bounds__(kMoveThreads) move_words(const __grid_constant
   }
 }
 
-// The rows are the iterations of all loops but the last. count: rows.
+// Each row is one iteration of all loops but the last. count: the number of rows.
 template <class Word, u32 kRank, u32 kBytes>
 __global__ void __launch_bounds__(kMoveThreads) move_rows(const __grid_constant__ MoveEntries<kRank, kBytes> table) {
   u32 low = 0;
@@ -178,11 +177,11 @@ __global__ void __launch_bounds__(kMoveThreads) move_rows(const __grid_constant_
   }
 }
 
-// A tile goes through shared memory, so that both sides are accessed along their contiguous dimension.
+// Each tile passes through shared memory, so that both sides are accessed along their contiguous dimension.
 template <class Word>
 __global__ void __launch_bounds__(kMoveThreads) move_transposed(const __grid_constant__ TransposedCopy copy) {
   constexpr u32 kTile = kMoveTile<Word>;
-  constexpr u32 kHigh = kMoveThreads / kTile;  // lines of a tile at a time
+  constexpr u32 kHigh = kMoveThreads / kTile;  // lines of a tile processed at a time
   __shared__ Word tile[kTile][kTile + 1];
   const Quotient by_columns = divide(blockIdx.x, copy.column_tiles);
   const Quotient by_rows = divide(by_columns.quotient, copy.row_tiles);

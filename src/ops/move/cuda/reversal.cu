@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reversals on a GPU: a thread has a word of the output, and reads the length of its line to find where it comes from.
+// Reversals on a GPU: each thread writes one word of the output, and reads the length of its line to find the source.
 #include "ops/move/cuda/reversal.h"
 
 #include <algorithm>
@@ -15,9 +15,10 @@ namespace {
 constexpr u32 kThreads = 256;
 constexpr u64 kMostBlocks = 1 << 20;
 constexpr u32 kMostWord = 16;
-constexpr u32 kMostLoops = kMaxRank + 1;  // those of a step, its axis, and one over the words of a run
+constexpr u32 kMostLoops = kMaxRank + 1;  // the step's loops, its axis, and one over the words of a run
 
-// Loops over the words of the output, outermost first. One of them is the axis: its stride at the source is apart.
+// Loops over the words of the output, outermost first. One of them is the axis, whose source stride is stored
+// separately.
 struct ReversedWords {
   const std::byte* from;
   const std::byte* lengths;
@@ -26,7 +27,7 @@ struct ReversedWords {
   u64 axis_size;
   i64 axis_from;
   u32 rank;
-  u32 axis;  // which of the loops
+  u32 axis;  // index of the axis among the loops
   u32 length_bytes;
   FastDivisor divisors[kMostLoops];
   u64 sizes[kMostLoops];
@@ -35,7 +36,7 @@ struct ReversedWords {
   i64 length_strides[kMostLoops];
 };
 
-// Narrow: the count fits 32 bits.
+// kNarrow: the count fits 32 bits.
 template <class Word, bool kNarrow>
 __global__ void __launch_bounds__(kThreads) reverse_words(const __grid_constant__ ReversedWords words) {
   for (u64 n = u64{blockIdx.x} * kThreads + threadIdx.x; n < words.count; n += u64{gridDim.x} * kThreads) {
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(kThreads) reverse_words(const __grid_constant_
       length_at += static_cast<i64>(index) * words.length_strides[loop];
     }
     const std::byte* const number = words.lengths + length_at;
-    // At any alignment: a length is read once for every word, from the caches.
+    // Read byte by byte because any alignment is allowed; the lengths come from the caches.
     u64 length = 0;
     for (u32 i = 0; i < words.length_bytes; ++i) {
       length |= static_cast<u64>(number[i]) << (8 * i);
@@ -100,7 +101,7 @@ class Reversal final : public PreparedStep {
       words.length_strides[words.rank++] = lengths;
       words.count *= static_cast<u64>(size);
     };
-    // By the strides of the output, so that threads beside each other write beside each other.
+    // Order the loops by output strides, so that adjacent threads write adjacent memory.
     u32 next = 0;
     const auto add_loops = [&](auto until) {
       for (; next < step_.rank && until(step_.loops[next]); ++next) {
@@ -150,7 +151,7 @@ class Reversal final : public PreparedStep {
 
  private:
   ReversalStep step_;
-  u64 steps_;  // strides and the run, all at once: a power of two that divides it divides each of them
+  u64 steps_;  // strides and the run ORed: a power of two that divides it divides each of them
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows across, several at a time; a part of kernels-inl.h.
+// Rows across memory, several at a time; a part of kernels-inl.h.
 
 ANYDML_FLATTEN void take_greater(const Elements* x, std::int64_t width, f32* greatest) {
   ANYDML_INDEPENDENT
@@ -29,8 +29,8 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* powers, co
   }
 }
 
-// The exponentials of some lines, to `made`, which may be where the lines are packed. Their number is a multiple of
-// kPowersTogether, or they are the last.
+// Writes the exponentials of some lines to `made`, which may be where the lines are packed. The number of lines is a
+// multiple of kPowersTogether, unless they are the last ones.
 template <class T>
 void powers_of_lines(Lines<T>& lines, std::int64_t count, const f32* greatest, f32* made) {
   alignas(64) f32 gathered[kMostColumns];
@@ -49,8 +49,8 @@ inline std::int64_t lines_at_once(std::int64_t width) {
   return kNormaliseStage / width / kPowersTogether * kPowersTogether;
 }
 
-// The totals of a tile. The exponentials stay where packed lines were if `replaces` says so, and go to the output too
-// if `kept` does.
+// The totals of a tile. `replaces`: the exponentials replace the packed lines; `kept`: they are also written to the
+// output.
 template <class T>
 void sum_tile(Lines<T> lines, const f32* greatest, bool replaces, bool kept, f32* stage, f32* totals) {
   alignas(64) f32 sums[kReduceLanes * kMostLaneColumns];

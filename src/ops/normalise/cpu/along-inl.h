@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows along their elements; a part of kernels-inl.h.
+// Rows along memory; a part of kernels-inl.h.
 
-// Rows of a stage at most, as many as a stage holds.
+// Normalizes rows that are not longer than a stage, as many as fit into one.
 template <class T, NormaliseFunction kFunction>
 void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row, std::int64_t count_of_rows,
                 f32* scratch) {
@@ -47,7 +47,7 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
     greatest = greatest_of(rows.load(row, first, count, held + step * first), count, greatest);
   }
-  const bool loads = rows.reads() || !has_room;  // otherwise the row is in scratch memory now
+  const bool loads = rows.reads() || !has_room;  // otherwise the row is now in scratch memory
   BlockTree<f32> tree;
   for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
@@ -98,7 +98,7 @@ ANYDML_FLATTEN bool has_nan(const Elements* x, std::int64_t count) {
 template <class T>
 void hardmax_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& row, f32* buffer) {
   f32 greatest = kLeastElement;
-  std::int64_t block = 0;  // that has the first of the greatest
+  std::int64_t block = 0;  // the block with the first maximum
   for (std::int64_t first = 0; first < loops.count; first += kNormaliseStage) {
     const std::int64_t count = std::min(kNormaliseStage, loops.count - first);
     const Elements* const x = rows.load(row, first, count, buffer);

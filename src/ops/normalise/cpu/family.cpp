@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows normalised on the CPU. Where rows lie along memory, or anyhow, each is taken by itself; where their elements lie
-// beside those of other rows, some rows together. Rows are what threads share: one row is one thread's.
+// Normalizes rows on the CPU. Rows along memory, or with any other layout, are processed one by one; rows whose
+// elements are adjacent to those of other rows are processed several at a time. A row is never split between threads.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements: some ten microseconds
+constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMostOfPiece = 256 << 10;
-constexpr std::int64_t kTileElements = 128 << 10;  // of a unit across, in the second-level cache
-constexpr std::int64_t kMostRoom = 256 << 10;      // elements of a unit in scratch memory
-constexpr std::int64_t kFewColumns = 8;            // which are better gathered
-constexpr std::int64_t kManyRows = 32;             // short ones are better taken across
+constexpr std::int64_t kTileElements = 128 << 10;  // maximum elements of a unit across, fitting the L2 cache
+constexpr std::int64_t kMostRoom = 256 << 10;      // maximum elements of a unit in scratch memory
+constexpr std::int64_t kFewColumns = 8;            // fewer columns are better gathered
+constexpr std::int64_t kManyRows = 32;             // from this many on, short rows are processed across
 
-// Across: columns lie beside each other, or rows are so short that vectors along them would be mostly empty.
+// Across: columns are adjacent in memory, or rows are so short that vectors along them would be mostly empty.
 bool goes_across(const AxisLoops& loops, DataType type) {
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
   const auto element = static_cast<std::int64_t>(element_size(type));
@@ -35,7 +35,7 @@ std::int64_t width_of(const AxisLoops& loops, std::int64_t threads) {
   const std::int64_t most = loops.count > kReduceBlock                           ? kMostTreeColumns
                             : loops.has_lanes != 0 && loops.count > kFewElements ? kMostLaneColumns
                                                                                  : kMostColumns;
-  // A tile that scratch memory has no room for is read in longer pieces.
+  // A tile that does not fit into scratch memory is wider, so that it is read in longer runs.
   const std::int64_t fitting =
       loops.count * kLeastColumns > kMostRoom ? most : kTileElements / std::max<std::int64_t>(1, loops.count);
   std::int64_t width = std::clamp(fitting / kLeastColumns * kLeastColumns, kLeastColumns, most);
@@ -101,7 +101,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t least) {
   NormaliseCut made{};
-  const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // of no rows: 1
+  const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // 1 without rows
   made.across = goes_across(loops, type);
   made.width = made.across ? width_of(loops, threads) : 1;
   made.tiles = parts(columns, made.width);

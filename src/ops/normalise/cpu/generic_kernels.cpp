@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels for an unknown machine.
+// Portable kernels for machines without a vector target.
 #include <algorithm>
 #include <cstring>
 

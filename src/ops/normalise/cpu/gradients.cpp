@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sums of a batch's gradient on the CPU. Rows are what threads share: one row is one thread's.
+// The sums of a batch's gradient on the CPU. A row is never split between threads.
 #include "ops/normalise/cpu/gradients.h"
 
 #include <algorithm>

@@ -9,17 +9,17 @@ namespace anydml {
 struct GradientTensors {
   const std::byte* input;
   const std::byte* gradient;
-  std::byte* mean;  // read or written, as the step says
+  std::byte* mean;  // input or output, depending on the step
   std::byte* gradients;
   std::byte* products;
 };
 
-// The rows [first, end). of_gradient: step.loops with the gradient as the input. scratch: three stages with padding.
+// Runs rows [first, end). of_gradient: step.loops with the gradient as the input. scratch: three stages with padding.
 using GradientRun = void (*)(const GradientStep& step, const AxisLoops& of_gradient, std::int64_t first,
                              std::int64_t end, const GradientTensors& tensors, f32* scratch) noexcept;
 
 [[nodiscard]] GradientRun generic_gradient_run(const GradientStep& step);
-// Null: no such target was compiled.
+// Null if this target was not compiled.
 [[nodiscard]] GradientRun vector_gradient_run(cpu::Target target, const GradientStep& step);
 
 }  // namespace anydml

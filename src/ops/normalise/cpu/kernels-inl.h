@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The kernels in plain loops that the compiler makes vectors of. Included once for each target, in its namespace, which
-// has widen_halves and narrow_halves already: compilers do those badly.
-// No lambdas and no calls of templates from elsewhere that are not inlined: those would not be the target's.
+// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
+// where widen_halves and narrow_halves are already defined, because compilers vectorize those badly. It must not use
+// lambdas or call templates from elsewhere that are not inlined: they would not be compiled for the target.
 //
-// A row is gone through three times: for its greatest element, for the exponentials and their sum, and for the results.
-// Rows of up to a stage stay in the first-level cache meanwhile, and several are taken at a time if they are shorter.
-// The exponentials of a longer row wait in the output if they can lie there, in scratch memory if that has room, and
-// are computed twice otherwise.
+// Each row is read three times: for its maximum, for the exponentials and their sum, and for the results. Rows of up to
+// a stage stay in the L1 cache meanwhile, and several are processed at a time if they are shorter. The exponentials of
+// a longer row are stored in the output if possible, otherwise in scratch memory if they fit, and otherwise are
+// computed twice.
 
 #include "ops/normalise/cpu/rows-inl.h"
 
-inline constexpr std::int64_t kPowersTogether = 16;  // elements whose instructions are mixed
-inline constexpr std::int64_t kShortRow = 64;        // elements: shorter ones are taken together
+inline constexpr std::int64_t kPowersTogether = 16;  // elements whose instructions are interleaved
+inline constexpr std::int64_t kShortRow = 64;        // in elements; shorter rows are processed together
 inline constexpr std::int64_t kMostRows = 256;
 static_assert(kPowersTogether <= kNormalisePadding);
 
-// EXP(x) of each element. Their number is rounded up to a multiple of kPowersTogether.
+// Replaces each element by EXP(x). The count is rounded up to a multiple of kPowersTogether.
 ANYDML_FLATTEN void powers_in_place(f32* values, std::int64_t count) {
   for (std::int64_t first = 0; first < count; first += kPowersTogether) {
     for (std::int64_t i = first; i < first + kPowersTogether; ++i) {
@@ -24,7 +24,7 @@ ANYDML_FLATTEN void powers_in_place(f32* values, std::int64_t count) {
   }
 }
 
-// EXP(x - greatest) of each element.
+// Computes EXP(x - greatest) of each element.
 ANYDML_FLATTEN void powers(const Elements* __restrict x, f32 greatest, std::int64_t count, Elements* __restrict to) {
   const std::int64_t whole = count - count % kPowersTogether;
   for (std::int64_t first = 0; first < whole; first += kPowersTogether) {
@@ -85,14 +85,14 @@ ANYDML_FLATTEN bool has_tiny_power(const Elements* powers, std::int64_t count) {
 }
 #endif
 
-// The results of a stretch of a row. powers: EXP(x - greatest), which softmax alone needs; `to` may be the same.
+// Computes the results of a part of a row. powers: EXP(x - greatest), only used by softmax; `to` may be the same.
 template <NormaliseFunction kFunction>
 ANYDML_FLATTEN void finish(const Elements* x, const Elements* powers, f32 greatest, f32 total, std::int64_t count,
                            Elements* to) {
   if constexpr (kFunction == NormaliseFunction::softmax) {
 #if defined(HWY_NAMESPACE) && defined(__x86_64__)
-    // A division of AVX-512 takes as long as a dozen fused multiply-adds. On Arm it takes less time than four and the
-    // question.
+    // An AVX-512 division takes as long as a dozen fused multiply-adds. On Arm it is faster than four of them and the
+    // check.
     if (count >= kShortRow && !has_tiny_power(powers, count)) {
       const OrdinaryDivisor by = OrdinaryDivisor::of(total);
       ANYDML_INDEPENDENT
@@ -109,12 +109,12 @@ ANYDML_FLATTEN void finish(const Elements* x, const Elements* powers, f32 greate
   } else {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < count; ++i) {
-      to[i] = (x[i] - greatest) - total;  // its logarithm
+      to[i] = (x[i] - greatest) - total;  // `total` is the logarithm
     }
   }
 }
 
-// The form of the total that `finish` takes.
+// Converts the total to the form that `finish` expects.
 template <NormaliseFunction kFunction>
 inline f32 finished_total(f32 sum) {
   return kFunction == NormaliseFunction::log_softmax ? logarithm_of(sum) : sum;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance of rows, in plain loops that the compiler makes vectors of; as kernels-inl.h is, for each target.
-// A row is gone through three times, for the sum, for the sum of squares and for the results. It stays in a cache
-// meanwhile, where it is or gathered in scratch memory, unless it is longer than that.
+// Mean and variance of rows. Like kernels-inl.h, these are plain loops that the compiler vectorizes for each target.
+// Each row is read three times: for the sum, for the sum of squares and for the results. It stays in a cache meanwhile,
+// in place or gathered in scratch memory, unless it is too long.
 
 #include "ops/normalise/cpu/rows-inl.h"
 
 inline constexpr std::int64_t kPaddedStage = kNormaliseStage + kNormalisePadding;
 
-// The sum of the squares of differences, of at most a block.
+// The sum of squared differences of at most one block.
 ANYDML_FLATTEN f32 square_block(const Elements* x, f32 mean, std::int64_t count, bool has_lanes) {
   if (!has_lanes) {
     f32 sum = kNothing<f32>;
@@ -32,7 +32,7 @@ ANYDML_FLATTEN f32 square_block(const Elements* x, f32 mean, std::int64_t count,
   return fold_lanes<kReduceLanes / 2>(lanes);
 }
 
-// Results beside each other. A scale or a bias that is one number has the step 0.
+// Computes adjacent results. A scale or a bias that is a single number has the step 0.
 template <bool kScales, bool kBiases>
 ANYDML_FLATTEN void finish_run(const Elements* x, f32 mean, f32 root, const Elements* scale, const Elements* bias,
                                std::int64_t count, Elements* to) {
@@ -68,8 +68,8 @@ HWY_INLINE void store_floats(FloatVector values, std::byte* to) {
 }
 #endif
 
-// The same if all scales and the root are ordinary numbers, for adjacent elements. Each result is a long chain of
-// operations: the chains of four vectors are interleaved, which compilers do not do by themselves.
+// The same for adjacent elements if all scales and the root are ordinary numbers. Each result is a long chain of
+// operations, so the chains of four vectors are interleaved, which compilers do not do by themselves.
 template <class T>
 ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const f32* scale, const f32* bias,
                                     std::int64_t count, std::byte* to) {
@@ -116,7 +116,7 @@ ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const
   }
 }
 
-// With one factor and one bias, to elements that lie beside each other.
+// The same with a single factor and bias, for adjacent results.
 template <class T>
 ANYDML_FLATTEN void finish_one(const Elements* x, f32 mean, f32 factor, f32 bias, std::int64_t count, std::byte* to) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
@@ -183,12 +183,12 @@ class Coefficients {
   [[nodiscard]] std::int64_t offset(const RowRuns& runs) const { return is_scale_ ? runs.input() : runs.output(); }
   [[nodiscard]] std::int64_t offset(const LoopWalk& line) const { return is_scale_ ? line.input() : line.output(); }
 
-  // All rows have the same.
+  // Whether all rows share the same coefficients.
   [[nodiscard]] bool is_shared() const { return !varies(loops_.kept, loops_.kept_rank); }
-  // The elements of a row have different ones.
+  // Whether the coefficients vary along a row.
   [[nodiscard]] bool varies_in_row() const { return varies(loops_.reduced, loops_.reduced_rank); }
 
-  // Some that are `step` bytes apart, where they are or gathered in the buffer. One, if they are all the same.
+  // Loads coefficients that are `step` bytes apart, in place or gathered in the buffer; a single one if all are equal.
   const Elements* load(const std::byte* from, std::int64_t step, std::int64_t count, f32* buffer) const {
     if (from == nullptr) {
       return &absent_;
@@ -215,7 +215,7 @@ class Coefficients {
   f32 absent_;
 };
 
-// Some moments that are `step` bytes apart.
+// Stores moments `step` bytes apart.
 inline void store_moments(const f32* values, std::int64_t count, std::int64_t step, std::byte* to) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::memcpy(to + i * step, values + i, sizeof(f32));
@@ -230,10 +230,10 @@ struct MomentRows {
   const AlongRows<T>& rows;
   Coefficients<T> scale;
   Coefficients<T> bias;
-  const f32* shared_scale;  // of all rows, packed; null: of each row where it is
+  const f32* shared_scale;  // packed, shared by all rows; null if each row is read in place
   const f32* shared_bias;
-  bool is_ordinary;  // the shared scale
-  f32 count;         // of the elements of a row
+  bool is_ordinary;  // whether the shared scale is
+  f32 count;         // elements per row
   bool has_room;
   f32* made;
   f32* scales;
@@ -246,7 +246,7 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
                     std::int64_t first, std::int64_t count, f32 mean, f32 root) {
   const AxisLoop& inner = all.step.affine.reduced[all.step.affine.reduced_rank - 1];
   std::byte* const packed = all.rows.packed_output(row, first);
-  const bool is_long = all.step.loops.count > kNormaliseStage;  // too long to be examined in advance
+  const bool is_long = all.step.loops.count > kNormaliseStage;  // too long to be checked in advance
   if (all.shared_scale != nullptr && packed != nullptr && is_ordinary(root) &&
       (is_long ? are_ordinary(all.shared_scale + first, count) : all.is_ordinary)) {
     finish_ordinary<T>(x, mean, root, all.shared_scale + first, all.shared_bias + first, count, packed);
@@ -286,7 +286,7 @@ void moment_row(const MomentRows<T>& all, const LoopWalk& row, const LoopWalk& a
   const AxisLoops& loops = all.step.loops;
   const bool has_lanes = loops.has_lanes != 0;
   const std::int64_t step = all.has_room ? 1 : 0;
-  bool is_held = false;  // the row is in scratch memory now
+  bool is_held = false;  // whether the row is now in scratch memory
   f32 mean = 0;
   f32 variance = 0;
   f32 root = 1;
@@ -324,7 +324,7 @@ void moment_row(const MomentRows<T>& all, const LoopWalk& row, const LoopWalk& a
   }
 }
 
-// The scale or the bias of all rows as FLOAT32, packed: where it lies, or in the buffer. Null: neither is possible.
+// The packed FLOAT32 scale or bias of all rows, in place or copied to the buffer. Null if neither is possible.
 template <class T>
 const f32* shared_coefficients(const AxisLoops& loops, const Coefficients<T>& of, f32* buffer) {
   const std::byte* const memory = of.at(LoopWalk(loops.kept, loops.kept_rank, 0));
@@ -425,7 +425,7 @@ ANYDML_FLATTEN void finish_moment_columns(const Elements* x, const f32* mean, co
   }
 }
 
-// The sums of a tile's columns; of squares of differences if a mean is given.
+// The sums of a tile's columns, or of squared differences if a mean is given.
 template <class T>
 void sum_columns(Lines<T> lines, const f32* mean, f32* totals) {
   alignas(64) f32 gathered[kMostColumns];
@@ -465,7 +465,7 @@ void sum_columns(Lines<T> lines, const f32* mean, f32* totals) {
   }
 }
 
-// The location of a tile's scale and bias, and the distance between two columns; likewise for the moments.
+// The location of a tile's scale and bias and the distance between columns, and likewise for the moments.
 struct TileCoefficients {
   const std::byte* scale;
   const std::byte* bias;
@@ -510,7 +510,7 @@ void moment_tile(const MomentStep& step, const Tile<T>& tile, const Coefficients
     }
     root_columns(roots, step.epsilon, width);
   }
-  const bool one_factor = !scale.varies_in_row();  // for each column
+  const bool one_factor = !scale.varies_in_row();  // per column
   LoopWalk affine(step.affine.reduced, step.affine.reduced_rank, 0);
   for (Lines<T> lines = all; lines.number < count; lines.next(), affine.next()) {
     if (lines.number == 0 || !one_factor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance of rows on the CPU. Rows are what threads share: one row is one thread's.
+// Mean and variance of rows on the CPU. A row is never split between threads.
 #include "ops/normalise/cpu/moments.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Moments final : public cpu::Prepared {
             {.input = operands[0],
              .scale = gives_moments ? nullptr : operands[1],
              .bias = gives_moments ? nullptr : operands[2],
-             .output = gives_moments ? operands[0] : operands[3],  // then it is not written
+             .output = gives_moments ? operands[0] : operands[3],  // not written in that case
              .mean = gives_moments ? operands[1] : nullptr,
              .variance = gives_moments ? operands[2] : nullptr},
             reinterpret_cast<f32*>(piece.scratch));

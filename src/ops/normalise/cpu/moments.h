@@ -8,20 +8,20 @@ namespace anydml {
 
 struct MomentTensors {
   const std::byte* input;
-  const std::byte* scale;  // null: absent
+  const std::byte* scale;  // null if absent
   const std::byte* bias;
   std::byte* output;
-  std::byte* mean;  // of a step that gives the moments alone
+  std::byte* mean;  // for a step that outputs only the moments
   std::byte* variance;
 };
 
-// The units [first, end). scratch: three stages with padding each, and then room for the elements of a unit, or another
-// stage.
+// Runs units [first, end). scratch: three stages, and then space for the elements of a unit or another stage, each with
+// padding.
 using MomentRun = void (*)(const MomentStep& step, const NormaliseCut& cut, std::int64_t first, std::int64_t end,
                            const MomentTensors& tensors, f32* scratch) noexcept;
 
 [[nodiscard]] MomentRun generic_moment_run(const MomentStep& step, bool across);
-// Null: no such target was compiled.
+// Null if this target was not compiled.
 [[nodiscard]] MomentRun vector_moment_run(cpu::Target target, const MomentStep& step, bool across);
 
 }  // namespace anydml

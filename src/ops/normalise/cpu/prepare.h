@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The steps of the family, made ready.
+// Prepares the steps of the family.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// How rows of such loops are cut for threads. least: elements of a piece, which take some ten microseconds.
+// Splits rows of these loops among threads. least: the minimum elements of a piece, about ten microseconds of work.
 [[nodiscard]] NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t least);
 
 [[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_moments(const Step& flat, const cpu::Machine& machine);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Rows of any layout as FLOAT32, and their sums, for all kernels of the family. Included once for each target, in its
-// namespace, which has widen_halves and narrow_halves already: compilers do those badly.
+// Loads rows of any layout as FLOAT32 and sums them, for all kernels of the family. This file is included once per
+// target, inside its namespace, where widen_halves and narrow_halves are already defined, because compilers vectorize
+// those badly.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors lie at any address
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
 };
 using Elements = typename Unaligned<f32>::type;
 
@@ -12,7 +13,7 @@ using Elements = typename Unaligned<f32>::type;
 
 inline constexpr std::int64_t kHalvesTogether = 256;
 
-// Lanes by halves. Empty lanes are -0 and change nothing.
+// Folds the lanes by halves. Empty lanes are -0, which does not change a sum.
 template <std::int64_t kHalf>
 inline f32 fold_lanes(f32* lanes) {
   for (std::int64_t i = 0; i < kHalf; ++i) {
@@ -25,7 +26,7 @@ inline f32 fold_lanes(f32* lanes) {
   }
 }
 
-// Of at most a block.
+// Sums at most one block.
 ANYDML_FLATTEN f32 sum_block(const Elements* x, std::int64_t count, bool has_lanes) {
   if (!has_lanes) {
     f32 sum = kNothing<f32>;
@@ -50,7 +51,7 @@ ANYDML_FLATTEN f32 sum_block(const Elements* x, std::int64_t count, bool has_lan
   return fold_lanes<kReduceLanes / 2>(lanes);
 }
 
-// Elements in memory to FLOAT32 that lie beside each other, and back.
+// Converts elements in memory to contiguous FLOAT32 and back.
 template <class T>
 inline void gather(const std::byte* from, std::int64_t stride, std::int64_t count, f32* to) {
   if constexpr (std::is_same_v<T, f16>) {
@@ -99,7 +100,7 @@ inline void scatter(const f32* from, std::int64_t count, std::byte* to, std::int
   }
 }
 
-// Rows along their elements.
+// Rows along memory.
 template <class T>
 class AlongRows {
  public:
@@ -111,7 +112,7 @@ class AlongRows {
     writes_ = is_plain && inner.output == sizeof(f32);
   }
 
-  // A stretch of a row, where it is or gathered in the buffer.
+  // Returns a part of a row, in place or gathered in the buffer.
   const Elements* load(const LoopWalk& row, std::int64_t first, std::int64_t count, f32* buffer) const {
     const std::byte* const from = input_ + row.input();
     if (reads_) {
@@ -125,7 +126,7 @@ class AlongRows {
     return buffer;
   }
 
-  // Where the results of a stretch are to be written: in the output itself, or in the buffer, for `store`.
+  // Where to write the results of a part of a row: the output itself, or the buffer, which `store` copies.
   Elements* place(const LoopWalk& row, std::int64_t first, f32* buffer) const {
     return writes_ ? reinterpret_cast<Elements*>(output_ + row.output()) + first : buffer;
   }
@@ -139,7 +140,7 @@ class AlongRows {
       buffer += runs.length();
     }
   }
-  // Where the results of a stretch lie if they lie beside each other; null otherwise.
+  // The location of the results of a part of a row if they are contiguous; null otherwise.
   [[nodiscard]] std::byte* packed_output(const LoopWalk& row, std::int64_t first) const {
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
     return loops_.reduced_rank == 1 && loops_.reduced[0].output == kBytes ? output_ + row.output() + first * kBytes
@@ -153,18 +154,18 @@ class AlongRows {
   const AxisLoops& loops_;
   const std::byte* input_;
   std::byte* output_;
-  bool reads_;   // an element is where and as kernels take it
-  bool writes_;  // the same of results
+  bool reads_;   // elements can be read in place
+  bool writes_;  // results can be written in place
 };
 
-// Rows across: `width` of them are the columns of a tile, whose lines are their elements.
+// Rows across memory: `width` of them are the columns of a tile, whose lines contain one element of each.
 template <class T>
 struct Tile {
   const AxisLoops& loops;
   const std::byte* input;
   std::byte* output;
   std::int64_t width;
-  std::int64_t input_stride;  // from column to column
+  std::int64_t input_stride;  // between columns
   std::int64_t output_stride;
 
   const Elements* load(const LoopWalk& line, f32* buffer) const {
@@ -193,7 +194,7 @@ ANYDML_FLATTEN void add_columns(const Elements* x, std::int64_t width, f32* sums
     sums[i] += x[i];
   }
 }
-// Lanes of columns, by halves.
+// Folds the lanes of columns by halves.
 ANYDML_FLATTEN void fold_columns(f32* sums, std::int64_t lanes, std::int64_t width) {
   for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
     for (std::int64_t i = 0; i < half * width; ++i) {
@@ -202,7 +203,7 @@ ANYDML_FLATTEN void fold_columns(f32* sums, std::int64_t lanes, std::int64_t wid
   }
 }
 
-// The lines of a tile: packed in scratch memory if that has room for all of them, and where they are otherwise.
+// The lines of a tile: packed in scratch memory if they all fit, and in place otherwise.
 template <class T>
 struct Lines {
   const Tile<T>& tile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels once for each target that Highway compiles this file for.
+// Compiles the kernels once for each Highway target.
 #include <algorithm>
 #include <cstring>
 

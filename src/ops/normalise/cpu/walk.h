@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The offsets of a row's elements, whatever their values.
+// Finds the offsets of a row's elements, without looking at their values.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sums of windows on the CPU, of elements or of their squares. A piece is some stretches of the last dimension.
-// Each place of the window adds one stretch of the input, in the order of the window.
+// The sums of windows on the CPU, of elements or of their squares. A piece is several runs along the last dimension.
+// Each window position adds one run of the input, in the order of the window.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,15 +13,15 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kStretch = 1024;          // elements that are summed together, in the first-level cache
-constexpr std::int64_t kLeastOfPiece = 8 << 10;  // additions: some ten microseconds
+constexpr std::int64_t kStretch = 1024;          // elements that are summed together, fitting the L1 cache
+constexpr std::int64_t kLeastOfPiece = 8 << 10;  // additions, about ten microseconds of work
 
 struct Range {
   std::int64_t first;
   std::int64_t last;
 };
 
-// The places along a dimension that the window of a place covers.
+// The range along a dimension that an element's window covers.
 Range window_at(const WindowStep& step, std::uint32_t dimension, std::int64_t place) {
   if ((step.windowed >> dimension & 1) == 0) {
     return {place, place};
@@ -39,17 +39,17 @@ void add_elements(const std::byte* from, std::int64_t stride, std::int64_t count
   }
 }
 
-// One stretch of elements beside each other.
+// Adds a run of adjacent elements.
 template <class T, bool kSquares>
 void add_stretch(const std::byte* from, std::int64_t stride, std::int64_t count, f32* sums) {
   if (stride == static_cast<std::int64_t>(sizeof(T))) {
-    add_elements<T, kSquares>(from, sizeof(T), count, sums);  // so that the compiler knows the stride
+    add_elements<T, kSquares>(from, sizeof(T), count, sums);  // lets the compiler see the stride
   } else {
     add_elements<T, kSquares>(from, stride, count, sums);
   }
 }
 
-// The sums of [first, first + count) of the last dimension, at the outer places.
+// Computes the sums [first, first + count) of the last dimension at the given outer positions.
 template <class T, bool kSquares>
 void sum_stretch(const WindowStep& step, const std::int64_t* places, std::int64_t first, std::int64_t count,
                  const std::byte* input, f32* sums) {
@@ -138,7 +138,7 @@ std::unique_ptr<cpu::Prepared> prepare_windows(const Step& flat, const cpu::Mach
   WindowStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   std::int64_t units = parts(step.sizes[step.rank - 1], kStretch);
-  std::int64_t of_unit = std::min(step.sizes[step.rank - 1], kStretch);  // additions
+  std::int64_t of_unit = std::min(step.sizes[step.rank - 1], kStretch);  // in additions
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     units *= i + 1 < step.rank ? step.sizes[i] : 1;
     if ((step.windowed >> i & 1) != 0) {

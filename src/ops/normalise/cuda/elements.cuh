@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the elements of rows are, on the device.
+// Finds the elements of rows on the device.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -11,8 +11,8 @@ namespace anydml::cuda {
 
 inline constexpr u32 kAllOfWarp = 0xffffffff;
 
-// kIsSimple: rows have one loop and aligned elements. Otherwise each access asks for the loops and for the alignment,
-// and the branches keep the compiler from starting several loads together.
+// kIsSimple: rows have one loop and aligned elements. Otherwise each access checks the loops and the alignment, and
+// these branches keep the compiler from issuing several loads together.
 template <class T, bool kIsSimple = false>
 struct DeviceRow {
   const NormaliseLaunch& launch;
@@ -44,10 +44,10 @@ struct DeviceRow {
   return __shfl_xor_sync(kAllOfWarp, value, distance);
 }
 
-// EXP of a difference from the greatest element: at most 0, or NaN. As bits, numbers below -104 are the greatest ones
-// except for NaN with a sign, which a GPU's arithmetic does not produce.
+// EXP of a difference from the maximum, which is at most 0 or NaN. As bit patterns, numbers below -104 are the largest,
+// except for negative NaNs, which a GPU's arithmetic does not produce.
 [[nodiscard]] __device__ inline f32 power_here(f32 difference) {
-  constexpr u32 kLeast = to_bits(-104.0f);  // whose exponential is 0 in FLOAT32
+  constexpr u32 kLeast = to_bits(-104.0f);  // its exponential is 0 in FLOAT32
   const exponential::Parts e = exponential::parts_on_gpu(from_bits<f32>(min(to_bits(difference), kLeast)));
   return static_cast<f32>(fused(e.part, e.power, e.power));
 }

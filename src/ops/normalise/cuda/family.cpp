@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a step that normalises rows to a kernel.
+// Chooses the kernel for a step that normalizes rows.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -36,8 +36,8 @@ class NormaliseRun final : public PreparedStep {
     const auto element = static_cast<std::int64_t>(element_size(type_));
     is_contiguous_ = loops.reduced_rank == 1 && loops.reduced[0].input == element &&
                      loops.reduced[0].output == element && loops.count % kTogether == 0;
-    // Threads lie beside each other where elements do, as far as the order of sums allows it: a row of one chain of
-    // additions is one thread's.
+    // Adjacent threads access adjacent elements as far as the order of sums allows it: a row with a single chain of
+    // additions belongs to one thread.
     const std::int64_t along = std::abs(loops.reduced[loops.reduced_rank - 1].input);
     const AxisLoop& column = loops.kept[loops.kept_rank - 1];
     const bool across_is_nearer = column.size > 1 && column.input != 0 && std::abs(column.input) < along;
@@ -90,9 +90,9 @@ class NormaliseRun final : public PreparedStep {
   NormaliseLaunch launch_{};
   std::int64_t input_offset_ = 0;
   std::int64_t output_offset_ = 0;
-  u64 inputs_low_ = 0;  // all strides together; only the lowest bits count
+  u64 inputs_low_ = 0;  // all strides ORed; only the lowest bits matter
   u64 outputs_low_ = 0;
-  u64 kept_low_ = 0;  // the strides of both between rows
+  u64 kept_low_ = 0;  // the same for both strides between rows
   bool is_contiguous_ = false;
 };
 

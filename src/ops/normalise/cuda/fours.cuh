@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Four elements at a multiple of their size together.
+// Four elements, aligned to their total size.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"

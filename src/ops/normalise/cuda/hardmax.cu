@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hardmax on a GPU: the place of the greatest element, and then zeros and a one.
+// Hardmax on a GPU: finds the index of the maximum, then writes zeros and a one.
 #include "ops/normalise/cuda/elements.cuh"
 
 namespace anydml::cuda {
@@ -11,7 +11,7 @@ struct Found {
 };
 inline constexpr u32 kNoIndex = 0xffffffff;
 
-// Of equals the first; all NaN are equal here.
+// The first of equal elements wins; all NaNs are equal here.
 [[nodiscard]] __device__ inline Found better(const Found& a, const Found& b) {
   const bool equal = a.value == b.value || (a.value != a.value && b.value != b.value);
   return is_beyond(b.value, a.value) || (equal && b.index < a.index) ? b : a;
@@ -23,7 +23,7 @@ __device__ inline void look(Found& found, f32 x, u32 index) {
   }
 }
 
-// A warp or a block of threads has a row.
+// One warp or one block of threads per row.
 template <class T>
 __global__ void __launch_bounds__(kNormaliseThreads) hardmax_along(const __grid_constant__ NormaliseLaunch launch) {
   __shared__ Found of_warps[kNormaliseThreads / 32];
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) hardmax_along(const __grid_
   }
 }
 
-// 32 rows whose elements lie beside each other; eight warps share the elements.
+// 32 rows whose elements are adjacent; eight warps share the elements.
 template <class T>
 __global__ void __launch_bounds__(kNormaliseThreads) hardmax_across(const __grid_constant__ NormaliseLaunch launch) {
   constexpr u32 kWarps = kNormaliseThreads / 32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmax and its logarithm on a GPU. The order of sums requires one chain of additions for each lane of a block, and
-// leaves the rest to all threads: all threads compute exponentials, and the threads with lanes add them.
+// Softmax and log-softmax on a GPU. The order of sums requires one chain of additions for each lane of a block.
+// Everything else is free: all threads compute exponentials, and the threads that have lanes add them.
 #pragma once
 
 #include "ops/normalise/cuda/elements.cuh"
@@ -12,20 +12,20 @@ template <NormaliseFunction kFunction>
 [[nodiscard]] __device__ inline f32 finished_total(f32 sum) {
   return kFunction == NormaliseFunction::log_softmax ? logarithm_of(sum) : sum;
 }
-// difference: from the greatest; power: its exponential. Either function needs one of them.
+// difference: from the maximum; power: its exponential. Each function needs only one of them.
 template <NormaliseFunction kFunction>
 [[nodiscard]] __device__ inline f32 finished(f32 difference, f32 power, f32 total) {
   return kFunction == NormaliseFunction::log_softmax ? difference - total : power / total;
 }
 
-// A warp has a row. Thread t has the elements t, t + 32, ..., which belong to the lanes t and t + 32 in turn.
+// One warp per row. Thread t has the elements t, t + 32, ..., which alternate between the lanes t and t + 32.
 template <class T, NormaliseFunction kFunction, u32 kOfThread, bool kIsSimple>
 __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_constant__ NormaliseLaunch launch) {
   constexpr bool kKeepsPowers = kFunction == NormaliseFunction::softmax;
   const u32 number = blockIdx.x * (kNormaliseThreads / 32) + threadIdx.x / 32;
   const u32 thread = threadIdx.x % 32;
   if (number >= launch.rows) {
-    return;  // with the whole warp
+    return;  // the whole warp returns
   }
   const DeviceRow<T, kIsSimple> row(launch, number);
   f32 values[kOfThread];
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_const
   }
 }
 
-// The greatest of a block of threads; `shared` has room for one of each warp.
+// The maximum over a block of threads; `shared` has space for one number per warp.
 [[nodiscard]] __device__ inline f32 greatest_of_block(f32 value, f32* shared) {
   value = greatest_of_warp(value);
   if (threadIdx.x % 32 == 0) {
@@ -69,8 +69,9 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_const
   return greatest_of_warp(value);
 }
 
-// A block of threads has a row: some blocks of its exponentials at a time, in shared memory. Each 64 threads have the
-// lanes of a block of elements. A row of more blocks than shared memory holds has its exponentials computed twice.
+// One block of threads per row, with some blocks of its exponentials at a time in shared memory. Each group of 64
+// threads has the lanes of a block of elements. If a row has more blocks than fit into shared memory, its exponentials
+// are computed twice.
 template <class T, NormaliseFunction kFunction, bool kIsSimple>
 __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_constant__ NormaliseLaunch launch) {
   constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
@@ -142,10 +143,10 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
   }
 }
 
-// A block of threads has a plain row in its registers. Shared memory has the exponentials for the sums alone: a warp
-// adds up a block of 4,096 elements, each thread two lanes of it. That leaves the other warps waiting, while other rows
-// use the multiprocessor.
-inline constexpr u32 kThreadsAtOnce = 1024;  // of a multiprocessor: so that each has up to 64 registers
+// One block of threads per plain row, which stays in its registers. Shared memory only contains the exponentials for
+// the sums: one warp adds up a block of 4,096 elements, with two lanes per thread. The other warps wait, while other
+// rows use the multiprocessor.
+inline constexpr u32 kThreadsAtOnce = 1024;  // per multiprocessor, so that each thread has up to 64 registers
 template <class T, NormaliseFunction kFunction, u32 kThreads, u32 kOfThread>
 __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
     in_registers(const __grid_constant__ NormaliseLaunch launch) {
@@ -155,7 +156,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
   constexpr u32 kWarps = kThreads / 32;
   constexpr u32 kBlocks = (kThreads * kOfThread + kBlock - 1) / kBlock;
   static_assert(kLanes == 64 && kOfThread % kTogether == 0 && kBlocks <= 2);
-  extern __shared__ float4 fours[];  // of whole blocks
+  extern __shared__ float4 fours[];  // whole blocks
   __shared__ f32 of_warps[kWarps];
   __shared__ f32 of_blocks[kBlocks];
   __shared__ OrdinaryDivisor whole;
@@ -225,7 +226,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
       if (lane == 0) {
         of_blocks[warp] = sum;
       }
-      asm volatile("bar.sync 1, 64;" ::: "memory");  // of these two warps
+      asm volatile("bar.sync 1, 64;" ::: "memory");  // only these two warps
       sum = launch.count > kBlock ? added(of_blocks[0], of_blocks[1]) : of_blocks[0];
     }
     if (threadIdx.x == 0) {
@@ -266,9 +267,9 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
   }
 }
 
-// 32 rows whose elements are adjacent: a thread of each warp for each row, and eight warps that share the rows'
-// elements. With lanes each warp has eight of them, of 32 rows. Without lanes, a ninth warp adds the elements that the
-// others have computed, one after another, while they continue.
+// 32 rows whose elements are adjacent: each warp has one thread per row, and eight warps share the rows' elements. With
+// lanes, each warp has eight lanes of 32 rows. Without lanes, a ninth warp adds up the elements that the others have
+// computed, one after another, while they continue.
 inline constexpr u32 kColumnWarps = 8;
 inline constexpr u32 kColumnLines = 128;  // elements of each row at a time
 template <bool kHasLanes>
@@ -287,7 +288,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
   const u32 warp = threadIdx.x / 32;
   const bool computes = kHasLanes || warp < kColumnWarps;
   const u32 number = blockIdx.x * kWarpColumns + column;
-  const bool exists = number < launch.rows;  // the others go along for the sake of the block
+  const bool exists = number < launch.rows;  // the other threads only take part in barriers
   const DeviceRow<T, kIsSimple> row(launch, exists ? number : 0);
   if (computes) {
     f32 own = kLeastElement;
@@ -304,7 +305,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
     greatest = greater_here(greatest, shared[i][column]);
   }
   __syncthreads();
-  BlockTree<f32> tree;  // of the warp that has the sums
+  BlockTree<f32> tree;  // only used by the warp with the sums
   f32 total = kNothing<f32>;
 #pragma unroll 1
   for (u32 block = 0; block < launch.count; block += kBlock) {
@@ -353,7 +354,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
             lines[i][column] = power_here(row.load(first + i) - greatest);
           }
         }
-        __syncthreads();  // the other lines, of before, were added by now
+        __syncthreads();  // by now the previous lines have been added
         if (!computes) {
 #pragma unroll 8
           for (u32 i = 0; i < some; ++i) {
@@ -374,7 +375,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
   if (!computes || !exists) {
     return;
   }
-  // Without lanes and of few elements all exponentials are still there.
+  // Without lanes, the exponentials of a short row are still in shared memory.
   const bool has_powers = !kHasLanes && kFunction == NormaliseFunction::softmax && launch.count <= 2 * kColumnLines;
 #pragma unroll 4
   for (u32 i = warp; i < launch.count; i += kColumnWarps) {

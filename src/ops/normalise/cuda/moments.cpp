@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a step of mean and variance, or of windows, to a kernel.
+// Chooses the kernel for a step of mean and variance, or of windows.
 #include "ops/normalise/cuda/moments.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ DeviceLoops device_loops(const AxisLoop* loops, u32 rank) {
   return made;
 }
 
-// All strides together; only the lowest bits count.
+// All strides ORed; only the lowest bits matter.
 u64 low_bits(const AxisLoop* loops, u32 rank, std::int64_t AxisLoop::*stride) {
   u64 low = 0;
   for (u32 i = 0; i < rank; ++i) {
@@ -108,7 +108,7 @@ class MomentRun final : public PreparedStep {
         low_bits(loops.kept, loops.kept_rank, stride) | low_bits(loops.reduced, loops.reduced_rank, stride);
     return memory == nullptr || is_multiple(memory, strides, size_);
   }
-  // Of a row that is contiguous.
+  // For a contiguous row.
   [[nodiscard]] bool is_aligned(const std::byte* memory, std::int64_t AxisLoop::*stride, u64 of) const {
     return is_multiple(memory, low_bits(step_.affine.kept, step_.affine.kept_rank, stride), of);
   }
@@ -124,9 +124,9 @@ class MomentRun final : public PreparedStep {
   }
 
   MomentStep step_;
-  u64 size_;  // of an element
+  u64 size_;  // size of an element
   MomentLaunch launch_{};
-  bool is_contiguous_ = false;  // rows of the input and of the output
+  bool is_contiguous_ = false;  // rows of the input and of the output are
   bool has_lanes_ = false;
   bool fits_shared_memory_ = false;
 };
@@ -165,9 +165,9 @@ class WindowRun final : public PreparedStep {
   }
 
  private:
-  // Dimensions that nothing is summed along were joined where they can be.
+  // Dimensions without windows have already been merged where possible.
   void set_middle() {
-    const u32 after = step_.windowed == 2 ? 2 : 1;  // the dimensions up to the windows
+    const u32 after = step_.windowed == 2 ? 2 : 1;  // dimensions up to and including the windows
     is_middle_ = (step_.windowed == 1 || step_.windowed == 2) && step_.rank <= after + 1;
     if (!is_middle_) {
       return;
@@ -199,13 +199,13 @@ class WindowRun final : public PreparedStep {
   }
 
   WindowStep step_;
-  u64 size_;  // of an element
+  u64 size_;  // size of an element
   WindowLaunch launch_{};
   u64 low_ = 0;
   bool is_middle_ = false;  // windows along one dimension, with at most one before and one after it
-  u32 middle_ = 0;          // the dimension
+  u32 middle_ = 0;          // index of that dimension
   std::int64_t outer_stride_ = 0;
-  std::int64_t inner_ = 1;  // elements
+  std::int64_t inner_ = 1;  // in elements
   std::int64_t inner_stride_ = 0;
   u64 low_of_fours_ = 0;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance of rows on a GPU. A warp goes along a block of 4,096 elements, 64 at a time: thread t has the
-// elements 2t and 2t + 1 of each 64, and so the lanes 2t and 2t + 1 of the sum. A row of up to eight blocks stays in
-// registers, or in shared memory if it is longer than 1,024 elements and not longer than 8,192. A longer one, or one
-// that does not lie plainly, is read three times, twice from the second-level cache. Rows whose sums have no
-// lanes are one chain of additions, a thread's.
+// Mean and variance of rows on a GPU. A warp walks along a block of 4,096 elements, 64 at a time: thread t has the
+// elements 2t and 2t + 1 of each 64, and therefore the lanes 2t and 2t + 1 of the sum. A row of up to eight blocks
+// stays in registers, or in shared memory if it has 1,025 to 8,192 elements. A longer row, or one with a complicated
+// layout, is read three times, twice from the L2 cache. Rows whose sums have no lanes are a single chain of additions
+// on one thread.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -15,7 +15,7 @@ namespace anydml::cuda {
 
 inline constexpr u32 kAllThreads = 0xffffffff;
 inline constexpr u32 kBlockElements = static_cast<u32>(kReduceBlock);
-inline constexpr u32 kStepElements = static_cast<u32>(kReduceLanes);  // of a warp
+inline constexpr u32 kStepElements = static_cast<u32>(kReduceLanes);  // per warp
 static_assert(kStepElements == 64);
 
 struct TwoOffsets {
@@ -47,7 +47,7 @@ template <class T>
   return widen(__builtin_bit_cast(T, load_element<T>(from, is_aligned)));
 }
 
-// Two elements at a multiple of their size together.
+// Two elements, aligned to their total size.
 template <class T>
 [[nodiscard]] __device__ inline Pair load_pair(const std::byte* from) {
   u32 words[4];
@@ -62,7 +62,7 @@ __device__ inline void store_pair(std::byte* to, const Pair& values) {
   store_access<2 * static_cast<int>(sizeof(T)), false>(to, words);
 }
 
-// A row, and the data for its results.
+// A row and the data for its results.
 template <class T>
 struct MomentRow {
   const MomentLaunch& launch;
@@ -72,7 +72,7 @@ struct MomentRow {
   const std::byte* bias;
   f32 mean = 0;
   f32 root = 1;
-  f32 factor = kNoScale;  // of the whole row, if that has one; likewise the bias
+  f32 factor = kNoScale;  // for the whole row, if it has only one; likewise the bias
   f32 one_bias = kNoBias;
 
   __device__ MomentRow(const MomentLaunch& of, u32 row) : launch(of) {
@@ -88,7 +88,7 @@ struct MomentRow {
     return load_one<T>(from + offsets_at(i, launch.reduced).first, launch.input_is_aligned);
   }
 
-  // When mean and root are known.
+  // Called once mean and root are known.
   __device__ void set_factor() {
     if (launch.scale_reading == Reading::one) {
       factor = (scale == nullptr ? kNoScale : load_one<T>(scale, launch.affine_is_aligned)) / root;
@@ -110,11 +110,11 @@ struct MomentRow {
     return normalised(x, mean, own_factor, own_bias);
   }
 
-  // Of a row that has one factor and one bias.
+  // For a row with a single factor and bias.
   [[nodiscard]] __device__ Pair results(const Pair& x) const {
     return {normalised(x.a, mean, factor, one_bias), normalised(x.b, mean, factor, one_bias)};
   }
-  // The scales and the biases of two elements, where they lie in pairs or are one for the row.
+  // The scales and the biases of two elements, which are pairs or a single one for the row.
   [[nodiscard]] __device__ Pair scales_at(u32 i) const {
     return launch.scale_reading == Reading::one ? Pair{kNoScale, kNoScale} : load_pair<T>(scale + u64{i} * sizeof(T));
   }
@@ -135,8 +135,8 @@ struct MomentRow {
   }
 };
 
-// The lanes by halves: first between threads, then the two lanes of a thread. All threads get the sum, because the
-// order of two numbers does not affect their sum.
+// Folds the lanes by halves, first between threads, then the two lanes of a thread. All threads get the sum, because
+// the order of two numbers does not affect their sum.
 [[nodiscard]] __device__ inline f32 fold_lanes(Pair sums) {
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {
@@ -146,9 +146,9 @@ struct MomentRow {
   return added(sums.a, sums.b);
 }
 
-// The sum of a row from the sums of its blocks; each warp of the block of threads has one.
+// Combines the sums of a row's blocks; each warp of the block of threads has one.
 [[nodiscard]] __device__ inline f32 combine_warps(f32 own, u32 blocks, f32* shared) {
-  __syncthreads();  // all have read the previous contents
+  __syncthreads();  // the previous contents have been read
   if (threadIdx.x % 32 == 0) {
     shared[threadIdx.x / 32] = own;
   }
@@ -161,16 +161,16 @@ struct MomentRow {
   return tree.total(added);
 }
 
-// Rows in registers: kSteps times 64 elements of a warp.
+// Rows in registers: kSteps times 64 elements per warp.
 template <class T, u32 kSteps>
 __global__ void __launch_bounds__(kSteps == kBlockElements / kStepElements ? kMomentThreads : kRegisterRowThreads)
     moments_in_registers(const __grid_constant__ MomentLaunch launch) {
   __shared__ f32 shared[kMostWarpsOfRow];
   const u32 warp = threadIdx.x / 32;
-  const bool is_shared = launch.warps_of_row > 1;  // one row for the block of threads
+  const bool is_shared = launch.warps_of_row > 1;  // the whole block of threads shares one row
   const u32 number = is_shared ? blockIdx.x : blockIdx.x * (blockDim.x / 32) + warp;
   if (number >= launch.rows) {
-    return;  // with the whole warp
+    return;  // the whole warp returns
   }
   const u32 first = is_shared ? warp * kBlockElements : 0;
   const u32 begin = first + 2 * (threadIdx.x % 32);
@@ -218,8 +218,8 @@ __global__ void __launch_bounds__(kSteps == kBlockElements / kStepElements ? kMo
     }
     return;
   }
-  // Scales and biases are loaded some at a time, so that the loads overlap, and divided without a branch for each.
-  constexpr u32 kGroup = kSteps > 16 ? 1 : kSteps < 4 ? kSteps : 4;  // as registers allow
+  // Load some scales and biases at a time, so that the loads overlap, and divide without a branch for each.
+  constexpr u32 kGroup = kSteps > 16 ? 1 : kSteps < 4 ? kSteps : 4;  // depending on the registers
   const bool has_scales = launch.scale_reading != Reading::one;
   const OrdinaryDivisor by = OrdinaryDivisor::of(row.root);
 #pragma unroll
@@ -261,8 +261,8 @@ __global__ void __launch_bounds__(kSteps == kBlockElements / kStepElements ? kMo
   }
 }
 
-// The sum of a row in shared memory, or of squares of differences: a warp has a block of its elements. Sums of blocks
-// that do not exist are -0, which changes no other.
+// The sum of a row in shared memory, or of squared differences, with one warp per block of its elements. Sums of
+// missing blocks are -0, which changes no other sum.
 template <bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_shared(const float2* pairs, u32 count, f32 mean, f32* of_blocks) {
   const u32 warp = threadIdx.x / 32;
@@ -287,16 +287,15 @@ template <bool kSquares>
                added(added(of_blocks[4], of_blocks[5]), added(of_blocks[6], of_blocks[7])));
 }
 
-// Rows in shared memory, in fours. All threads load and store a row; a few warps have its sums, while other rows use
-// the multiprocessor.
+// Rows in shared memory, four elements at a time. All threads load and store a row; a few warps compute its sums, while
+// other rows use the multiprocessor.
 template <class T>
 __global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid_constant__ MomentLaunch launch) {
   extern __shared__ float4 fours[];
   __shared__ f32 of_blocks[2][kMostWarpsOfRow];
   MomentRow<T> row(launch, blockIdx.x);
   constexpr u32 kStep = kTogether * kMomentThreads;
-  // Some loads are started before the first result is stored, which might lie in the way of a load for all that the
-  // compiler knows.
+  // Several loads are issued before the first result is stored, because the compiler cannot rule out that they overlap.
   constexpr u32 kLoads = 4;
 #pragma unroll 1
   for (u32 first = kTogether * threadIdx.x; first < launch.count; first += kLoads * kStep) {
@@ -373,7 +372,7 @@ __global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid
   }
 }
 
-// The sum of one block of a row, or of squares of differences, by a warp.
+// The sum of one block of a row, or of squared differences, computed by a warp.
 template <class T, bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_block(const MomentRow<T>& row, u32 first) {
   const u32 length = min(row.launch.count - first, kBlockElements);
@@ -397,14 +396,15 @@ template <class T, bool kSquares>
   return fold_lanes(sums);
 }
 
-// Of a row: by its warp, or by all warps of the block of threads, a block of elements each at a time.
+// The sum of a row, computed by its warp, or by all warps of the block of threads with one block of elements at a time
+// each.
 template <class T, bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_row(const MomentRow<T>& row, f32* shared) {
   if (row.launch.warps_of_row == 1) {
     return sum_block<T, kSquares>(row, 0);
   }
   constexpr u32 kWarps = kMomentThreads / 32;
-  BlockTree<f32> tree;  // every thread's
+  BlockTree<f32> tree;  // one per thread
   const u32 warp = threadIdx.x / 32;
   const u32 blocks = (row.launch.count - 1) / kBlockElements + 1;
 #pragma unroll 1
@@ -430,7 +430,7 @@ __global__ void __launch_bounds__(kMomentThreads) moments_in_memory(const __grid
   const bool is_shared = launch.warps_of_row > 1;
   const u32 number = is_shared ? blockIdx.x : blockIdx.x * (kMomentThreads / 32) + threadIdx.x / 32;
   if (number >= launch.rows) {
-    return;  // with the whole warp, which has the row alone
+    return;  // the whole warp returns, and no other shares the row
   }
   MomentRow<T> row(launch, number);
   if (launch.uses_mean) {
@@ -480,7 +480,7 @@ template <class T, bool kSquares>
   return tree.total(added);
 }
 
-// A thread has a row; neighbours have rows that lie beside each other.
+// One row per thread; adjacent threads have adjacent rows.
 template <class T>
 __global__ void __launch_bounds__(kMomentThreads) moments_in_chains(const __grid_constant__ MomentLaunch launch) {
   const u64 number = u64{blockIdx.x} * kMomentThreads + threadIdx.x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Steps of mean and variance, and of windows, as kernels see them: a kernel's parameter. All counts are below 2^32.
+// The kernel parameters of steps of mean and variance, and of windows. All counts are below 2^32.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,13 +11,13 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kMostWarpsOfRow = 8;        // that hold a row in their registers, a block of 4,096 elements each
-inline constexpr u32 kMomentThreads = 256;       // of a block of threads; a row of one block of elements is a warp's
-inline constexpr u32 kRegisterRowThreads = 128;  // the same where rows are in registers
-inline constexpr std::int64_t kLeastInShared = 1025;  // elements; shorter rows are a warp's, in registers
-inline constexpr std::int64_t kMostInShared = 8192;   // of longer ones too few fit into a multiprocessor
+inline constexpr u32 kMostWarpsOfRow = 8;        // each keeps a block of 4,096 elements of the row in registers
+inline constexpr u32 kMomentThreads = 256;       // per block; a row of a single block of elements belongs to one warp
+inline constexpr u32 kRegisterRowThreads = 128;  // per block for rows in registers
+inline constexpr std::int64_t kLeastInShared = 1025;  // in elements; shorter rows belong to one warp, in registers
+inline constexpr std::int64_t kMostInShared = 8192;   // too few longer rows fit into a multiprocessor
 
-// Loops that an index runs over, the last fastest, with the strides of two tensors in bytes.
+// Loops over which an index runs, the last fastest, with the strides of two tensors in bytes.
 struct DeviceLoops {
   u32 rank;
   FastDivisor sizes[kMaxRank];
@@ -29,33 +29,33 @@ struct DeviceLoops {
 enum class Reading : u32 { one, pairs, any };
 
 struct MomentLaunch {
-  const std::byte* input;  // the first element of the first row; likewise the others
-  const std::byte* scale;  // null: absent
+  const std::byte* input;  // first element of the first row, as below
+  const std::byte* scale;  // null if absent
   const std::byte* bias;
   std::byte* output;
   u32 rows;
-  u32 count;         // elements of a row
+  u32 count;         // elements per row
   u32 warps_of_row;  // 1 or more
-  f32 divisor;       // the count
+  f32 divisor;       // the count as a float
   f32 epsilon;
   bool uses_mean;
   bool uses_variance;
   bool input_is_aligned;
   bool output_is_aligned;
   bool affine_is_aligned;
-  bool is_plain;     // rows of the input and of the output are contiguous, and of pairs that are aligned
-  bool reads_pairs;  // neither the scale nor the bias is read in any other way
+  bool is_plain;     // rows of the input and output are contiguous, in aligned pairs
+  bool reads_pairs;  // the scale and the bias are single numbers or read in pairs
   Reading scale_reading;
   Reading bias_reading;
-  DeviceLoops kept;         // of the input and of the output
-  DeviceLoops kept_affine;  // of the scale and of the bias
+  DeviceLoops kept;         // for the input and the output
+  DeviceLoops kept_affine;  // for the scale and the bias
   DeviceLoops reduced;
   DeviceLoops reduced_affine;
 };
 
-// shared_memory: rows that are plain in fours, as their scales and biases are; registers: rows that are plain and short
-// enough, with scales and biases that are one or in pairs; memory: any others whose sums have lanes; chains: the rest,
-// a thread for each row.
+// shared_memory: plain rows in groups of four, with scales and biases likewise; registers: plain rows that are short
+// enough, with scales and biases that are single or in pairs; memory: other rows whose sums have lanes; chains: the
+// rest, with one thread per row.
 enum class MomentKernel : u32 { shared_memory, registers, memory, chains };
 
 [[nodiscard]] cudaError_t start_moments_of_floats(MomentKernel kernel, const MomentLaunch& launch, cudaStream_t stream);
@@ -64,29 +64,29 @@ enum class MomentKernel : u32 { shared_memory, registers, memory, chains };
 struct WindowLaunch {
   const std::byte* input;
   f32* output;
-  u32 count;  // of elements
+  u32 count;  // number of elements
   u32 rank;
   u32 windowed;  // as in WindowStep
-  u32 before;    // no further than the longest dimension
+  u32 before;    // clamped to the longest dimension
   u32 after;
   bool input_is_aligned;
   FastDivisor sizes[kMaxRank];
-  std::int64_t strides[kMaxRank];  // of the input, in bytes
+  std::int64_t strides[kMaxRank];  // strides of the input, in bytes
 };
 
-// Windows along one dimension, with all dimensions before it together, and all after it. The elements are aligned.
+// Windows along one dimension, with all dimensions before it merged, and all after it. The elements are aligned.
 struct MiddleWindows {
   const std::byte* input;
   f32* output;
   u32 threads;
-  u32 together;  // elements of a thread: 1, or kWindowsTogether that lie beside each other and are aligned together
+  u32 together;  // elements per thread: 1, or kWindowsTogether that are contiguous and aligned as a group
   u32 before;
   u32 after;
   FastDivisor middle;
   FastDivisor inner;          // threads for the dimensions after it
-  std::int64_t outer_stride;  // in bytes, as the others
+  std::int64_t outer_stride;  // in bytes, like the others
   std::int64_t middle_stride;
-  std::int64_t inner_stride;  // from a thread to the next
+  std::int64_t inner_stride;  // between threads
 };
 inline constexpr u32 kWindowsTogether = 4;
 
@@ -94,7 +94,7 @@ inline constexpr u32 kWindowsTogether = 4;
                                                cudaStream_t stream);
 [[nodiscard]] cudaError_t start_windows(const WindowStep& step, const WindowLaunch& launch, cudaStream_t stream);
 
-// The steps, made ready. Null, and why: no kernel can run the step.
+// Prepares the steps. Returns null and sets `why` if no kernel can run the step.
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, const char** why);
 

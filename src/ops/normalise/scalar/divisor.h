@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// One divisor of many numbers.
+// Divides many numbers by the same divisor.
 #pragma once
 
 #include "ops/scalar/lanes.h"
 
 namespace anydml {
 
-// For dividing many ordinary numbers by one that is above 0: four operations instead of a division, which takes longer,
-// and the same bits. 1 / b is known to twice as many digits, so the first quotient is one of the two numbers next to
-// the true one, and its remainder is exact. The upper half of the inverse is off by less than 2^-24 of itself, and so
-// adding the remainder times it rounds as a division does (Markstein).
+// Divides many ordinary numbers by a positive one. Four operations replace a slower division and give the same bits. 1
+// / b is known to twice the precision, so the first quotient is one of the two numbers next to the exact one, and its
+// remainder is exact. The upper half of the inverse has a relative error below 2^-24, so adding the remainder times it
+// rounds as a division does (Markstein).
 struct OrdinaryDivisor {
   f32 divisor;
   f32 inverse;

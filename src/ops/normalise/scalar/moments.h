@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance normalisation, for kernels on every device. All is FLOAT32; FLOAT16 is widened before and rounded
-// after. The sums have the order of fold_order.h.
+// Mean and variance normalization, shared by the kernels of all devices. Everything is FLOAT32; FLOAT16 is widened
+// before and rounded after. The sums have the order of fold_order.h.
 //
-//   mean      the sum of x, divided by their number; +0 where the mean is not used
+//   mean      the sum of x, divided by their count; +0 if the mean is not used
 //   d         x - mean
-//   variance  the sum of d * d, divided by their number
-//   result    fma(d, Scale / sqrt(variance + Epsilon), Bias), or fma(d, Scale, Bias) where the variance is not used
+//   variance  the sum of d * d, divided by their count
+//   result    fma(d, Scale / sqrt(variance + Epsilon), Bias), or fma(d, Scale, Bias) if the variance is not used
 //
-// A scale that is absent is 1, and a bias that is absent -0, which changes no sum.
+// An absent scale counts as 1, and an absent bias as -0, which does not change a sum.
 #pragma once
 
 #include "ops/normalise/scalar/divisor.h"
@@ -29,7 +29,7 @@ inline constexpr f32 kNoBias = kNothing<f32>;
   return square_root(variance + epsilon);
 }
 
-// +0, and numbers that are far from overflow and from subnormal ones.
+// +0, or a number far from overflow and from the subnormal range.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_ordinary(f32 x) {
   const f32 magnitude = magnitude_of(x);
   return (magnitude >= 0x1p-40F && magnitude <= 0x1p40F) || to_bits(x) == 0;

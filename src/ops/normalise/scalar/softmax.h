@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The elements of softmax and of its kin, for kernels on every device. `greatest` is that of the row. An element that
-// is NaN, or an infinite greatest, makes a NaN of each difference from it or of the sum, and so of the whole row: the
-// greatest itself need not be NaN then. All is FLOAT32; FLOAT16 is widened before and rounded after.
+// The elements of softmax and related operators, shared by the kernels of all devices. `greatest` is the maximum of the
+// row. A NaN element or an infinite maximum makes the differences or the sum NaN, and therefore the whole row, so the
+// maximum itself need not be NaN. Everything is FLOAT32; FLOAT16 is widened before and rounded after.
 //
 //   softmax        EXP(x - greatest) / total        total: the sum of EXP(x - greatest), in the order of fold_order.h
 //   log_softmax    (x - greatest) - LOG(total)
-//   hardmax        1 for the first of the greatest, 0 for the others; the first NaN, if there is one
+//   hardmax        1 for the first maximum, 0 for the others; the first NaN counts as the maximum
 #pragma once
 
 #include "ops/normalise/scalar/divisor.h"
@@ -20,8 +20,9 @@ inline constexpr f32 kLeastElement = from_bits<f32>(0xff800000);  // -infinity
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 greater_element(f32 a, f32 b) { return select(b > a, b, a); }
 
-// EXP of a difference from the greatest element, with EXP's bits: at most 0, or NaN, so it needs one limit. Horner's
-// way has fewer operations; Arm pays for them with moves. Both were compared with EXP for every FLOAT32 down to -104.
+// EXP of a difference from the maximum, with EXP's bits. The difference is at most 0, or NaN, so only one limit is
+// needed. Horner's scheme has fewer operations, but on Arm it costs extra moves. Both were compared with EXP for every
+// FLOAT32 down to -104.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 power_of(f32 difference) {
   using namespace exponential;
   const f32 x = select(difference < -104.0f, -104.0f, difference);
@@ -40,15 +41,15 @@ inline constexpr f32 kLeastElement = from_bits<f32>(0xff800000);  // -infinity
   return static_cast<f32>(fused(e.part, e.power, e.power));
 }
 
-// Whether an exponential, from 0 to 1, is too small for OrdinaryDivisor with a total of up to 2^40: from 2^-80 on no
-// operation there loses bits to underflow, and 0 stays 0.
+// Whether an exponential, from 0 to 1, is too small for OrdinaryDivisor with a total of up to 2^40. At 2^-80 or above
+// no operation there loses bits to underflow, and 0 stays 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_tiny_power(f32 power) {
   return to_bits(power) - 1 < to_bits(0x1p-80f) - 1;
 }
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 logarithm_of(f32 total) { return Log<f32>{}(total); }
 
-// Whether x replaces the greatest element found before it.
+// Whether x replaces the maximum found so far.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_beyond(f32 x, f32 found) {
   return x > found || (x != x && found == found);
 }

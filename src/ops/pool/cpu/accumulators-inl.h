@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The accumulators of pooling, and rows of elements before and after them. Included as rows-inl.h is, and before it.
+// The accumulators of pooling, and conversions of rows of elements to and from them. Included like rows-inl.h, and
+// before it.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors lie at any address
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
 };
 
 // ---- Accumulators ---------------------------------------------------------------------------------------------------
 
-// Sums of FLOAT32 or FLOAT64.
+// FLOAT32 or FLOAT64 sums.
 template <class T>
 struct Sum {
   using Value = compute_t<T>;
@@ -23,7 +24,7 @@ struct Sum {
 #endif
 };
 
-// The greatest of the keys of T's elements. Where the machine's own instruction has the same order, the key of a float
+// The maximum of the keys of T's elements. Where the machine's own instruction has the same order, the key of a float
 // is the float itself.
 #if defined(HWY_NAMESPACE) && defined(__aarch64__)
 template <class T>
@@ -69,8 +70,8 @@ struct Greatest {
 };
 
 #if defined(HWY_NAMESPACE)
-// The whole vectors of few taps, whose addresses stay in registers; how many elements were done. The neutral value
-// would change nothing.
+// Processes the whole vectors of a few taps, whose addresses stay in registers, and returns the number of elements
+// done. Combining with the neutral value would change nothing.
 template <class Op, int kCount>
 std::int64_t fold_few(const typename Op::Value* const* taps, typename Op::Value* totals, std::int64_t columns) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -91,7 +92,8 @@ std::int64_t fold_few(const typename Op::Value* const* taps, typename Op::Value*
 }
 #endif
 
-// totals[i] = the combination of taps[0][i], taps[1][i], ... in this order, after totals[i] itself unless `begins`.
+// totals[i] = the combination of taps[0][i], taps[1][i], ... in this order, starting with totals[i] itself unless
+// `begins`.
 template <class Op>
 void fold(const typename Op::Value* const* taps, std::uint64_t count, bool begins, typename Op::Value* totals,
           std::int64_t columns) {
@@ -142,7 +144,7 @@ void fold(const typename Op::Value* const* taps, std::uint64_t count, bool begin
 
 // ---- Rows -----------------------------------------------------------------------------------------------------------
 
-// Elements that lie beside each other, as values that are accumulated.
+// Converts contiguous elements to the values that are accumulated.
 template <class T, class Op>
 void lift(PoolFunction function, const std::byte* from, std::int64_t count, typename Op::Value* to) {
   if constexpr (Op::kIsMax) {
@@ -171,7 +173,7 @@ void lift(PoolFunction function, const std::byte* from, std::int64_t count, type
   }
 }
 
-// And back to elements. totals may be overwritten.
+// Converts totals back to elements. totals may be overwritten.
 template <class T, class Op>
 void finish(PoolFunction function, typename Op::Value* totals, const typename Op::Value* divisors, std::int64_t count,
             std::byte* to) {
@@ -184,7 +186,7 @@ void finish(PoolFunction function, typename Op::Value* totals, const typename Op
       std::memcpy(to, totals, static_cast<std::size_t>(count) * sizeof(T));
     }
   } else {
-    // Spelled out: the common type of the two pointers would be that of aligned values.
+    // Written out, because the common type of the two pointers would be that of aligned values.
     using Place = typename Unaligned<typename Op::Value>::type;
     Place* const elements =
         reinterpret_cast<Place*>(std::is_same_v<T, f16> ? reinterpret_cast<std::byte*>(totals) : to);
@@ -207,7 +209,7 @@ void finish(PoolFunction function, typename Op::Value* totals, const typename Op
   }
 }
 
-// Columns of `inner` elements that lie apart: rows of memory and back.
+// Gathers columns of `inner` strided elements into contiguous rows, and scatters them back.
 template <std::size_t kBytes>
 void gather(const std::byte* from, std::int64_t columns, std::int64_t column, std::int64_t inner, std::int64_t step,
             std::byte* to) {
@@ -227,7 +229,7 @@ void scatter(const std::byte* from, std::int64_t columns, std::int64_t column, s
   }
 }
 
-// A row of `columns` columns to its phases.
+// Splits a row of `columns` columns into its phases.
 template <class Value>
 void split(const PoolCut& cut, std::int64_t stride, const Value* row, std::int64_t columns, Value* to) {
   if (cut.inner == 1 && stride == 2 && cut.rests.size() == 2) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Sums of windows that lie within rows of the input, read where they are: with a stride of 1 or 2 the taps of
-// neighbouring outputs are a vector, or every second element of two. Included as rows-inl.h is, and before it.
+// Sums of windows inside rows of the input, read in place: with a stride of 1 or 2 the taps of adjacent outputs are a
+// vector, or every second element of two vectors. Included like rows-inl.h, and before it.
 
 #if defined(HWY_NAMESPACE)
 
-// Rows of the input that a window has, and its columns. kSize below is the number of both, or 0 if it is not known.
+// The input rows of a window and its number of columns. kSize below is the number of both, or 0 if it is not known.
 template <class Value>
 struct DirectWindow {
   const Value* const* rows;
@@ -45,10 +45,10 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> add_window(D d, const DirectWindow<typenam
   return total;
 }
 
-// The outputs [0, count) whose first window begins at column 0 of the rows; `readable` columns may be read. The last
-// vector may repeat outputs of the previous one. Returns the number of computed outputs: all, unless a vector would
-// read too far. divisor: the divisor of the sums; 1 if they are not divided. For a power of two, multiplying by its
-// inverse gives the same number.
+// Computes the outputs [0, count) whose first window begins at column 0 of the rows; `readable` columns may be read.
+// The last vector may repeat outputs of the previous one. Returns the number of computed outputs, which is less than
+// count if a vector would read too far. divisor: the divisor of the sums, or 1 if they are not divided. For a power of
+// two, multiplying by its inverse gives the same number.
 template <class Op, std::int64_t kStride, int kSize>
 std::int64_t pool_directly(const DirectWindow<typename Op::Value>& window, std::int64_t readable, std::int64_t count,
                            std::int64_t divisor, typename Op::Value* to) {
@@ -56,7 +56,7 @@ std::int64_t pool_directly(const DirectWindow<typename Op::Value>& window, std::
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<Value> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  // Taps are read two at a time, so that a width that is odd has a column more.
+  // Taps are read two at a time, so an odd width needs one more column.
   const std::int64_t width = (kSize != 0 ? kSize : window.width) + 1;
   const std::int64_t reach = (width - width % 2 - 2) + (kStride == 1 ? lanes + 1 : 2 * lanes);
   const std::int64_t last = std::min(count - lanes, (readable - reach) / kStride);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Windows pooled element by element: the definition. It serves windows whose rows would need too much memory, such as
-// those of a small tensor with a large padding.
+// Pools windows element by element: the definition. It is used for windows whose rows would need too much memory, such
+// as those of a small tensor with a large padding.
 #include <algorithm>
 #include <cstring>
 
@@ -21,7 +21,7 @@ void store_index(std::byte* to, DataType type, std::int64_t index) {
   std::memcpy(to, &index, element_size(type));  // the first bytes are the lowest
 }
 
-// The elements of a window that exist, in row-major order: use(address, index in the input).
+// Calls use(address, index in the input) for the existing elements of a window, in row-major order.
 template <class Use>
 void for_each_tap(const PoolStep& step, const PoolTaps* taps, const std::byte* plane, std::int64_t first_index,
                   Use use) {
@@ -53,12 +53,12 @@ void for_each_tap(const PoolStep& step, const PoolTaps* taps, const std::byte* p
 
 struct Window {
   PoolTaps taps[kPoolAxes];
-  std::int64_t elements;  // that exist
-  f64 places;             // all
-  std::int64_t output;    // offsets, in bytes
+  std::int64_t elements;  // existing ones
+  f64 places;             // including padding
+  std::int64_t output;    // offsets in bytes
   std::int64_t index;
-  const std::byte* plane;    // of the input
-  std::int64_t first_index;  // of the plane's first element
+  const std::byte* plane;    // plane of the input
+  std::int64_t first_index;  // index of the plane's first element
 };
 
 Window window_of(const PoolStep& step, std::int64_t number, const PoolAddresses& at) {

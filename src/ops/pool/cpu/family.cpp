@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Windows pooled on the CPU: how a step is cut into units, and the scratch memory of a unit.
+// Pools windows on the CPU: splits a step into units and lays out the scratch memory of a unit.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTileElements = 4096;  // of a row of the input, in the first-level cache
-constexpr std::int64_t kLeastColumns = 16;    // of a tile
-constexpr std::int64_t kMostSpan = 1 << 18;   // elements of such a row
+constexpr std::int64_t kTileElements = 4096;  // part of an input row that fits the L1 cache
+constexpr std::int64_t kLeastColumns = 16;    // per tile
+constexpr std::int64_t kMostSpan = 1 << 18;   // elements of that row
 constexpr std::int64_t kMostWindowRows = 1 << 16;
 constexpr std::int64_t kMostIndexed = std::int64_t{1}
-                                      << 31;      // elements of a plane with indices: taps are 32 bits there
-constexpr std::int64_t kMostHeld = 512 << 10;     // bytes of rows that are kept, in the second-level cache
-constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements that are read
+                                      << 31;      // elements of a plane with indices: taps have 32 bits there
+constexpr std::int64_t kMostHeld = 512 << 10;     // bytes of rows that are kept, fitting the L2 cache
+constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements read
 constexpr std::int64_t kMostOfPiece = 512 << 10;
-constexpr std::int64_t kElementsOfPiece = 256;  // outputs that are computed element by element
+constexpr std::int64_t kElementsOfPiece = 256;  // outputs computed element by element
 
 std::int64_t value_bytes(const PoolStep& step) {
   const auto element = static_cast<std::int64_t>(element_size(step.type));
@@ -79,7 +79,7 @@ void set_scratch(const PoolStep& step, PoolCut& cut) {
   cut.bytes = at;
 }
 
-// Nothing: a row would be too long, and the step goes element by element.
+// Empty if a row would be too long, so that the step runs element by element.
 std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool is_joined) {
   const PoolAxis& last = step.axes[step.rank - 1];
   const auto element = static_cast<std::int64_t>(element_size(step.type));
@@ -119,7 +119,8 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
   cut.units = cut.planes * cut.tiles * cut.rows;
   set_phases(last, cut);
   set_scratch(step, cut);
-  // The first row of a piece needs rows of the input that its neighbour has too, so pieces are planes if they can be.
+  // The first row of a piece needs input rows that the previous piece also reads, so pieces are whole planes if
+  // possible.
   const std::int64_t of_unit = std::max<std::int64_t>(1, cut.tile * cut.inner * last.stride);
   const std::int64_t wanted = std::clamp(cut.units * of_unit / (8 * threads), kLeastOfPiece, kMostOfPiece);
   cut.units_of_piece = std::max<std::int64_t>(1, wanted / of_unit);
@@ -151,7 +152,7 @@ class Pooling final : public cpu::Prepared {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "windows, %s%s", name_, cut_.inner > 1 ? ", channels inside" : "");
+    std::snprintf(text, capacity, "windows, %s%s", name_, cut_.inner > 1 ? ", channels innermost" : "");
   }
 
  private:

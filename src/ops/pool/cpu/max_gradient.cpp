@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The gradient of the greatest on the CPU. A piece has a band of a plane of the output gradient. It goes through the
-// windows that may reach the band, in row-major order, and adds the elements whose index lies in the band. So the order
-// of a sum does not depend on how planes are cut.
+// The gradient of max pooling on the CPU. A piece is a band of a plane of the output gradient. It visits the windows
+// that may reach the band, in row-major order, and adds the elements whose index is in the band, so the order of a sum
+// does not depend on how planes are split.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -14,17 +14,17 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kPiecesOfThread = 4;
-constexpr std::int64_t kLeastOfBand = 4096;  // elements
+constexpr std::int64_t kLeastOfBand = 4096;  // in elements
 constexpr std::int64_t kMostOfBand = 1 << 18;
 constexpr std::int64_t kMostOfScratch = 1 << 20;
 
 struct MaxGradientCut {
   std::int64_t planes;
-  std::int64_t plane;  // elements
-  std::int64_t slice;  // of them, in one place along the first axis
+  std::int64_t plane;  // in elements
+  std::int64_t slice;  // elements at one position along the first axis
   std::int64_t band;
   std::int64_t bands;
-  bool is_packed;  // the planes are FLOAT32 without gaps: sums are made in the output itself
+  bool is_packed;  // planes are contiguous FLOAT32, so sums are computed in the output itself
 };
 
 MaxGradientCut make_cut(const PoolStep& step, std::int64_t threads) {
@@ -38,9 +38,9 @@ MaxGradientCut make_cut(const PoolStep& step, std::int64_t threads) {
     cut.slice = cut.plane;
     cut.plane *= axis.input;
   }
-  const std::int64_t wanted = parts(kPiecesOfThread * threads, cut.planes);  // bands
+  const std::int64_t wanted = parts(kPiecesOfThread * threads, cut.planes);  // number of bands
   cut.band = std::clamp(parts(cut.plane, wanted), kLeastOfBand, kMostOfBand);
-  cut.band = parts(cut.band, cut.slice) * cut.slice;  // a part of a slice would go through all windows of the slice
+  cut.band = parts(cut.band, cut.slice) * cut.slice;  // a part of a slice would visit all windows of the slice
   cut.band = std::min({cut.band, kMostOfScratch, cut.plane});
   cut.bands = parts(cut.plane, cut.band);
   return cut;
@@ -90,7 +90,7 @@ class MaxGradient final : public cpu::Prepared {
   }
 
  private:
-  // Elements of a plane of the output gradient, in row-major order.
+  // A range of elements of a plane of the output gradient, in row-major order.
   struct Band {
     std::int64_t plane;
     std::int64_t first;
@@ -105,7 +105,7 @@ class MaxGradient final : public cpu::Prepared {
     const PoolWindows end = pool_windows(axis, (band.first + band.count - 1) / cut_.slice);
     const auto origin = static_cast<u64>(band.plane * cut_.plane + band.first);
     const auto count = static_cast<u64>(band.count);
-    std::int64_t rows = 1;  // of windows, over all axes but the last
+    std::int64_t rows = 1;  // rows of windows, over all axes but the last
     for (std::uint32_t i = 0; i + 1 < step_.rank; ++i) {
       rows *= i == 0 ? std::max<std::int64_t>(0, end.end - begin.first) : step_.axes[i].output;
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Windows pooled a row of the output at a time. Included once for each target, in its namespace, which has widen_halves
-// and narrow_halves already. No lambdas and no calls of templates from elsewhere that are not inlined: those would not
-// be the target's.
+// Pools windows one output row at a time. This file is included once per target, inside its namespace, where
+// widen_halves and narrow_halves are already defined. It must not use lambdas or call templates from elsewhere that are
+// not inlined: they would not be compiled for the target.
 //
-// The greatest of a window is the greatest of its columns' greatest, whatever the order: rows are folded into one
-// first, and that along its columns. Sums have an order, so that each output takes its taps one after another.
+// The maximum of a window does not depend on the order, so rows are first combined into one, and then that row along
+// its columns. Sums have a fixed order, so each output adds its taps one after another.
 
 // ---- A tile ---------------------------------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ class Tile {
         tags_(reinterpret_cast<std::int64_t*>(scratch + cut.tags)),
         made_(scratch + cut.made) {}
 
-  // A tile of a plane, followed by rows.
+  // Starts a tile of a plane, whose rows follow.
   void begin(std::int64_t plane, std::int64_t tile) {
     const std::int64_t channel = cut_.inner > 1 ? 0 : plane % step_.channel.output;
     const std::int64_t batch = cut_.inner > 1 ? plane : plane / step_.channel.output;
@@ -70,7 +70,7 @@ class Tile {
     hand_out(number);
   }
 
-  // The part that a neighbour does not have yet.
+  // Passes the remaining elements to the joined step.
   void flush() {
     if (made_count_ != 0) {
       at_.after->run(made_first_, made_count_, made_, at_.operands);
@@ -82,7 +82,7 @@ class Tile {
   [[nodiscard]] bool lies_together(std::int64_t columns, std::int64_t column, std::int64_t inner) const {
     return (columns == 1 || column == cut_.inner * element_) && (cut_.inner == 1 || inner == element_);
   }
-  // Of windows along the last but one axis, along which rows of the input are kept.
+  // Window size along the second to last axis, along which input rows are kept.
   [[nodiscard]] std::int64_t height() const { return step_.rank > 1 ? step_.axes[step_.rank - 2].window : 1; }
 
   void set_row(std::int64_t number) {
@@ -101,13 +101,13 @@ class Tile {
     restart();
   }
 
-  // The rows of the input that a window has, one after another: row_count_ of them.
+  // The input rows of a window, visited one after another: row_count_ of them.
   struct InputRow {
-    const std::byte* from;   // where its column 0 is
-    std::int64_t number;     // among the rows of a plane
-    std::int64_t in_window;  // among the rows of a window
-    std::int64_t held_at;    // where rows of its kind are held
-    std::int64_t height;     // its place along the last but one axis
+    const std::byte* from;   // address of column 0
+    std::int64_t number;     // index among the rows of a plane
+    std::int64_t in_window;  // index among the rows of a window
+    std::int64_t held_at;    // where rows like this one are kept
+    std::int64_t height;     // position along the second to last axis
   };
   InputRow next_row() {
     InputRow row{.from = input_, .number = 0, .in_window = 0, .held_at = 0, .height = 0};
@@ -130,7 +130,7 @@ class Tile {
     return row;
   }
 
-  // The columns of a row that exist, at `to`.
+  // Writes the existing columns of a row to `to`.
   void lift_row(const InputRow& row, Value* to) {
     const std::byte* from = row.from + (start_ + filled_) * last_.input_step;
     const std::int64_t columns = filled_end_ - filled_;
@@ -146,7 +146,7 @@ class Tile {
     std::fill(row + filled_end_ * cut_.inner, row + span_ * cut_.inner, Op::kNeutral);
   }
 
-  // A row with the elements that exist alone, for folding rows.
+  // A row with only its existing elements, for combining rows.
   const Value* plain_row(const InputRow& row) {
     if constexpr (std::is_same_v<Value, T>) {
       if (reads_rows_ && can_read_directly(row.from)) {
@@ -181,7 +181,7 @@ class Tile {
     return last_held_;
   }
 
-  // Null: the row is there already. Either way it is at last_held_.
+  // Returns null if the row has already been loaded. In either case it is at last_held_.
   Value* held_row(const InputRow& row) {
     const std::int64_t at = cut_.kept_rows != 0 ? row.held_at + row.height % cut_.kept_rows : 0;
     Value* const to = held_ + at * cut_.ready_length;
@@ -199,13 +199,13 @@ class Tile {
     return reinterpret_cast<std::uintptr_t>(from) % alignof(Value) == 0;
   }
 
-  // The divisor of the sum of a window with that many columns.
+  // The divisor for the sum of a window with this many columns.
   [[nodiscard]] std::int64_t divisor_of(std::int64_t columns) const {
     return step_.counts_padding != 0 ? cut_.window_rows * last_.window : row_count_ * columns;
   }
 
-  // The sums of a row from the input's own rows to the output's own. False: their elements have to be brought together
-  // first.
+  // Computes a row of sums directly from the input's rows to the output's row. Returns false if elements have to be
+  // gathered first.
   bool add_in_place() {
 #if defined(HWY_NAMESPACE)
     if constexpr (!Op::kIsMax && std::is_same_v<Value, T>) {
@@ -226,7 +226,7 @@ class Tile {
         rows[i] = reinterpret_cast<const Value*>(from);
       }
       auto* const to = reinterpret_cast<Value*>(output);
-      // The columns whose windows have no padding.
+      // The columns whose windows do not overlap the padding.
       const std::int64_t begin =
           std::clamp((last_.padding + last_.stride - 1) / last_.stride, first_, first_ + columns_);
       const std::int64_t room = last_.input + last_.padding - last_.window;
@@ -250,7 +250,7 @@ class Tile {
     return false;
   }
 
-  // The rows of the window from the first once more.
+  // Starts again from the first row of the window.
   void restart() {
     for (std::uint32_t i = 0; i + 1 < step_.rank; ++i) {
       places_[i] = taps_[i].first;
@@ -290,7 +290,7 @@ class Tile {
     fill_padding(folded_);
   }
 
-  // Where the results of a row go: to the output itself if its elements are the values.
+  // The destination for the results of a row: the output itself if its elements have the type of the values.
   [[nodiscard]] Value* results() {
     if constexpr (Op::kIsMax && std::is_same_v<Value, T>) {
       if (at_.output != nullptr && writes_rows_) {
@@ -345,7 +345,7 @@ class Tile {
     set_divisors();
   }
 
-  // The elements in the windows of each column, or the places.
+  // Sets each column's divisor: the number of existing elements in its window, or of all positions.
   void set_divisors() {
     if (divided_by_ == row_count_) {
       return;
@@ -358,8 +358,8 @@ class Tile {
     }
   }
 
-  // The first tap of the greatest: a later one must be above it. Taps that are padding are not above anything. A tap is
-  // known by its distance from the column at which its window begins in the first row of the plane.
+  // Finds the first tap with the maximum: a later one must be above it. Padding taps are never above it. A tap is
+  // identified by its distance from the column at which its window begins in the first row of the plane.
   void find_indices() {
     const std::int64_t count = columns_ * cut_.inner;
     std::fill(totals_, totals_ + count, Op::kNeutral);
@@ -412,7 +412,7 @@ class Tile {
     const auto first = static_cast<Index>(plane_ * cut_.inner * plane_size + start_);
     const auto stride = static_cast<Index>(last_.stride);
     const u32* const numbers = numbers_;
-    // The columns whose windows begin and end in the input. The others are looked at one by one.
+    // The columns whose windows begin and end inside the input. The others are handled one by one.
     const std::int64_t reach = (last_.window - 1) * last_.dilation;
     const std::int64_t begin = std::clamp((last_.stride - 1 - start_) / last_.stride, std::int64_t{0}, columns_);
     const std::int64_t room = last_.input - 1 - reach - start_;
@@ -443,7 +443,7 @@ class Tile {
 
   void hand_out(std::int64_t number) {
     if (at_.indices == nullptr && results() != totals_) {
-      return;  // they are there
+      return;  // already written in place
     }
     const std::int64_t count = columns_ * cut_.inner;
     if (at_.output == nullptr) {
@@ -480,18 +480,18 @@ class Tile {
   Value* const divisors_;
   std::byte* const gathered_;
   u32* const numbers_;
-  std::int64_t* const tags_;  // the number of each row that is held
+  std::int64_t* const tags_;  // the number of each kept row
   std::byte* const made_;
 
   std::int64_t plane_ = 0;
   const std::byte* input_ = nullptr;
   std::int64_t output_ = 0;
   std::int64_t index_ = 0;
-  std::int64_t first_ = 0;  // column of the output
+  std::int64_t first_ = 0;  // first column of the output
   std::int64_t columns_ = 0;
   std::int64_t span_ = 0;    // columns of the input, with padding
-  std::int64_t start_ = 0;   // where they begin in the input
-  std::int64_t filled_ = 0;  // the number of them that exist
+  std::int64_t start_ = 0;   // their first position in the input
+  std::int64_t filled_ = 0;  // the first of them that exists
   std::int64_t filled_end_ = 0;
   std::int64_t divided_by_ = -1;
   PoolTaps taps_[kPoolAxes] = {};

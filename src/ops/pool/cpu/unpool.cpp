@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Elements scattered by their indices. Of two with the same index the later one stays, so the order counts: each share
-// of the work has a part of the input and a part of the output, and if no index leads out of its own part, as with
-// indices that pooling made, all shares work at once. Otherwise one share does all of it.
+// Scatters elements by their indices. If two have the same index, the later one wins, so the order matters. Each share
+// of the work has a part of the input and a part of the output. If no index leads out of its own part, as with indices
+// from pooling, all shares run concurrently. Otherwise one share does all the work.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace anydml {
 namespace {
 
-// Elements in row-major order of their tensor, one after another.
+// Walks elements in row-major order of their tensor.
 class Walk {
  public:
   Walk(const std::int64_t* sizes, const std::int64_t* steps, std::uint32_t rank, std::int64_t number)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Small windows over rows that are contiguous. A thread has kPoolStrip outputs below each other, and reads each element
-// of the columns that they need once; its neighbours read the neighbouring columns at the same time. The rows go from
-// top to bottom, so that each output gets its elements in row-major order.
+// Small windows over contiguous rows. Each thread computes kPoolStrip outputs of a column and reads each required input
+// element once, while its neighbors read the adjacent columns. Rows are visited from top to bottom, so each output gets
+// its elements in row-major order.
 #include "backend/cuda/kernels/device.cuh"
 #include "ops/pool/cuda/launch.h"
 #include "ops/pool/scalar/pool.h"

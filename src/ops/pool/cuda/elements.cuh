@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any windows: a thread has one output.
+// Any windows, with one output per thread.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -26,7 +26,7 @@ struct PoolSum {
   [[nodiscard]] __device__ std::int64_t index() const { return -1; }
 };
 
-// The greatest, and where it is.
+// The maximum and its position.
 template <class T>
 struct PoolGreatest {
   using Element = T;

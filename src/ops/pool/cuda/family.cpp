@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From steps that pool, or put elements back, to kernels.
+// Chooses kernels for steps that pool, or that put elements back.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::int64_t kMostOutputs = 0xfffffffe;  // kernels count in 32 bits
-constexpr std::int64_t kMostSide = 1 << 30;        // places along an axis, padding included
-constexpr const char* kTooMany = "the CUDA backend pools tensors of up to 4,294,967,294 elements";
+constexpr std::int64_t kMostSide = 1 << 30;        // positions along an axis, including padding
+constexpr const char* kTooMany = "the CUDA backend pools tensors of at most 4,294,967,294 elements";
 
 [[nodiscard]] bool is_multiple(const std::byte* address, u64 steps, std::size_t size) {
   return (reinterpret_cast<std::uintptr_t>(address) | steps) % size == 0;
 }
 
-// Nothing: no kernel by columns has such windows.
+// Empty if no column kernel supports these windows.
 [[nodiscard]] std::optional<PoolShape> shape_of(const PoolStep& step) {
   if (step.rank != 2 || step.index_type != DataType::unknown ||
       (step.type != DataType::FLOAT32 && step.type != DataType::FLOAT16)) {
@@ -47,7 +47,7 @@ constexpr const char* kTooMany = "the CUDA backend pools tensors of up to 4,294,
   return std::nullopt;
 }
 
-// Windows along one axis as rows of a plane of one row.
+// Turns windows along one axis into windows over a plane of one row.
 [[nodiscard]] PoolStep with_rows(PoolStep step) {
   if (step.rank == 1) {
     step.axes[1] = step.axes[0];
@@ -129,7 +129,7 @@ class PoolRun final : public PreparedStep {
   PoolStep step_;
   PoolLaunch launch_{};
   std::optional<PoolShape> shape_;
-  u64 input_steps_ = 0;  // all strides together; only the lowest bits count
+  u64 input_steps_ = 0;  // all strides ORed; only the lowest bits matter
   u64 output_steps_ = 0;
   u64 index_steps_ = 0;
 };
@@ -164,7 +164,7 @@ class MaxGradientRun final : public PreparedStep {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "gradient of the greatest, by indices");
+    std::snprintf(text, capacity, "gradient of the maximum, by indices");
   }
 
  private:
@@ -240,12 +240,12 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbou
     return std::make_unique<UnpoolRun>(step);
   }
   if (neighbours.after.step != nullptr) {
-    *why = "the CUDA backend hands no pooled elements on";
+    *why = "the CUDA backend cannot join steps to pooling";
     return nullptr;
   }
   PoolStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  // Each number is of an element that memory holds, so that the product fits 63 bits.
+  // Every output is an element in memory, so the product fits 63 bits.
   const bool is_gradient = function == PoolFunction::max_gradient;
   std::int64_t outputs = step.batch.output * step.channel.output;
   for (u32 i = 0; i < step.rank; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Steps that pool, and the step that puts elements back, as kernels see them: a kernel's parameter. There are fewer
-// than 2^32 outputs, and inputs of an unpooling.
+// The kernel parameters of steps that pool, and of the step that puts elements back. There are fewer than 2^32 outputs,
+// and fewer than 2^32 inputs of an unpooling.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,30 +10,30 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kPoolThreads = 256;  // of a block of threads
+inline constexpr u32 kPoolThreads = 256;  // per block
 
 struct PoolLaunch {
   const std::byte* input;
   std::byte* output;
-  std::byte* indices;  // null: none are wanted
+  std::byte* indices;  // null if not wanted
   u32 outputs;
   bool input_is_aligned;
   bool output_is_aligned;
   bool indices_are_aligned;
   bool indices_are_wide;  // 64 bits
   FastDivisor channels;
-  FastDivisor sizes[kPoolAxes];  // of the output
-  PoolStep step;                 // with two axes at least
+  FastDivisor sizes[kPoolAxes];  // output sizes
+  PoolStep step;                 // has at least two axes
 };
 
-// Windows over two axes whose rows are contiguous, without indices: a thread has some outputs of a column.
+// Windows over two axes with contiguous rows, without indices: each thread computes some outputs of a column.
 struct PoolColumns {
   const std::byte* input;
   std::byte* output;
   u32 threads;
-  u32 height;  // of the output
+  u32 height;  // height of the output
   FastDivisor width;
-  FastDivisor strips;  // of a plane
+  FastDivisor strips;  // strips per plane
   FastDivisor channels;
   u32 counts_padding;
   PoolFunction function;
@@ -48,16 +48,16 @@ struct PoolColumns {
   std::int64_t output_batch;
 };
 
-inline constexpr u32 kPoolStrip = 8;  // outputs of a thread
+inline constexpr u32 kPoolStrip = 8;  // outputs per thread
 
-// The windows that kernels by columns know.
+// The windows that column kernels support.
 enum class PoolShape : u32 { two_by_two, three_by_one, three_by_two };  // the window's sides, and both strides
 
 struct UnpoolLaunch {
   const std::byte* input;
   const std::byte* indices;
   std::byte* output;
-  u32* last;  // for each output, one more than the number of the input that stays there; 0: none
+  u32* last;  // for each output, 1 + the number of the input that it keeps, or 0
   u32 inputs;
   u32 outputs;
   u32 input_rank;
@@ -72,7 +72,7 @@ struct UnpoolLaunch {
   std::int64_t output_steps[kMaxRank];
 };
 
-// The gradient of the greatest. A thread has one element of the output gradient, and its number is the index there.
+// The gradient of max pooling. Each thread computes one element of the output gradient, whose number is the index.
 struct PoolGradientLaunch {
   const std::byte* indices;
   const std::byte* gradient;
@@ -80,14 +80,14 @@ struct PoolGradientLaunch {
   u32 outputs;
   bool gradient_is_aligned;
   bool output_is_aligned;
-  bool is_far;  // places do not fit 32 bits
+  bool is_far;  // positions do not fit 32 bits
   FastDivisor channels;
-  FastDivisor sizes[kPoolAxes];    // of the output gradient
-  FastDivisor strides[kPoolAxes];  // of the windows
-  PoolStep step;                   // with two axes at least
+  FastDivisor sizes[kPoolAxes];    // sizes of the output gradient
+  FastDivisor strides[kPoolAxes];  // strides of the windows
+  PoolStep step;                   // has at least two axes
 };
 
-// They answer with the error of CUDA's call.
+// These return the CUDA error.
 [[nodiscard]] cudaError_t start_pool_sums(const PoolLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_pool_maxima(const PoolLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_pool_columns(DataType type, PoolShape shape, const PoolColumns& launch,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The gradient of the greatest: a thread has one element of the output gradient, and adds the elements of the windows
-// whose index is its own, in row-major order of the windows.
+// The gradient of max pooling: each thread computes one element of the output gradient, by adding the elements of the
+// windows whose index is its own, in row-major order of the windows.
 #include "backend/cuda/kernels/device.cuh"
 #include "ops/pool/cuda/launch.h"
 #include "ops/pool/scalar/pool.h"
@@ -8,7 +8,7 @@
 namespace anydml::cuda {
 namespace {
 
-// As pool_windows, by products instead of divisions where the places fit 32 bits.
+// Like pool_windows, but multiplies instead of dividing where the positions fit 32 bits.
 [[nodiscard]] __device__ PoolWindows windows_at(const PoolGradientLaunch& launch, u32 axis, u32 p) {
   const PoolAxis& along = launch.step.axes[axis];
   if (launch.is_far) {
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kPoolThreads) add_by_index(const __grid_consta
       }
       for (std::int64_t row = rows.first; row < rows.end; ++row) {
         for (std::int64_t column = columns.first; column < columns.end; ++column) {
-          // Indices lie in temporary memory, at multiples of their size.
+          // Indices are in temporary memory, so they are aligned.
           const u64 index =
               load_element<Index>(indices + by + row * height.index_step + column * width.index_step, true);
           if (index == thread) {

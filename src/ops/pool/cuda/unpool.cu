@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elements put back by their indices. Of those with the same index the last one stays: each output first finds the
-// greatest number of an input that wants it, and then takes that input, or 0.
+// Puts elements back by their indices. If several have the same index, the last one wins: each output first finds the
+// largest number of an input with its index, and then copies that input, or 0.
 #include "backend/cuda/kernels/device.cuh"
 #include "ops/pool/cuda/launch.h"
 

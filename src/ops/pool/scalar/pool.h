@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The elements of a window to one.
+// Combines the elements of a window:
 //
-//   max        the greatest; a NaN wins, and +0 is above -0; of no element -infinity, or the least integer
-//   average    their sum / their number, or / the number of places in the window; of no element NaN
-//   sum        their sum; of no element NaN
-//   l1, l2     the sum of their magnitudes, the root of the sum of their squares; of no element NaN
+//   max        the maximum; a NaN wins, and +0 is above -0; without elements -infinity, or the lowest integer
+//   average    the sum / the number of elements, or / the number of positions in the window; without elements NaN
+//   sum        the sum; without elements NaN
+//   l1, l2     the sum of the magnitudes, the root of the sum of the squares; without elements NaN
 //
-// Sums are FLOAT32, or FLOAT64 of FLOAT64; they start from -0 and take the elements in row-major order of the window.
+// Sums are FLOAT32, or FLOAT64 for FLOAT64; they start from -0 and add the elements in row-major order of the window.
 // FLOAT16 is widened before, and the result is rounded once.
 //
-// The gradient of max adds each element of the input gradient at the first place of its window's greatest element. Sums
-// are FLOAT32; they start from +0 and take the windows in row-major order.
+// The gradient of max adds each element of the input gradient at the first position of its window's maximum. Sums are
+// FLOAT32; they start from +0 and add the windows in row-major order.
 #pragma once
 
 #include "ops/pool/step.h"
@@ -25,7 +25,7 @@ template <class Value>
   return function == PoolFunction::l1 ? magnitude_of(x) : function == PoolFunction::l2 ? x * x : x;
 }
 
-// divisor: the divisor of an average; otherwise whether the window had an element.
+// divisor: the divisor of an average; otherwise nonzero if the window had an element.
 template <class Value>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Value pool_finished(PoolFunction function, Value sum, Value divisor) {
   if (function == PoolFunction::average) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RANDOM_GENERATOR on the CPU: counters are independent, so that threads have as many blocks of the output as they
-// like.
+// RANDOM_GENERATOR on the CPU: counters are independent, so the output can be split among threads in any way.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTile = 64 << 10;  // elements: a multiple of those of a counter
+constexpr std::int64_t kTile = 64 << 10;  // in elements, a multiple of those of a counter
 
 PhiloxState load_state(const std::byte* from, std::int64_t stride) {
   u32 words[kPhiloxStateWords];
@@ -62,7 +61,7 @@ class Generating final : public cpu::Prepared {
   }
 
  private:
-  // Elements from `first` on, each so far from the one before it as the loop says.
+  // Writes elements from `first` on, with the stride of the loop.
   void put_row(const PhiloxState& state, u64 first, const Loop& loop, std::int64_t count, std::byte* to) const {
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(u32));
     std::int64_t done = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RANDOM_GENERATOR on a GPU: a thread has a counter and writes its four words, or it has an element of an output that
-// is not contiguous.
+// RANDOM_GENERATOR on a GPU: each thread computes one counter and writes its four words, or writes one element of an
+// output that is not contiguous.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -17,12 +17,12 @@ constexpr u64 kMostBlocks = 1 << 20;
 
 struct States {
   const std::byte* from;
-  std::byte* to;  // null: the next state is not wanted
+  std::byte* to;  // null if the next state is not wanted
   i64 from_stride;
   i64 to_stride;
   bool from_is_aligned;
   bool to_is_aligned;
-  u64 blocks;  // counters that are used
+  u64 blocks;  // counters used
 };
 
 [[nodiscard]] __device__ PhiloxState load_state(const States& states) {
@@ -140,7 +140,7 @@ const Family random_family = {
       RandomStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (!is_contiguous(step.nest) && step.nest.count > 0xfffffffe) {
-        *why = "the CUDA backend fills tensors that are not contiguous of up to 4,294,967,294 elements";
+        *why = "the CUDA backend fills non-contiguous tensors of at most 4,294,967,294 elements";
         return nullptr;
       }
       return std::make_unique<RandomRun>(step, has_address(flat.operands[2].slot));

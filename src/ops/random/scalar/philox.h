@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Philox 4x32-10, the generator of Salmon, Moraes, Dror and Shaw ("Parallel random numbers: as easy as 1, 2, 3", 2011):
-// a function of a counter of 128 bits and a key of 64 bits to four words. Word 0 of counter and key is the lowest.
+// Philox 4x32-10, the generator of Salmon, Moraes, Dror and Shaw ("Parallel random numbers: as easy as 1, 2, 3", 2011).
+// It maps a 128-bit counter and a 64-bit key to four words. Word 0 of counter and key is the lowest.
 #pragma once
 
 #include "base/element.h"
@@ -14,17 +14,17 @@ inline constexpr u32 kPhiloxWeyl0 = 0x9e3779b9;  // added to the key after each 
 inline constexpr u32 kPhiloxWeyl1 = 0xbb67ae85;
 inline constexpr u32 kPhiloxWords = 4;
 
-// As the state tensor has it: four words of the counter, then two of the key.
+// The layout of the state tensor: four words of the counter, then two of the key.
 inline constexpr u32 kPhiloxStateWords = 6;
 struct PhiloxState {
-  u64 low;  // of the counter
+  u64 low;  // lower half of the counter
   u64 high;
   u32 key[2];
 
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr PhiloxState of(const u32 (&words)[kPhiloxStateWords]) {
     return {u64{words[1]} << 32 | words[0], u64{words[3]} << 32 | words[2], {words[4], words[5]}};
   }
-  // So many blocks later. The counter wraps.
+  // The state `blocks` counters later. The counter wraps.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr PhiloxState after(u64 blocks) const {
     const u64 sum = low + blocks;
     return {sum, high + (sum < low ? 1 : 0), {key[0], key[1]}};
@@ -58,7 +58,7 @@ struct PhiloxBlock {
   return {{x0, x1, x2, x3}};
 }
 
-// Element `index` of the output: four follow from each counter.
+// Element `index` of the output: each counter yields four.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 philox_element(const PhiloxState& state, u64 index) {
   return philox(state.after(index / kPhiloxWords)).words[index % kPhiloxWords];
 }

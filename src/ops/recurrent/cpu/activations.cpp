@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every activation by its definition. The two that nearly every network has are kernels of their own.
+// All activations by their definition. The two that nearly every network uses have their own kernels.
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/scalar/scalars.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Recurrent networks on the CPU. A time step is a phase, or two for a GRU that multiplies after the reset. A tile is
-// some rows of one panel of units, in one direction: its products with the hidden state, its gates and its new state
-// belong together, so that a phase needs nothing from another tile but the hidden state of the phase before. A piece is
-// some tiles one after another.
+// Recurrent networks on the CPU. A time step is one phase, or two for a GRU that multiplies after the reset. A tile is
+// some rows of one panel of units, in one direction. Its products with the hidden state, its gates and its new state
+// are computed together, so a phase needs nothing from other tiles except the hidden state of the previous phase. A
+// piece is a sequence of tiles.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -21,19 +21,19 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-constexpr std::int64_t kMostRows = 96;            // of a tile, whose products stay in the first caches
-constexpr std::int64_t kLeastProducts = 1 << 16;  // of a piece: some microseconds
+constexpr std::int64_t kMostRows = 96;            // per tile; their products stay in the L1 and L2 caches
+constexpr std::int64_t kLeastProducts = 1 << 16;  // per piece, some microseconds of work
 
-// How a phase is cut. Tiles are numbered by direction, then by rows, then by panels.
+// How a phase is split. Tiles are numbered by direction, then by rows, then by panels.
 struct RecurrentCut {
-  std::int64_t rows;   // of a tile, a multiple of the strip
-  std::int64_t down;   // tiles that all rows make
-  std::int64_t tiles;  // of all directions
+  std::int64_t rows;   // per tile, a multiple of the strip
+  std::int64_t down;   // tiles needed to cover all rows
+  std::int64_t tiles;  // in all directions
   std::int64_t pieces;
 };
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted = std::int64_t{threads};  // so that a thread mostly finds its factors in its own cache
+  const std::int64_t wanted = std::int64_t{threads};  // so that a thread usually finds its factors in its own cache
   std::int64_t most = kMostRows;
   RecurrentCut cut{};
   while (true) {
@@ -52,7 +52,7 @@ RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
 
 class RecurrentRun final : public cpu::Prepared {
  public:
-  // products: null where the definition computes.
+  // products: null if the definition is used.
   RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::Machine& machine,
                const ProductKernels* products, const RecurrentKernels& kernels)
       : Prepared(static_cast<std::uint64_t>(cut.pieces),
@@ -69,7 +69,7 @@ class RecurrentRun final : public cpu::Prepared {
     const auto number = static_cast<std::int64_t>(piece.number);
     const std::int64_t begin_tile = cut_.tiles * number / cut_.pieces;
     const std::int64_t end_tile = cut_.tiles * (number + 1) / cut_.pieces;
-    // Forwards and backwards by turns, because a cache still has the factors that were read last.
+    // Alternate between both directions, because a cache still has the factors that were read last.
     const bool is_forwards = time_of_phase(piece.phase) % 2 == 0;
     for (std::int64_t i = begin_tile; i < end_tile; ++i) {
       const Tile tile = tile_of(is_forwards ? i : begin_tile + end_tile - 1 - i, operands, piece);
@@ -98,17 +98,17 @@ class RecurrentRun final : public cpu::Prepared {
 
   struct Tile {
     std::byte* const* operands;
-    f32* memory;  // of its direction
+    f32* memory;  // memory of its direction
     f32* scratch;
     std::int64_t direction;
-    std::int64_t row;  // the first
+    std::int64_t row;  // the first row
     std::int64_t panel;
-    std::int64_t columns;  // of the panel that are units
-    std::int64_t step;     // how many time steps came before
+    std::int64_t columns;  // columns of the panel that are units
+    std::int64_t step;     // number of earlier time steps
     TileSize size;
-    bool is_second;  // the second phase of a time step
+    bool is_second;  // second phase of a time step
 
-    // Where the tiles of a state have theirs.
+    // The offset of this tile among the tiles of a state.
     [[nodiscard]] std::int64_t at(std::int64_t all_rows) const { return (panel * all_rows + row) * size.panel; }
     [[nodiscard]] f32* sums(std::int64_t gate) const { return scratch + gate * size.count(); }
     [[nodiscard]] f32* inputs(std::int64_t gate) const { return sums(kMostGates + gate); }
@@ -131,7 +131,7 @@ class RecurrentRun final : public cpu::Prepared {
     return tile;
   }
 
-  // The first phase comes before all time steps.
+  // The first phase precedes all time steps.
   [[nodiscard]] std::int64_t time_of_phase(std::uint32_t phase) const {
     return (std::int64_t{phase} - 1) / (step_.has_two_products() ? 2 : 1);
   }
@@ -145,7 +145,7 @@ class RecurrentRun final : public cpu::Prepared {
            unit * strides.unit;
   }
 
-  // Elements of a tensor, `stride` bytes apart, in FLOAT32.
+  // Loads elements of a tensor that are `stride` bytes apart, as FLOAT32.
   void load(const std::byte* from, std::int64_t stride, std::int64_t count, f32* to) const {
     if (step_.is_half != 0) {
       constexpr auto kHalf = static_cast<std::int64_t>(sizeof(f16));
@@ -193,7 +193,7 @@ class RecurrentRun final : public cpu::Prepared {
 
   [[nodiscard]] bool has(const Tile& tile, RecurrentOperand operand) const { return tile.operands[operand] != nullptr; }
 
-  // How many time steps a row has.
+  // The number of time steps of a row.
   [[nodiscard]] std::int64_t length_of(const Tile& tile, std::int64_t row) const {
     if (!has(tile, kRecurrentLengths)) {
       return step_.steps;
@@ -202,7 +202,7 @@ class RecurrentRun final : public cpu::Prepared {
     std::memcpy(&length, tile.operands[kRecurrentLengths] + row * step_.strides[kRecurrentLengths].row, sizeof(length));
     return std::min<std::int64_t>(length, step_.steps);
   }
-  // The index of the time step that a row takes now; its length or more: it has no more of them.
+  // The index of a row's current time step. If it is not below its length, the row has no steps left.
   [[nodiscard]] std::int64_t time_of(const Tile& tile, std::int64_t row) const {
     const std::int64_t length = length_of(tile, row);
     return tile.step < length && (step_.backward >> tile.direction & 1) != 0 ? length - 1 - tile.step : tile.step;
@@ -227,7 +227,7 @@ class RecurrentRun final : public cpu::Prepared {
     }
   }
 
-  // One number for each unit of the panel, from the gate number `gate` of a tensor that has all gates in one row.
+  // Loads one number for each unit of the panel, from gate number `gate` of a tensor that has all gates in one row.
   void load_gate(const Tile& tile, RecurrentOperand operand, std::int64_t gate, f32* to) const {
     std::fill(to, to + tile.size.panel, 0.0F);
     load(place(tile, operand, 0, 0, gate * step_.units + tile.panel * tile.size.panel), step_.strides[operand].unit,
@@ -255,7 +255,7 @@ class RecurrentRun final : public cpu::Prepared {
       load_gate(tile, kRecurrentBias, i, bias);
       load_gate(tile, kRecurrentBias, step_.gates + i, of_recurrence);
       if (step_.kind == RecurrentKind::gru && step_.linear_before_reset != 0 && i == kGruHidden) {
-        continue;  // the two are added at different places
+        continue;  // the two biases are added separately
       }
       for (std::int64_t k = 0; k < tile.size.panel; ++k) {
         bias[k] = bias[k] + of_recurrence[k];
@@ -268,7 +268,7 @@ class RecurrentRun final : public cpu::Prepared {
 
   // ---- Products and gates -------------------------------------------------------------------------------------------
 
-  // The products of the tile's rows with some gates, into their sums. strips: of all rows.
+  // Multiplies the tile's rows by some gates and writes the sums. strips: of all rows.
   void multiply(const Tile& tile, const f32* strips, std::int64_t gate, std::int64_t gates) const {
     const std::int64_t gate_step = step_.units * tile.size.panel;
     const f32* const panels = reinterpret_cast<const f32*>(tile.operands[kRecurrentPacked]) +
@@ -315,7 +315,7 @@ class RecurrentRun final : public cpu::Prepared {
     }
   }
 
-  // The products of the inputs, which are as far from each other as the time steps of their rows.
+  // Gathers the products of the inputs; their distances are those between the time steps of the rows.
   void gather_inputs(const Tile& tile, std::int64_t gate) const {
     const auto* const products = reinterpret_cast<const f32*>(tile.operands[kRecurrentProduct]);
     for (std::int64_t i = 0; i < tile.size.rows; ++i) {
@@ -333,7 +333,7 @@ class RecurrentRun final : public cpu::Prepared {
                ? tile.memory + memory_.biases + number * step_.width() + tile.panel * tile.size.panel
                : nullptr;
   }
-  // peephole: its number; -1: the gate has none.
+  // peephole: its number, or -1 if the gate has none.
   [[nodiscard]] GateTerms terms_of(const Tile& tile, std::int64_t gate, std::int64_t peephole, const f32* cell) const {
     const bool has_peephole = peephole >= 0 && has(tile, kRecurrentPeephole);
     return {.x = tile.inputs(gate),
@@ -356,7 +356,7 @@ class RecurrentRun final : public cpu::Prepared {
     }
   }
 
-  // The sum of a gate, clipped, and its activation, in place of its products.
+  // Replaces the products of a gate by its clipped and activated sum.
   void finish_gate(const Tile& tile, std::int64_t gate, std::int64_t activation, std::int64_t peephole = -1,
                    const f32* cell = nullptr) const {
     f32* const sums = tile.sums(gate);
@@ -413,7 +413,7 @@ class RecurrentRun final : public cpu::Prepared {
     keep(tile, tile.made());
   }
 
-  // The product of the last gate has the reset inside.
+  // The product of the last gate is multiplied by the reset gate.
   void run_gru(const Tile& tile) const {
     if (has_active_rows(tile)) {
       multiply(tile, hidden(tile), 0, step_.gates);
@@ -467,7 +467,7 @@ class RecurrentRun final : public cpu::Prepared {
     }
   }
 
-  // A tile of hidden states to the strips that all tiles multiply.
+  // Copies a tile of hidden states to the strips that all tiles multiply.
   void hand_on(const Tile& tile, const f32* from, f32* strips) const {
     const std::int64_t unit = tile.panel * tile.size.panel;
     for (std::int64_t i = 0; i < tile.size.rows; ++i) {
@@ -481,7 +481,8 @@ class RecurrentRun final : public cpu::Prepared {
     }
   }
 
-  // The new hidden state of the rows that have this time step; others keep theirs, and their outputs are 0.
+  // Stores the new hidden state of the rows that have this time step; the other rows keep theirs, and their outputs are
+  // 0.
   void keep(const Tile& tile, const f32* made) const {
     f32* const state = state_of(tile);
     copy_active(tile, made, state);
@@ -501,7 +502,7 @@ class RecurrentRun final : public cpu::Prepared {
     }
   }
 
-  // The state after the last time step.
+  // Writes the state after the last time step.
   void end(const Tile& tile) const {
     store_state(tile, state_of(tile), kRecurrentSingle);
     if (step_.kind == RecurrentKind::lstm) {
@@ -534,7 +535,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (products == nullptr) {
     kernels = step.panel % kRecurrentColumns == 0 ? &generic_recurrent_kernels() : &plain_recurrent_kernels();
   } else if (products->panel != step.panel || products->strip != step.strip) {
-    products = nullptr;  // it was made for a device that packs otherwise, or not at all
+    products = nullptr;  // the step was planned for a device with a different packing, or none
     kernels = &plain_recurrent_kernels();
   }
   return std::make_unique<RecurrentRun>(step, cut_of(step, machine.threads), machine, products, *kernels);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The loops of recurrent networks, for a target. Include it inside a namespace, after halves-inl.h and kColumns, the
-// columns that loops take together: every panel has a multiple of them. No include guard: it is read again for each
-// target.
+// The loops of recurrent networks for one target. Include it inside a namespace, after halves-inl.h and the definition
+// of kColumns, the number of columns that loops process together: every panel has a multiple of them. There is no
+// include guard, because it is included once per target.
 
 void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT sums) noexcept {
   const GateSum sum{.has_peephole = terms.peephole != nullptr, .has_bias = terms.bias != nullptr};
@@ -104,8 +104,8 @@ void round_halves(std::int64_t count, f32* values) noexcept {
   }
 }
 
-// Some elements at a time: compilers then interleave the instructions of several vectors, so that no chain of them has
-// to wait. It is a separate function, because only then is everything it calls inlined.
+// Processes several elements at a time, so that compilers interleave the instructions of several vectors and no chain
+// has to wait. This is a separate function, because only then is everything it calls inlined.
 template <class Of>
 ANYDML_FLATTENED void run_function(std::int64_t count, f32* ANYDML_RESTRICT values) noexcept {
   const Of of;

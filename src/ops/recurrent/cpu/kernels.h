@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of recurrent networks, by target. A tile has some rows of a panel's units, one row after another.
+// The innermost loops of recurrent networks, per target. A tile contains some rows of a panel's units, one row after
+// another.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace anydml {
 
-// Columns that loops take together: every panel that is made for vectors has a multiple of them.
+// Columns that loops process together: the width of every panel for vectors is a multiple of it.
 inline constexpr std::int64_t kRecurrentColumns = 16;
 
 struct TileSize {
@@ -20,7 +21,7 @@ struct TileSize {
   [[nodiscard]] std::int64_t count() const { return rows * panel; }
 };
 
-// Of all that is null, nothing takes part in the sum. peephole and bias: one number for each unit.
+// Null pointers are left out of the sum. peephole and bias: one number for each unit.
 struct GateTerms {
   const f32* x;
   const f32* peephole;
@@ -35,38 +36,38 @@ struct ResetTerms {
 };
 
 struct RecurrentKernels {
-  // The products of one row with the panels of `gates` gates, which are gate_step elements apart: the totals of a gate
-  // are totals_step elements after those of the previous gate. Null: not available.
+  // Multiplies one row by the panels of `gates` gates, which are gate_step elements apart. The totals of a gate are
+  // totals_step elements after those of the previous gate. Null if not available.
   void (*multiply_row)(const f32* hidden, const f32* panels, std::int64_t gate_step, std::int64_t gates,
                        std::int64_t depth, f32* totals, std::int64_t totals_step) noexcept;
-  // In place of the products with the hidden state.
+  // Replaces the products with the hidden state in `sums`.
   void (*add_gate)(const TileSize& size, const GateTerms& terms, f32* sums) noexcept;
   void (*add_reset)(const TileSize& size, const ResetTerms& terms, f32* sums) noexcept;
   void (*clip)(std::int64_t count, f32 threshold, f32* values) noexcept;
-  // The next cells; forget: null where it is 1 less the input gate.
+  // Computes the next cells; forget: null if it is 1 minus the input gate.
   void (*next_cells)(std::int64_t count, const f32* input, const f32* forget, const f32* candidate, const f32* cell,
                      f32* to) noexcept;
   void (*next_hiddens)(std::int64_t count, const f32* update, const f32* candidate, const f32* hidden,
                        f32* to) noexcept;
   void (*multiply)(std::int64_t count, const f32* factors, f32* values) noexcept;
-  // FLOAT32 to the nearest FLOAT16, in FLOAT32.
+  // Rounds FLOAT32 to the nearest FLOAT16, kept in FLOAT32.
   void (*round_halves)(std::int64_t count, f32* values) noexcept;
-  // FLOAT32 to FLOAT16 and back, at any alignment.
+  // Convert FLOAT32 to FLOAT16 and back, at any alignment.
   void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;
   void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
-  // The two activations that nearly every network has.
+  // The two activations that nearly every network uses.
   void (*sigmoid)(std::int64_t count, f32* values) noexcept;
   void (*tanh)(std::int64_t count, f32* values) noexcept;
 };
 
-// For an unknown machine.
+// Portable kernels for machines without a vector target.
 [[nodiscard]] const RecurrentKernels& generic_recurrent_kernels();
-// For panels of any width, which plans for devices that pack no weights have.
+// For panels of any width, as in plans for devices that do not pack weights.
 [[nodiscard]] const RecurrentKernels& plain_recurrent_kernels();
-// Null: none for this target.
+// Null if this target has none.
 [[nodiscard]] const RecurrentKernels* vector_recurrent_kernels(cpu::Target target);
 
-// Any activation, by its definition.
+// Applies any activation, by its definition.
 void activate(const RecurrentActivation& activation, std::int64_t count, f32* values) noexcept;
 
 }  // namespace anydml

@@ -14,7 +14,7 @@
 namespace anydml {
 namespace {
 
-// A piece is one panel of one gate.
+// One panel of one gate per piece.
 class RecurrentPack final : public cpu::Prepared {
  public:
   RecurrentPack(const RecurrentStep& step, const cpu::Machine& machine)
@@ -49,7 +49,7 @@ class RecurrentPack final : public cpu::Prepared {
   }
 
  private:
-  static constexpr std::uint32_t kMostColumns = 32;  // of the panels that devices with vectors have
+  static constexpr std::uint32_t kMostColumns = 32;  // widest panel on devices with vectors
 
   // Element by element, for a panel of any width.
   void copy_units(const std::byte* from, std::int64_t count, f32* to) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The matrix of a recurrence, brought into the form that kernels take.
+// Packs the matrix of a recurrence for the kernels.
 #pragma once
 
 #include <memory>

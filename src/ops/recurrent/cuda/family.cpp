@@ -14,11 +14,11 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::int64_t kMostBlocks = 0x7fffffff;  // blocks of threads in a launch
-constexpr std::int64_t kMostWalkedUnits = 2048;  // with more, no multiprocessor has room for the factors of eight units
+constexpr std::int64_t kMostWalkedUnits = 2048;   // beyond this, the factors of eight units fit no multiprocessor
 
 [[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
-// Finds the operands whose elements all lie at multiples of the element size.
+// Returns a mask of the operands whose elements are all aligned.
 u32 aligned_operands(const RecurrentStep& step, std::byte* const* bases, std::size_t count) {
   u32 aligned = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -52,7 +52,7 @@ class RecurrentPack final : public PreparedStep {
 
 class RecurrentRun final : public PreparedStep {
  public:
-  // walk: the same network as one launch for all time steps; it has no blocks if that is impossible.
+  // walk: the same network as a single launch for all time steps; it has no blocks if that is impossible.
   RecurrentRun(const RecurrentLaunch& launch, const RecurrentLaunch& walk, const Step& flat)
       : launch_(launch), walk_(walk) {
     for (std::size_t i = 0; i < kRecurrentOperands; ++i) {
@@ -155,7 +155,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine& machine, 
     launch.units /= 2;
   }
   if (blocks_of(launch) > kMostBlocks) {
-    *why = "the CUDA backend takes recurrent networks of up to 2,147,483,647 tiles of 8 rows and 32 units";
+    *why = "the CUDA backend supports recurrent networks of at most 2,147,483,647 tiles of 8 rows and 32 units";
     return nullptr;
   }
   set_tiles(launch);

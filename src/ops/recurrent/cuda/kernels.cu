@@ -75,7 +75,7 @@ __device__ f32 rounded(const RecurrentLaunch& launch, f32 value) {
   return launch.step.is_half != 0 ? widen(narrow<f16>(value)) : value;
 }
 
-// The memory of a direction, and the place of an element in a matrix with one number for each row and unit.
+// The memory of a direction, and the offset of an element in a matrix with one number for each row and unit.
 __device__ f32* memory_of(const RecurrentLaunch& launch, std::int64_t direction) {
   return reinterpret_cast<f32*>(launch.operands[kRecurrentMemory]) + direction * launch.memory.elements;
 }
@@ -156,7 +156,7 @@ struct Gates {
   const RecurrentMoment& now;
   const Element& at;
   std::int64_t time;  // the index of the time step
-  f32* totals;        // of the first multiplied gate; each following gate is `step` further on
+  f32* totals;        // total of the first multiplied gate; the gates are `step` elements apart
   u32 step;
 
   // The total of a gate, or the activated gate that replaced it.

@@ -15,7 +15,7 @@ namespace anydml::cuda {
 enum class RecurrentPhase : u32 {
   whole,
   reset,  // for a GRU with two products: the update gate, and the hidden state after the reset gate
-  hidden  // the rest of such a GRU
+  hidden  // the rest of that GRU
 };
 
 inline constexpr u32 kRecurrentMostRows = 8;
@@ -28,11 +28,11 @@ struct RecurrentLaunch {
   RecurrentStep step;
   RecurrentMemory memory;
   std::byte* operands[kRecurrentOperands];
-  u32 aligned;  // bit i: all elements of operand i are at multiples of their size
-  u32 phases;   // in a time step
+  u32 aligned;  // bit i: all elements of operand i are aligned
+  u32 phases;   // per time step
   u32 gates;    // in the phase with the most gates
-  u32 units;    // for each block of threads
-  u32 rows;     // for each block of threads: 1, 2, 4 or kRecurrentMostRows
+  u32 units;    // per block of threads
+  u32 rows;     // per block of threads: 1, 2, 4 or kRecurrentMostRows
   u32 parts;    // blocks of 256 products that are summed in parallel
   u32 unit_tiles;
   u32 row_tiles;
@@ -46,9 +46,9 @@ struct RecurrentLaunch {
 
 // One phase of one time step.
 struct RecurrentMoment {
-  std::int64_t time;  // the number of earlier time steps
+  std::int64_t time;  // number of earlier time steps
   RecurrentPhase phase;
-  u32 first_gate;  // the first gate that is multiplied
+  u32 first_gate;  // first multiplied gate
   u32 gates;
 };
 
@@ -61,7 +61,7 @@ struct RecurrentMoment {
                     : RecurrentMoment{time, RecurrentPhase::hidden, kGruHidden, 1};
 }
 
-// The shared memory for a phase of a time step, in elements of FLOAT32.
+// The shared memory for a phase of a time step, in FLOAT32 elements.
 [[nodiscard]] ANYDML_HOST_DEVICE inline u32 floats_of_step(const RecurrentLaunch& launch, u32 rows) {
   const u32 floats =
       rows * launch.parts * static_cast<u32>(kProductBlock) + (launch.parts + 1) * launch.gates * rows * launch.units;
@@ -71,8 +71,8 @@ struct RecurrentMoment {
 // The factors that a block keeps in shared memory. The chains of 256 factors of a gate follow one another. Each chain
 // is shifted by a few units, so that the threads of a warp read from different banks.
 struct KeptFactors {
-  u32 chains;  // in each gate
-  u32 shift;   // from one gate to the next, in units
+  u32 chains;  // per gate
+  u32 shift;   // between gates, in units
   u32 units;
 
   [[nodiscard]] ANYDML_HOST_DEVICE static KeptFactors of(const RecurrentLaunch& launch) {

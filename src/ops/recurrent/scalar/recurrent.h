@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One unit of a recurrent network at one time step. Everything is computed in FLOAT32, and each operation is rounded.
-// x is the sum of products of the input, h that of the hidden state, and wb and rb are the biases of the two.
+// One unit of a recurrent network at one time step. Everything is computed in FLOAT32, and each operation is rounded. x
+// is the sum of products with the input, h the one with the hidden state, and wb and rb are the biases of the two.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct RecurrentActivation {
   }
 };
 
-// The sum that the activation of a gate takes: ((x + h) + peephole * cell) + (wb + rb). Tensors that are absent take no
-// part in it.
+// The sum that is passed to the activation of a gate: ((x + h) + peephole * cell) + (wb + rb). Absent tensors are left
+// out.
 struct GateSum {
   bool has_peephole;
   bool has_bias;
@@ -52,7 +52,7 @@ struct ResetSum {
   }
 };
 
-// Bounds of -threshold and threshold, as ELEMENT_WISE_CLIP has them.
+// The bounds -threshold and threshold, as in ELEMENT_WISE_CLIP.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Attributes clip_bounds(f32 threshold) {
   return {{Scalar(-f64{threshold}), Scalar(f64{threshold}), Scalar(), Scalar()}};
 }

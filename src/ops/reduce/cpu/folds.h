@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The steps of reductions, made ready; one file for each kind of fold.
+// Prepares the steps of reductions; there is one file for each kind of fold.
 #pragma once
 
 #include <memory>

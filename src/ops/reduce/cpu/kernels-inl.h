@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The kernels in plain loops that the compiler makes vectors of. Included once for each target, in its namespace, which
-// has widen_halves already: FLOAT16 to FLOAT32 is the one thing that compilers do badly.
-// No lambdas and no calls of templates from elsewhere that are not inlined: those would not be the target's.
+// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
+// where widen_halves is already defined: converting FLOAT16 to FLOAT32 is the one thing that compilers vectorize badly.
+// It must not use lambdas or call templates from elsewhere that are not inlined: they would not be compiled for the
+// target.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors lie at any address
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
 };
 
 template <class T>
@@ -14,8 +15,8 @@ using unaligned_t = typename Unaligned<T>::type;
 inline constexpr std::int64_t kRowsAtOnce = 8;
 inline constexpr std::int64_t kWideColumns = 64;
 
-// Of several rows the elements on one cache line, which is left before the next row's is touched: rows may lie so that
-// their lines all compete for the same few places of the cache.
+// Adds one cache line of several rows, and finishes each line before touching the next row's: the rows' addresses may
+// map all their lines to the same few cache sets.
 template <class Fold, std::size_t kRows>
 inline void add_lines(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride) {
   using Element = unaligned_t<typename Fold::Loaded>;
@@ -55,8 +56,8 @@ inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const 
 }
 
 #if defined(ANYDML_REDUCE_NEON)
-// FMAX and FMIN match the extremes as defined here: a NaN wins, and +0 is above -0. So only the result of several rows
-// becomes a key.
+// FMAX and FMIN match the definition of extremes here: a NaN wins, and +0 is above -0. So only the result of several
+// rows is converted to a key.
 template <bool kMax>
 inline float32x4_t native_extreme(float32x4_t a, float32x4_t b) {
   return kMax ? vmaxq_f32(a, b) : vminq_f32(a, b);
@@ -117,8 +118,8 @@ template <class T, bool kMax, bool kIsArg>
 inline constexpr bool kHasNative<ExtremeFold<T, kMax, kIsArg>> = is_float<T> && sizeof(T) >= 4;
 #endif
 
-// The best way to take rows: one after another; several at a time, which saves access to the accumulators; and several
-// line by line, if they lie far apart. Rows of bytes are short and lie close.
+// How to process rows: one at a time; several together, which saves accesses to the accumulators; or several line by
+// line, if they are far apart. Rows of bytes are short and close together.
 enum class Taken { singly, together, by_lines };
 
 template <class Fold, Taken kTaken>
@@ -179,9 +180,9 @@ void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows,
   add_all<Fold, Taken::by_lines>(accumulators, rows, stride, count, columns);
 }
 
-// The lanes of a block are the columns of rows of 64. Of fewer elements than that only as many lanes are made as the
-// next power of two: the others are empty and change nothing. Where the order does not show, rows are of one cache
-// line, and taken several at a time.
+// The lanes of a block are the columns of rows of 64. For fewer elements only the next power of two of lanes is used;
+// the others would be empty and change nothing. If the order does not affect the result, a row is one cache line, and
+// several are processed at a time.
 template <class Fold>
 void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
            typename Fold::Accumulator* results) {
@@ -227,7 +228,7 @@ inline bool has_key(const std::byte* from, std::int64_t count, typename Fold::Ac
   using Accumulator = typename Fold::Accumulator;
   Accumulator found = 0;
   if constexpr (is_float<T> && sizeof(T) >= 4) {
-    // As numbers, which is shorter; a NaN does not equal itself.
+    // Compare as numbers, which needs fewer instructions; a NaN does not equal itself.
     const auto* x = reinterpret_cast<const unaligned_t<T>*>(from);
     const T value = Fold::lower(key);
     if (key != Fold::kNan) {
@@ -248,7 +249,7 @@ inline bool has_key(const std::byte* from, std::int64_t count, typename Fold::Ac
   return found != 0;
 }
 
-// Some at a time are asked whether it is among them.
+// Checks several elements at a time before searching among them.
 template <class Fold>
 std::int64_t find(const std::byte* input, std::int64_t count, typename Fold::Accumulator key, bool last) {
   constexpr std::int64_t kSome = 128;

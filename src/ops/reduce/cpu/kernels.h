@@ -14,17 +14,17 @@ template <class Fold>
 struct ReduceKernels {
   using Accumulator = typename Fold::Accumulator;
 
-  // Row after row: accumulators[j] takes the element j of each row, in order. The rows' elements are contiguous.
+  // Row after row, accumulates element j of each row into accumulators[j], in order. The rows' elements are contiguous.
   void (*accumulate)(Accumulator* accumulators, const std::byte* rows, std::int64_t row_stride, std::int64_t count,
                      std::int64_t columns);
-  // Of each output a block of `count` contiguous elements at most kReduceBlock, by lanes.
+  // Reduces a block of `count` contiguous elements, at most kReduceBlock, of each output by lanes.
   void (*along)(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
                 Accumulator* results);
-  // The first or last of some contiguous elements with this key; one exists. Only extremes have it; others have null.
+  // The first or last of some contiguous elements with this key; one exists. Null for folds that are not extremes.
   std::int64_t (*find)(const std::byte* input, std::int64_t count, Accumulator key, bool last);
 };
 
-// A ReduceKernels of the fold and type. Null: no such target was compiled.
+// The ReduceKernels of the fold and type. Null if this target was not compiled.
 [[nodiscard]] const void* generic_reduce_kernels(FoldId fold, DataType type);
 [[nodiscard]] const void* vector_reduce_kernels(cpu::Target target, FoldId fold, DataType type);
 

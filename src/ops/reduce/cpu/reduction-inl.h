@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions on the CPU. The contiguous direction decides the method: along the reduced elements, or across outputs
+// Reductions on the CPU. The contiguous direction determines the method: along the reduced elements, or across outputs
 // whose elements are adjacent, row after row. Other elements are gathered first. The order in which they are combined
-// is the same either way. Included by the files of the folds, which compile in parallel.
+// is always the same. This file is included by the files of the folds, which compile in parallel.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::int64_t kGatheredRows = 4;
 constexpr std::int64_t kSearchedRows = 32;
-constexpr std::int64_t kBatch = 64;      // outputs that are looked at together
-constexpr std::int64_t kTogether = 256;  // outputs along
+constexpr std::int64_t kBatch = 64;      // outputs searched together
+constexpr std::int64_t kTogether = 256;  // outputs per call along
 
-// The extreme of some elements, and where it is.
+// The extreme of some elements and its index.
 template <class Key>
 struct Found {
   Key key;
@@ -37,7 +37,7 @@ void store_element(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(value));
 }
 
-// The index as an element of the output. Sums have none.
+// Stores the index as an element of the output. Sums have no index.
 [[maybe_unused]] void store_index(DataType type, u32 index, std::byte* to) {
   if (element_size(type) == sizeof(u64)) {
     store_element(to, u64{index});
@@ -54,7 +54,7 @@ class Reduction final : public cpu::Prepared {
   using Partial = std::conditional_t<kIsArg, Found<Accumulator>, Accumulator>;
   static_assert(sizeof(Partial) <= static_cast<std::size_t>(kIsArg ? 16 : 8));
   static constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-  static constexpr bool kLanes = Fold::kOrdered;  // folds without an order need none
+  static constexpr bool kLanes = Fold::kOrdered;  // folds without an order need no lanes
 
   Reduction(const ReduceStep& step, const ReduceKernels<Fold>& kernels, const cpu::Machine& machine,
             cpu::Neighbours neighbours)
@@ -105,7 +105,7 @@ class Reduction final : public cpu::Prepared {
 
   [[nodiscard]] const ReduceLoop& column() const { return step_.kept[step_.kept_rank - 1]; }
 
-  // The result of a block goes where the next step looks for it, or is the output's element.
+  // Stores the result of a block as a partial result for the next step, or as the output's element.
   void put(std::byte* const* operands, Outputs& outputs, std::int64_t output, std::int64_t output_offset,
            std::int64_t block, const Partial& partial) const {
     if (step_.phase == ReducePhase::blocks) {
@@ -121,14 +121,14 @@ class Reduction final : public cpu::Prepared {
     }
   }
 
-  // Elements from this offset on, which the step before this one computes, to `to`. They would be packed there.
+  // Computes the elements from this offset on with the joined step before this one, and writes them to `to`, packed.
   void make(std::byte* const* operands, std::int64_t offset, std::int64_t count, std::byte* to) const {
     neighbours_.before.run(offset / kBytes, count, to, operands);
   }
   [[nodiscard]] bool are_made() const { return neighbours_.before.step != nullptr; }
 
-  // `count` elements of one output's reduction from `first` on, contiguous: where they are, or gathered or made in the
-  // buffer.
+  // Returns `count` contiguous elements of one output's reduction from `first` on: in place, or gathered or computed in
+  // the buffer.
   const std::byte* contiguous(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                               std::byte* buffer) const {
     const std::byte* place = buffer;
@@ -156,7 +156,7 @@ class Reduction final : public cpu::Prepared {
     return place;
   }
 
-  // Where among contiguous elements the extreme is: the key of each stretch first, then the index in the best of them.
+  // Finds the extreme among contiguous elements: first the key of each stretch, then the index in the best of them.
   struct Stretch {
     std::int64_t first;
     std::int64_t count;
@@ -186,7 +186,7 @@ class Reduction final : public cpu::Prepared {
     alignas(64) std::byte buffer[kReduceBlock * sizeof(T)];
     Accumulator results[kTogether];
     const bool plain = step_.reduced_rank == 1 && step_.reduced[0].input == kBytes;
-    // Outputs of one row each go together; where elements are made, as many as the buffer has room for.
+    // Outputs of one row each are processed together; computed elements are limited by the size of the buffer.
     const std::int64_t most = !plain || step_.blocks() > 1 ? 1 : are_made() ? kReduceBlock / step_.count : kTogether;
     const std::int64_t blocks = step_.blocks();
     std::int64_t known = -1;  // the output whose best key so far is `best`
@@ -201,7 +201,7 @@ class Reduction final : public cpu::Prepared {
         const std::byte* elements = contiguous(operands, at.input, first, count, buffer);
         const Stretch stretch = best_stretch(elements, count);
         Partial partial{stretch.key, 0};
-        // A block that is no better than an earlier one is never chosen, so its index need not be found.
+        // A block that is not better than an earlier one is never chosen, so its index is not needed.
         const bool last = step_.takes_last != 0;
         if (known != output || is_better(stretch.key, best, last)) {
           const std::byte* from = elements + stretch.first * kBytes;
@@ -229,8 +229,8 @@ class Reduction final : public cpu::Prepared {
     }
   }
 
-  // Calls use(rows, stride, count, number) for the elements of a block by rows of `width` outputs, contiguous,
-  // gathered or made; number: of the first row within the block.
+  // Calls use(rows, stride, count, number) for the elements of a block in rows of `width` outputs that are contiguous,
+  // gathered or computed. number: the index of the first row in the block.
   template <class Use>
   void for_each_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                      std::int64_t width, Use use) const {
@@ -246,7 +246,7 @@ class Reduction final : public cpu::Prepared {
       for (std::int64_t row = 0; row < length; row += fitting) {
         const std::int64_t rows = std::min(fitting, length - row);
         const std::int64_t from = input + offset + row * stride;
-        if (are_made()) {  // whole rows, one after another
+        if (are_made()) {  // consecutive whole rows
           make(operands, from, rows * width, buffer);
         } else {
           std::byte* to = buffer;
@@ -314,7 +314,7 @@ class Reduction final : public cpu::Prepared {
     }
   }
 
-  // Some rows at a time: their extremes, and if one is better than the best so far, its row is located.
+  // Searches several rows at a time: if one of their extremes is better than the best so far, its row is located.
   void search_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                    std::int64_t width, Accumulator* keys, u32* indices) const {
     alignas(64) Accumulator some[static_cast<std::size_t>(kRowBytes) / sizeof(Accumulator)];
@@ -383,7 +383,7 @@ class Reduction final : public cpu::Prepared {
   cpu::Target target_;
 };
 
-// The second step: of each output the partial results of its blocks.
+// The second step: combines the partial results of each output's blocks.
 template <class Fold, bool kIsArg>
 class Combination final : public cpu::Prepared {
  public:

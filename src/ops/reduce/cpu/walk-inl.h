@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a reduction's work is cut, where its elements are, and where its outputs go; nothing here knows their type.
+// How a reduction's work is split, and the locations of its elements and outputs. Nothing here depends on their type.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::int64_t kLeastOfPiece = 128 << 10;  // bytes of the input
 constexpr std::int64_t kMostOfPiece = 2 << 20;
-constexpr std::int64_t kRowBytes = 16 << 10;   // of accumulators across outputs
-constexpr std::int64_t kLeastRowBytes = 256;   // of the input, for any number of threads
-constexpr std::int64_t kLaneBytes = 16 << 10;  // of accumulators across outputs, with lanes
+constexpr std::int64_t kRowBytes = 16 << 10;   // bytes of accumulators across outputs
+constexpr std::int64_t kLeastRowBytes = 256;   // bytes of the input, for any number of threads
+constexpr std::int64_t kLaneBytes = 16 << 10;  // bytes of accumulators across outputs, with lanes
 
 // Calls use(offset, stride, length) for each row of the innermost reduced loop among the elements [first, first +
 // count) of a reduction, in order.
@@ -26,7 +26,7 @@ void for_each_run(const ReduceStep& step, std::int64_t first, std::int64_t count
   const ReduceLoop& inner = step.reduced[step.reduced_rank - 1];
   std::int64_t indices[kMaxRank] = {};
   std::int64_t rest = first;
-  std::int64_t offset = 0;  // of the outer loops
+  std::int64_t offset = 0;  // offset of the outer loops
   for (std::uint32_t i = step.reduced_rank; i-- > 0;) {
     indices[i] = rest % step.reduced[i].size;
     rest /= step.reduced[i].size;
@@ -49,8 +49,8 @@ void for_each_run(const ReduceStep& step, std::int64_t first, std::int64_t count
   }
 }
 
-// Where a piece puts the elements of its outputs, one after another: in memory, or with the step after this one, which
-// takes some at a time.
+// The destination of a piece's outputs, in order: memory, or the joined step after this one, which receives several at
+// a time.
 class Outputs {
  public:
   Outputs(const ReduceStep& step, const cpu::Neighbours& neighbours, std::byte* const* operands)
@@ -61,7 +61,7 @@ class Outputs {
   Outputs(const Outputs&) = delete;
   Outputs& operator=(const Outputs&) = delete;
 
-  // Of this output; offset: of its element in memory.
+  // The address for this output; offset: that of its element in memory.
   std::byte* place(std::int64_t output, std::int64_t offset) {
     if (after_.step == nullptr) {
       return operands_[1] + offset;
@@ -91,32 +91,31 @@ class Outputs {
   alignas(64) std::byte buffer_[static_cast<std::size_t>(kHeld) * sizeof(u64)];
 };
 
-// How the work is cut. A unit is a block of some outputs: of one along its elements, of `width` across.
+// How the work is split. A unit is a block of some outputs: of one output along, of `width` outputs across.
 struct Cut {
   bool across;
-  std::int64_t width;  // of the innermost kept loop
-  std::int64_t tiles;  // of such a width
+  std::int64_t width;  // columns of the innermost kept loop
+  std::int64_t tiles;  // tiles of that width
   std::int64_t units;
   std::int64_t units_of_piece;
 };
 
-// Elements that another step makes are taken in the order in which they would lie, by whole rows: reductions that would
-// cut them do not join (family.cpp).
+// Elements computed by a joined step are consumed in memory order, by whole rows: reductions that would split them do
+// not join (family.cpp).
 Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, bool ordered, std::int64_t threads,
         bool are_made) {
   const ReduceLoop& column = step.kept[step.kept_rank - 1];
   const bool reduced_is_contiguous = step.reduced[step.reduced_rank - 1].input == element;
   const bool column_is_contiguous = column.size > 1 && column.input == element;
   Cut made{};
-  // An ordered fold without lanes takes an output's elements one after another: vectors must go across.
+  // An ordered fold without lanes combines an output's elements one after another, so vectors must go across.
   made.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
-  std::int64_t bytes = std::min(step.count, kReduceBlock) * element;  // of a unit
+  std::int64_t bytes = std::min(step.count, kReduceBlock) * element;  // per unit
   if (made.across) {
     const std::int64_t others = step.outputs / column.size * step.blocks();
     made.width =
         std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
-    // A few units are split into as many as there are threads, or twice as many, and no more: memory is slowest with
-    // short pieces of long rows.
+    // A few units are split into one or two per thread, but not more: memory is slowest with short parts of long rows.
     if (const std::int64_t units = others * parts(column.size, made.width);
         !are_made && units < 2 * threads && units % threads != 0) {
       const std::int64_t line = std::max<std::int64_t>(1, 64 / element);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Across outputs whose elements lie beside each other: a thread has one output, or a vector of them, and goes from row
-// to row of a block. Where the order allows it several groups of threads share the rows.
+// Reduces across outputs whose elements are adjacent: each thread has one output, or a vector of them, and visits the
+// rows of a block. If the order allows it, several groups of threads share the rows.
 #pragma once
 
 #include "ops/reduce/cuda/along.cuh"
 
 namespace anydml::cuda {
 
-// kColumns: outputs of a thread. kLanes: the fold has an order and lanes.
+// kColumns: outputs per thread. kLanes: the fold has an order and lanes.
 template <class W, u32 kColumns, bool kLanes>
 struct Across {
   using T = typename W::T;
   using Value = typename W::Value;
   static constexpr u32 kLanesOfThread = kLanes ? static_cast<u32>(kReduceLanes) / kLaneGroups : 1;
-  // In flight; each has a copy of the code that computes its elements.
+  // Loads in flight; each has its own copy of the code that computes its elements.
   static constexpr u32 kRows = kLanes ? 8 : W::kIsMade ? (kColumns == 1 ? 4 : 2) : kColumns == 1 ? 16 : 8;
   static_assert(!kLanes || kRows == kLanesOfThread);
 
@@ -22,7 +22,7 @@ struct Across {
     bits_t<T> bits;
   };
 
-  // group of groups; each has every groups-th row.
+  // The thread belongs to one of `groups` groups; each group has every groups-th row.
   __device__ Across(const typename W::Launch& launch_, u64 number, u32 group_, u32 groups_)
       : launch(launch_), group(group_), groups(groups_) {
     const bool exists = number < launch.units;
@@ -101,7 +101,7 @@ struct Across {
           add(i + k * groups, k, load(i + k * groups));
         }
       }
-      // Lane 8 * k + group: three of the six halvings are this thread's own.
+      // Lane 8 * k + group: three of the six halvings are within this thread.
 #pragma unroll
       for (u32 half = kLanesOfThread / 2; half > 0; half /= 2) {
 #pragma unroll
@@ -126,7 +126,7 @@ struct Across {
       for (u32 column = 0; column < kColumns; ++column) {
         Value value = values[0][0];
 #pragma unroll
-        for (u32 i = 1; i < kColumns; ++i) {  // registers have no index
+        for (u32 i = 1; i < kColumns; ++i) {  // registers cannot be indexed
           value = i == column ? values[0][i] : value;
         }
         put<W>(launch, elements.output + column, elements.block, value);
@@ -139,7 +139,7 @@ struct Across {
   u32 groups;
   Elements elements;
   const std::byte* from;
-  u32 rank = 0;  // of the row that is visited first
+  u32 rank = 0;  // rank of the first visited row
   Value values[kLanesOfThread][kColumns];
 };
 
@@ -177,13 +177,13 @@ __global__ void __launch_bounds__(kReduceThreads) across(const __grid_constant__
   }
 }
 
-// An ordered fold without lanes has one thread for an output of a block. If there are few of those, the other warps
+// An ordered fold without lanes has one thread for each output of a block. If there are few of them, the other warps
 // load the rows into shared memory, so that enough loads are in flight.
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
   constexpr u32 kWarps = kReduceThreads / kStagedColumns;
-  constexpr u32 kRows = W::kIsMade ? 4 : sizeof(T) == 8 ? 8 : 16;  // of a warp, in a tile
+  constexpr u32 kRows = W::kIsMade ? 4 : sizeof(T) == 8 ? 8 : 16;  // per warp, in a tile
   constexpr u32 kTile = kWarps * kRows;
   __shared__ bits_t<T> tiles[2][kTile][kStagedColumns];
   const u32 column = threadIdx.x % kStagedColumns;
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_con
   for (u32 first = 0; first < most; first += kTile) {
     const bool more = first + kTile < most;
     if (more) {
-      load(first + kTile);  // on its way while the first warp adds
+      load(first + kTile);  // in flight while the first warp adds
     }
     if (warp == 0) {
       if (first + kTile <= count) {

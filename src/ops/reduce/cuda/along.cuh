@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Along the elements of an output: a team of threads, part of a warp, has a block of them.
+// Reduces along the elements of an output: a team of threads, part of a warp, has a block of them.
 #pragma once
 
 #include "ops/reduce/cuda/values.cuh"
 
 namespace anydml::cuda {
 
-// By value: a choice between elements of an array would be one between addresses, and the array no registers.
+// By value: selecting between array elements would select between addresses and keep the array out of registers.
 template <class A>
 [[nodiscard]] __device__ inline A choose(bool condition, A a, A b) {
   return condition ? a : b;
 }
 
-// From all of a team's threads to its first: their own values at once, where the order does not show.
+// Combines all values of a team's threads into its first thread, for folds whose order does not affect the result.
 template <class W>
 [[nodiscard]] __device__ inline typename W::Value fold_team(typename W::Value value, u32 team) {
 #pragma unroll 1
@@ -33,8 +33,8 @@ __device__ inline void fold_halves(typename W::Value (&values)[kValues]) {
   }
 }
 
-// Lanes by halves; thread t has the lanes from t * kValues on. It is also right if all lanes are rotated by some
-// number, because halves of lanes stay halves.
+// Folds the lanes by halves; thread t has the lanes from t * kValues on. This is also correct if all lanes are rotated
+// by some number, because halves of lanes stay halves.
 template <class W, u32 kValues>
 [[nodiscard]] __device__ inline typename W::Value fold_lanes(typename W::Value (&lanes)[kValues], u32 team) {
   if (team < kValues) {
@@ -48,7 +48,7 @@ template <class W, u32 kValues>
     fold_halves<W>(lanes);
     return lanes[0];
   }
-  // Of two threads with the same lanes to fold each takes one half of them, until each has one.
+  // Of two threads with the same lanes to fold, each folds one half of them, until each has one lane.
   u32 distance = team / 2;
 #pragma unroll
   for (u32 half = kValues / 2; half > 0; half /= 2) {
@@ -78,17 +78,17 @@ template <class W, u32 kValues>
 }
 
 struct TeamPlace {
-  u32 thread;  // within the team
+  u32 thread;  // index within the team
   Elements elements;
 };
 [[nodiscard]] __device__ inline TeamPlace place_in_team(const ReduceLaunch& launch) {
   const u64 unit = (u64{blockIdx.x} * kReduceThreads + threadIdx.x) >> launch.team_shift;
-  const bool exists = unit < launch.units;  // the others go along for the sake of their warp
+  const bool exists = unit < launch.units;  // the other threads only take part in their warp's shuffles
   const Quotient parts = divide(exists ? static_cast<u32>(unit) : 0, launch.blocks);
   return {threadIdx.x & (launch.team - 1), elements_of(launch, parts.quotient, parts.remainder, exists)};
 }
 
-// A block of elements in vectors. In memory they may begin in the middle of the first one.
+// A block of elements as vectors. In memory they may begin in the middle of the first vector.
 template <class W>
 struct Vectors {
   static constexpr u32 kVector = W::kVector;
@@ -111,9 +111,9 @@ struct Vectors {
                            : from + element_offset(launch, first + vector * kVector);
   }
   __device__ void load(u32 vector, u32 (&words)[4]) const { W::vector(launch, address(vector), words); }
-  // Whether element i of a vector is one of the block's; all are, of a whole vector.
+  // Whether element i of a vector belongs to the block, which is always true for a whole vector.
   [[nodiscard]] __device__ bool has(u32 vector, u32 i) const { return vector * kVector + i - skipped < count; }
-  // A partial vector. Memory beside the elements is read if it belongs to the tensor.
+  // Loads a partial vector. Memory next to the elements is read if it belongs to the tensor.
   __device__ __forceinline__ void load_part(u32 vector, u32 (&words)[4]) const {
     const std::byte* const at = address(vector);
     if (at >= launch.lowest && at + kVectorBytes <= launch.end) {
@@ -140,7 +140,7 @@ struct Vectors {
   u32 end_of_whole;
 };
 
-// Each is a copy of the code that computes its elements.
+// Each vector has its own copy of the code that computes its elements.
 template <class W>
 inline constexpr u32 kVectorsInFlight = W::kIsMade        ? 2
                                         : W::kVector >= 8 ? 4
@@ -163,7 +163,7 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
                                    typename W::Lane (&lanes)[W::kLanes]) {
   constexpr u32 kSome = kVectorsInFlight<W>;
   const auto add_part = [&] {
-    if constexpr (!W::kIsMade) {  // computed ones are all whole
+    if constexpr (!W::kIsMade) {  // computed vectors are always whole
       u32 words[4];
       vectors.load_part(vector, words);
       add_vector<W, false>(vectors, vector, words, lanes);
@@ -196,8 +196,8 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
   }
 }
 
-// The same with several vectors of lanes in a thread, which so are the outermost halves. More is done without shuffles,
-// by fewer threads: for many outputs.
+// The same with several vectors of lanes per thread, which are the outermost halves. More of the work is done without
+// shuffles and by fewer threads, which suits many outputs.
 template <class W>
 __device__ inline void add_wide(const Vectors<W>& vectors, u32 vector, u32 team,
                                 typename W::Accumulator (&lanes)[kLaneVectors][W::kVector]) {
@@ -244,7 +244,8 @@ template <class W>
   return key;
 }
 
-// A thread looks for the best vector first, and then in it. Vectors are visited from the side where equals win.
+// A thread first finds the best vector, and then searches inside it. Vectors are visited from the side where equal
+// elements win.
 template <class W>
 [[nodiscard]] __device__ inline typename W::Value search_vectors(const Vectors<W>& vectors, u32 thread, u32 team) {
   using T = typename W::T;
@@ -361,11 +362,11 @@ __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_consta
   }
 }
 
-// Elements that lie anywhere. Thread t has the lanes t and t + 32.
+// Elements of any layout. Thread t has the lanes t and t + 32.
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
-  constexpr u32 kSome = W::kIsMade ? 4 : 8;  // even, for the two lanes; each is a copy of the code for an element
+  constexpr u32 kSome = W::kIsMade ? 4 : 8;  // even, for the two lanes; each has its own code
   const auto [thread, elements] = place_in_team(launch);
   const std::byte* const from = launch.input + input_offset(launch, elements.output);
   const u32 team = launch.team;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The results of an output's blocks to one.
+// Combines the results of an output's blocks into one.
 #pragma once
 
 #include "ops/reduce/cuda/values.cuh"
 
 namespace anydml::cuda {
 
-// Combines neighbours in pairs until one is left. Missing values at the end are neutral, which carries an odd one up. A
-// team is a warp or a block of threads. Of many partial results each team takes 4,096 and leaves one in their place.
+// Combines adjacent pairs until one is left. Missing values at the end are neutral, so an odd one is carried up. A team
+// is a warp or a block of threads. If there are many partial results, each team combines 4,096 of them and leaves one
+// in their place.
 template <class W>
 __device__ inline void combine_partials(const typename W::Launch& launch) {
   using Value = typename W::Value;
@@ -15,7 +16,7 @@ __device__ inline void combine_partials(const typename W::Launch& launch) {
   const u32 unit = blockIdx.x * (kReduceThreads >> launch.team_shift) + (threadIdx.x >> launch.team_shift);
   const u32 thread = threadIdx.x & (launch.team - 1);
   const bool exists = unit < launch.units;
-  const Quotient place = divide(exists ? unit : 0, launch.columns);  // the output, and which of its parts
+  const Quotient place = divide(exists ? unit : 0, launch.columns);  // the output, and the index of its part
   const u32 first = place.remainder * kPartialsAtOnce;
   auto* const partials =
       reinterpret_cast<Value*>(const_cast<std::byte*>(launch.input)) + u64{place.quotient} * launch.blocks.divisor;
@@ -69,7 +70,7 @@ __device__ inline void combine_partials(const typename W::Launch& launch) {
   }
 }
 
-// Exact sums of FLOAT16: a team has all of an output's, in any order.
+// Exact sums of FLOAT16: a team adds all partial sums of an output, in any order.
 template <class W>
 __device__ inline void combine_halves(const typename W::Launch& launch) {
   alignas(HalfSum) __shared__ std::byte memory[kReduceThreads * sizeof(HalfSum)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a reduction's step to kernels: what can be known beforehand is worked out once, the rest depends on the
-// addresses.
+// Chooses the kernels for a reduction step. Everything that does not depend on the addresses is computed once in
+// advance.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -19,16 +19,16 @@ namespace {
 constexpr u32 kVectorBytes = 16;
 constexpr u32 kWarp = 32;
 constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
-// As many threads as keep the memory of a GPU busy, for each of its multiprocessors, by how much each has on its way.
+// The number of threads per multiprocessor that keeps a GPU's memory busy, depending on how much each has in flight.
 constexpr u64 kEnoughThreads = 960;
 constexpr u64 kEnoughVectorThreads = 480;
-constexpr u32 kVectorsOfThread = 4;    // along, where the order leaves it open
-constexpr u32 kRowsOfThread = 8;       // across, likewise
-constexpr u32 kMostGroups = 32;        // that share the rows
+constexpr u32 kVectorsOfThread = 4;    // along, if the fold has no order
+constexpr u32 kRowsOfThread = 8;       // across, if the fold has no order
+constexpr u32 kMostGroups = 32;        // sharing the rows
 constexpr u32 kLeastStagedRows = 128;  // fewer are not worth shared memory
 constexpr u32 kPartialsOfWarp = kWarp * kPartialsOfThread;
-constexpr std::size_t kObjectAlignment = 16;      // of a neighbour's object
-constexpr std::size_t kMostJoinedBytes = 16'384;  // of a parameter with them
+constexpr std::size_t kObjectAlignment = 16;      // alignment of a joined step's object
+constexpr std::size_t kMostJoinedBytes = 16'384;  // maximum size of a parameter with joined steps
 
 [[nodiscard]] constexpr u32 parts_of(u64 whole, u64 part) { return static_cast<u32>((whole + part - 1) / part); }
 
@@ -87,7 +87,7 @@ class ReduceRun final : public PreparedStep {
     }
   }
 
-  // Compiles a step and its neighbours into one kernel. Null, or the reason why it cannot.
+  // Compiles a step and its joined steps into one kernel. Returns null, or the reason why it cannot.
   [[nodiscard]] const char* join(const ReduceStep& step, const Machine& machine) {
     if (neighbours_.before.step == nullptr && neighbours_.after.step == nullptr) {
       return nullptr;
@@ -105,7 +105,7 @@ class ReduceRun final : public PreparedStep {
     before_at_ = add_object(neighbours_.before);
     after_at_ = add_object(neighbours_.after);
     if (joined_bytes_ > kMostJoinedBytes) {
-      return "steps that are one kernel have more attributes than its parameter can hold";
+      return "the joined steps have more attributes than the kernel's parameter can hold";
     }
     joined_ = find_runtime_kernels(write_joined(step, neighbours_, joined_bytes_, wanted), machine);
     return joined_ != nullptr ? nullptr : "NVRTC could not compile the joined kernel";
@@ -152,8 +152,8 @@ class ReduceRun final : public PreparedStep {
     (loop.input < 0 ? lowest_ : end_) += (loop.size - 1) * loop.input;
   }
 
-  // Along an output's elements or across outputs, whichever is contiguous, or else nearer; and whether vectors meet no
-  // edge of a row.
+  // Chooses along an output's elements or across outputs, whichever is contiguous or else has smaller strides, and
+  // whether vectors never cross the end of a row.
   void choose_way(const ReduceStep& step) {
     const ReduceLoop& inner = step.reduced[step.reduced_rank - 1];
     const ReduceLoop& column = step.kept[step.kept_rank - 1];
@@ -165,10 +165,10 @@ class ReduceRun final : public PreparedStep {
                                                            std::abs(column.input) < std::abs(inner.input));
     has_lanes_ = kernels_.is_ordered && step.has_lanes != 0;
     in_order_ = kernels_.is_ordered && step.has_lanes == 0;
-    // An ordered fold without lanes takes an output's elements one after another.
+    // An ordered fold without lanes combines an output's elements one after another.
     way_ = in_order_ || (!along_is_contiguous && across_is_nearer) ? Way::across : Way::along;
     const ReduceLoop& contiguous = way_ == Way::along ? inner : column;
-    u64 strides = 0;  // of all loops but that one
+    u64 strides = 0;  // the other loops' strides, ORed
     for (u32 i = 0; i < step.kept_rank; ++i) {
       strides |= &step.kept[i] == &contiguous ? 0 : static_cast<u64>(step.kept[i].input);
     }
@@ -183,7 +183,7 @@ class ReduceRun final : public PreparedStep {
       has_vectors_ = across_is_contiguous && rows_fit && !has_lanes_;
     }
     if (neighbours_.before.step != nullptr) {
-      // No vector is made twice: neither by two rows, nor to look for an index in it again.
+      // No vector may be computed twice, neither by two rows nor to search for an index in it again.
       has_vectors_ = has_vectors_ && rows_fit && neighbours_.before.step->has_vectors() &&
                      !(way_ == Way::along && is_arg(step.function));
     }
@@ -192,7 +192,7 @@ class ReduceRun final : public PreparedStep {
   [[nodiscard]] u32 block_elements() const { return std::min(launch_.count, static_cast<u32>(kReduceBlock)); }
   [[nodiscard]] u32 vector_elements() const { return kVectorBytes / kernels_.element_bytes; }
 
-  // Sets what of the launch depends on it too.
+  // Also sets the parts of the launch that depend on the choice.
   [[nodiscard]] Choice choose(ReduceLaunch& launch, bool by_vectors) const {
     return way_ == Way::along    ? choose_along(launch, by_vectors)
            : way_ == Way::across ? choose_across(launch, by_vectors)
@@ -204,7 +204,7 @@ class ReduceRun final : public PreparedStep {
     launch.units = outputs_ * launch.blocks.divisor;
     u32 team = 0;
     if (kernels_.is_ordered) {
-      // As many lanes as there may be elements for: the others would be empty.
+      // Use only as many lanes as there can be elements: the others would be empty.
       const u32 lanes = std::bit_ceil(std::min(launch.count, static_cast<u32>(kReduceLanes)));
       team = by_vectors ? std::max(1u, lanes / vector_elements()) : std::min(lanes, kWarp);
       if (const u32 fewer = std::max(1u, team / kLaneVectors);
@@ -257,12 +257,12 @@ class ReduceRun final : public PreparedStep {
       groups *= 2;
     }
     set_team(launch, groups);
-    // Few threads are spread over the device.
+    // Spread few threads over the device.
     const u32 threads = groups == 1 && launch.units < enough_threads_ ? 2 * kWarp : kReduceThreads;
     return {.kernel = kernel, .blocks = parts_of(launch.units, threads / groups), .threads = threads};
   }
 
-  // In one launch, or of very long reductions in two: the first leaves one of every 4,096 partial results.
+  // Uses one launch, or two for very long reductions: the first leaves one of every 4,096 partial results.
   [[nodiscard]] cudaError_t start_combining(ReduceLaunch& launch, std::byte* const* bases, cudaStream_t stream) const {
     launch.left = launch.blocks.divisor;
     launch.apart = 1;
@@ -300,7 +300,7 @@ class ReduceRun final : public PreparedStep {
     return joined_->launch(positions_[kernel], shape, parameters, stream);
   }
 
-  // Where the object of a neighbour is in the parameter; InMemory stands for one that there is not.
+  // The offset of a joined step's object in the parameter; InMemory stands for a missing one.
   [[nodiscard]] std::size_t add_object(const Neighbour& neighbour) {
     const std::size_t at = (joined_bytes_ + kObjectAlignment - 1) / kObjectAlignment * kObjectAlignment;
     joined_bytes_ = at + (neighbour.step != nullptr ? neighbour.step->bytes() : kObjectAlignment);
@@ -316,22 +316,22 @@ class ReduceRun final : public PreparedStep {
   const u64 enough_threads_;
   const u64 enough_vector_threads_;
   Neighbours neighbours_;
-  std::shared_ptr<const RuntimeKernels> joined_;    // null: it has no neighbours
-  std::size_t positions_[kReduceKernelCount] = {};  // of kernels in it
-  std::size_t joined_bytes_ = 0;                    // of the parameter
+  std::shared_ptr<const RuntimeKernels> joined_;    // null without joined steps
+  std::size_t positions_[kReduceKernelCount] = {};  // indices of the kernels in it
+  std::size_t joined_bytes_ = 0;                    // size of the parameter
   std::size_t before_at_ = 0;
   std::size_t after_at_ = 0;
   ReduceLaunch launch_{};
   u32 outputs_ = 0;
   std::int64_t input_offset_;
   std::int64_t output_offset_;
-  std::int64_t lowest_ = 0;  // how far from the first element the tensor's bytes begin and end
+  std::int64_t lowest_ = 0;  // where the tensor's bytes begin and end, relative to the first element
   std::int64_t end_ = 0;
-  u64 inputs_low_ = 0;  // all strides together; only the lowest bits count
+  u64 inputs_low_ = 0;  // all strides ORed; only the lowest bits matter
   u64 outputs_low_ = 0;
   Way way_ = Way::along;
-  bool has_lanes_ = false;    // and an order
-  bool in_order_ = false;     // and no lanes
+  bool has_lanes_ = false;    // the fold has an order and lanes
+  bool in_order_ = false;     // the fold has an order but no lanes
   bool has_vectors_ = false;  // if the address allows it
 };
 

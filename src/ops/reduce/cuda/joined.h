@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reductions whose neighbours are one kernel with them, as source.
+// Writes the source of reductions that are compiled into one kernel with their joined steps.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of a fold, as the host sees them.
+// The kernels of a fold, for the host.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,20 +17,20 @@ enum class ReduceKernel : u32 {
   along_elements,
   across_vectors,
   across_elements,
-  along_wide,  // these three of ordered folds alone
+  along_wide,  // these three only exist for ordered folds
   across_lanes,
   across_staged,
   combine,
 };
 inline constexpr u32 kReduceKernelCount = 8;
 
-// Of one fold and type.
+// The kernels of one fold and type.
 struct ReduceKernels {
   u32 element_bytes;
   u32 partial_bytes;
-  bool is_ordered;                        // the order of combining shows in the result
-  bool has_half_sums;                     // partial results are exact sums of FLOAT16, which form no tree
-  StartKernel start[kReduceKernelCount];  // null: the fold has no such kernel
+  bool is_ordered;                        // the result depends on the order of combining
+  bool has_half_sums;                     // partial results are exact sums of FLOAT16, which need no tree
+  StartKernel start[kReduceKernelCount];  // null if the fold has no such kernel
 
   [[nodiscard]] constexpr StartKernel& at(ReduceKernel kernel) { return start[static_cast<u32>(kernel)]; }
 };

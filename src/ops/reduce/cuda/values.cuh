@@ -10,8 +10,8 @@ namespace anydml::cuda {
 
 inline constexpr u32 kAllThreads = 0xffffffff;
 
-// An extreme and its index. The rank is the index, or where the last of equals is wanted the index counted from the
-// end: of equal keys the lesser rank wins. kNoRank with the neutral key: no element.
+// An extreme and its index. The rank is the index or, if the last of equal elements is wanted, the index counted from
+// the end: of equal keys the lower rank wins. kNoRank with the neutral key means no element.
 inline constexpr u32 kNoRank = 0xffffffff;
 template <class Key>
 struct IndexedKey {
@@ -31,17 +31,17 @@ template <class A>
   }
 }
 
-// Elements that are in memory, where no other step makes or takes them.
+// Elements in memory, without a joined step that computes or consumes them.
 struct alignas(16) InMemory {};
 
-// With the steps before and after it that are one kernel with it (backend/cuda/family.h).
+// A launch with the joined steps before and after it, which are part of the same kernel (backend/cuda/family.h).
 template <class Before, class After>
 struct JoinedLaunch : ReduceLaunch {
   Before before;
   After after;
 };
 
-// The state of a reduction: an accumulator, or a key with its index; and its sources and destinations.
+// The state of a reduction, which is an accumulator or a key with its index, and its sources and destinations.
 template <class Fold_, bool kIsArg_, class Before = InMemory, class After = InMemory>
 struct Work {
   using Fold = Fold_;
@@ -55,15 +55,15 @@ struct Work {
   using Value = std::conditional_t<kIsArg, IndexedKey<Accumulator>, Accumulator>;
   static_assert(sizeof(Value) <= static_cast<std::size_t>(kIsArg ? 16 : 8));
   static constexpr u32 kVector = kVectorElements<T>;
-  // Of a thread that goes along elements: with an order one for each lane, otherwise enough to keep it busy, in whole
-  // registers.
+  // The number of values of a thread that goes along elements: one per lane for an ordered fold, otherwise enough to
+  // keep it busy, in whole registers.
   static constexpr u32 kLanes = Fold::kOrdered || kVector < 4 ? kVector : 4;
   using Lane = std::conditional_t<(sizeof(Accumulator) >= 4), Accumulator,
                                   std::conditional_t<std::is_signed_v<Accumulator>, i32, u32>>;
   static constexpr bool kOrdered = Fold::kOrdered;
   static constexpr bool kHalfSums = std::is_same_v<T, f16> && std::is_same_v<Value, f64>;
 
-  // The element at an address, or a vector of them; where they are made addresses count from 0.
+  // The element at an address, or a vector of them. If they are computed, addresses count from 0.
   [[nodiscard]] __device__ static bits_t<T> element(const Launch& launch, const std::byte* at) {
     if constexpr (kIsMade) {
       return launch.before(static_cast<u32>(reinterpret_cast<u64>(at) / sizeof(T)));
@@ -95,7 +95,7 @@ struct Work {
       return Fold::kNeutral;
     }
   }
-  // Neither order of the two nor a neutral one shows in the result.
+  // Neither the order of the two nor a neutral value affects the result.
   [[nodiscard]] __device__ static Value combine(const Value& a, const Value& b) {
     if constexpr (kIsArg) {
       return is_beyond(b.key, a.key) || (a.key == b.key && b.rank < a.rank) ? b : a;
@@ -106,7 +106,7 @@ struct Work {
   [[nodiscard]] __device__ static bool is_beyond(Accumulator key, Accumulator other) {
     return Fold::kNeutral == Fold::kLeast ? other < key : key < other;
   }
-  // If ranks rise from element to element, only a value beyond the key replaces it.
+  // If ranks rise from element to element, only a better key replaces the current one.
   __device__ static void take(IndexedKey<Accumulator>& found, Accumulator key, u32 rank) {
     const bool beyond = is_beyond(key, found.key);
     found.key = beyond ? key : found.key;
@@ -141,8 +141,8 @@ struct Elements {
   return {output, block, first, !exist ? 0 : rest < kReduceBlock ? rest : static_cast<u32>(kReduceBlock)};
 }
 
-// The element that is visited as number i of a block, from the side where equals win; its rank is as much higher than
-// the first one's.
+// The element that is visited as number i of a block, from the side where equal elements win; its rank exceeds the
+// first one's by i.
 [[nodiscard]] __device__ inline u32 element_at(const ReduceLaunch& launch, const Elements& elements, u32 i) {
   return elements.first + (launch.takes_last ? elements.count - 1 - i : i);
 }
@@ -153,7 +153,7 @@ struct Elements {
   return rank_of(launch, element_at(launch, elements, 0));
 }
 
-// Bits: of an element of the output, in a type that holds them.
+// Bits: an unsigned type with the size of an output element.
 template <class W, class Bits>
 __device__ inline void store_bits(const typename W::Launch& launch, u32 output, Bits bits) {
   if constexpr (W::kIsHandedOn) {
@@ -180,7 +180,7 @@ __device__ inline void store_result(const typename W::Launch& launch, u32 output
   }
 }
 
-// The result of a block goes where the next step looks for it, or is the output's element.
+// Stores the result of a block as a partial result for the next step, or as the output's element.
 template <class W>
 __device__ inline void put(const typename W::Launch& launch, u32 output, u32 block, const typename W::Value& value) {
   if (launch.to_partials) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The operations of reductions: how an element becomes an accumulator, and how two accumulators become one.
+// The operations of reductions: how an element becomes an accumulator, and how two accumulators are combined.
 //
 //   Loaded         the loaded form of an element: itself, a FLOAT16 widened to FLOAT32, or the bits of a float
-//   Accumulator    its neutral value changes no other when they are combined, so that empty lanes do not show
-//   kOrdered       the order of combining shows in the result's bits
-//   kWidens        Loaded is a FLOAT16 widened
+//   Accumulator    combining with its neutral value changes nothing, so empty lanes do not affect the result
+//   kOrdered       the result's bits depend on the order of combining
+//   kWidens        Loaded is a widened FLOAT16
 #pragma once
 
 #include <limits>
@@ -17,9 +17,9 @@ namespace anydml {
 
 enum class FoldId : u32 { sum, absolute_sum, square_sum, product, max, min, argmax, argmin };
 
-// Integers wrap in the unsigned type of their width. FLOAT16 has FLOAT64 where the result is to be exact: a FLOAT16 is
-// a multiple of 2^-24 below 2^16, so 53 bits hold the sum of a block of 2^12, in any order. Infinities and NaN go on as
-// in any sum of IEEE.
+// Integers wrap in the unsigned type of their width. FLOAT16 uses FLOAT64 if the result must be exact: a FLOAT16 is a
+// multiple of 2^-24 below 2^16, so 53 bits are enough for the sum of a block of 2^12, in any order. Infinities and NaN
+// propagate as in any IEEE sum.
 template <class T, bool kExactHalves>
 struct FoldTypes {
   using Element = T;
@@ -106,9 +106,9 @@ struct ProductFold : FoldTypes<T, false> {
   }
 };
 
-// Extremes work on integers that are ordered as the elements are, so that no comparison of floats has to be told about
-// NaN and zeros. NaN is the integer beyond all others, on the side that is asked for. As an extreme +0 is above -0; for
-// the index of one (kIsArg: ARGMAX, ARGMIN) they are equal.
+// Extremes use integers with the same order as the elements, so that float comparisons need no special cases for NaN
+// and zeros. NaN is the integer beyond all others, on the requested side. As an extreme +0 is above -0; for the index
+// of one (kIsArg: ARGMAX, ARGMIN) they are equal.
 template <class T, bool kMax, bool kIsArg>
 struct ExtremeFold {
   static constexpr bool kIsFloat = is_float<T>;
@@ -132,7 +132,7 @@ struct ExtremeFold {
       const auto magnitude = static_cast<Loaded>(x & kMagnitude);
       const auto key = kIsArg ? static_cast<Loaded>((magnitude ^ sign) - sign)
                               : static_cast<Loaded>(x ^ static_cast<Loaded>(sign & kMagnitude));
-      // By bits: of a choice and a minimum g++ 13 makes one masked instruction, and fails at it.
+      // Computed with bits, because g++ 13 turns a selection and a minimum into one masked instruction and fails at it.
       const auto is_nan = static_cast<Loaded>(Loaded{0} - static_cast<Loaded>(magnitude > kInfinity));
       return static_cast<Loaded>((key & static_cast<Loaded>(~is_nan)) | (kNan & is_nan));
     } else {
@@ -142,7 +142,7 @@ struct ExtremeFold {
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator combine(Accumulator a, Accumulator b) {
     return kMax ? (a < b ? b : a) : (b < a ? b : a);
   }
-  // The element again; with kIsArg a zero is the positive one.
+  // Converts back to the element; with kIsArg a zero is positive.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr T lower(Accumulator key) {
     if constexpr (kIsFloat) {
       if (key == kNan) {
@@ -184,7 +184,7 @@ struct ExtremeFold {
   return FoldId::sum;
 }
 
-// The fold of elements of type T. Folds that do not depend on an integer's sign use the unsigned type's.
+// The fold for elements of type T. Folds that do not depend on an integer's sign use the unsigned type's fold.
 template <FoldId id, class T>
 struct FoldOf;
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the accumulators of an output's blocks to the element of the output.
+// Turns the accumulators of an output's blocks into the element of the output.
 #pragma once
 
 #include <cmath>
@@ -12,10 +12,10 @@ namespace anydml {
 __extension__ using i128 = __int128;
 __extension__ using u128 = unsigned __int128;
 
-// The sum of FLOAT16s over any number of blocks, exact: 2^32 elements below 2^16 in units of 2^-24 have 73 bits.
+// The exact sum of FLOAT16s over any number of blocks: 2^32 elements below 2^16 in units of 2^-24 have 73 bits.
 class HalfSum {
  public:
-  // block: an exact sum of at most 4,096 of them.
+  // block: an exact sum of at most 4,096 elements.
   ANYDML_HOST_DEVICE void add(f64 block) {
     constexpr f64 kUnits = 0x1p24;
     if ((to_bits(block) & FloatParts<f64>::kInfinity) == FloatParts<f64>::kInfinity) {
@@ -26,25 +26,25 @@ class HalfSum {
     units_ += static_cast<i64>(block * kUnits);
   }
 
-  // Another part of the same sum.
+  // Adds another part of the same sum.
   ANYDML_HOST_DEVICE void add(const HalfSum& other) {
     units_ += other.units_;
     not_finite_ += other.not_finite_;
     only_negative_zeros_ = only_negative_zeros_ && other.only_negative_zeros_;
   }
 
-  // Divided by count and rounded once.
+  // The sum divided by count and rounded once.
   [[nodiscard]] ANYDML_HOST_DEVICE f16 over(u64 count) const {
     if (to_bits(not_finite_) != 0) {
       return round_to<f16>(not_finite_);
     }
     const bool negative = units_ < 0 || only_negative_zeros_;
-    // Two more bits than the last place of any FLOAT16; the lower one says whether anything lies below: rounding that
-    // to nearest is rounding the quotient. Values that 53 bits do not hold are infinities in FLOAT16 anyway.
+    // Keeps two more bits than the last place of any FLOAT16; the lower one is set if anything below is nonzero, so
+    // rounding that to nearest rounds the quotient. Values that do not fit 53 bits are infinities in FLOAT16 anyway.
     const u128 quarters = static_cast<u128>(units_ < 0 ? -units_ : units_) * 4;
     f64 rounded = 0;
     if (static_cast<u64>(quarters >> 64) == 0) {
-      rounded = in_quarters<u64>(static_cast<u64>(quarters), count);  // division of 128 bits is long, on GPUs above all
+      rounded = in_quarters<u64>(static_cast<u64>(quarters), count);  // 128-bit division is slow, especially on GPUs
     } else {
       rounded = in_quarters<u128>(quarters, count);
     }
@@ -64,7 +64,7 @@ class HalfSum {
   bool only_negative_zeros_ = true;
 };
 
-// The partial results of blocks, in order, to one.
+// Combines the partial results of blocks, in order.
 template <class Fold, class Accumulator>
 Accumulator combine_blocks(const Accumulator* blocks, std::int64_t count) {
   constexpr auto kCombine = [](Accumulator a, Accumulator b) { return Fold::combine(a, b); };
@@ -75,7 +75,7 @@ Accumulator combine_blocks(const Accumulator* blocks, std::int64_t count) {
   return tree.total(kCombine);
 }
 
-// total: of all blocks. An element of the input's type.
+// total: the combination of all blocks. Returns an element of the input's type.
 template <class Fold>
 [[nodiscard]] ANYDML_HOST_DEVICE typename Fold::Element element_of_total(ReduceFunction function, u64 count,
                                                                          typename Fold::Accumulator total) {
@@ -87,7 +87,7 @@ template <class Fold>
     return static_cast<T>(total);
   } else if constexpr (std::is_same_v<T, f16> && !Fold::kOrdered) {
     if (function != ReduceFunction::AVERAGE) {
-      return round_to<f16>(total);  // of one block, so it is exact
+      return round_to<f16>(total);  // the sum of one block, so it is exact
     }
     HalfSum sum;
     sum.add(total);

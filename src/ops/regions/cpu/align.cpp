@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ROI_ALIGN on the CPU. A unit of work is a region and some channels, which share the places and weights of the
-// samples. An average is a sum over the elements of the image that a bin's samples are made of; rows of the image are
-// loaded for all bins of a row at once. The greatest sample needs each sample's value.
+// ROI_ALIGN on the CPU. A unit of work is a region and some channels, which share the positions and weights of the
+// samples. An average is a weighted sum over the image elements that contribute to a bin's samples; rows of the image
+// are loaded for all bins of a row at once. A maximum needs the value of each sample.
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -17,7 +17,7 @@ static_assert(kUnitChannels % kRegionChannels == 0);
 
 struct Unit {
   std::int64_t region;
-  std::int64_t channel;  // the first
+  std::int64_t channel;  // the first channel
   std::int64_t channels;
 };
 
@@ -30,7 +30,7 @@ class Aligning : public cpu::Prepared {
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept final {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     for (std::int64_t n = first; n < std::min(cut_.units, first + cut_.units_of_piece); ++n) {
-      // All regions of some channels, before the next ones: these stay in a cache.
+      // Process all regions of some channels before the next channels: these stay in a cache.
       const std::int64_t channel = n / step_.regions * kUnitChannels;
       const Unit unit{n % step_.regions, channel, std::min(kUnitChannels, step_.channels - channel)};
       std::byte* const to = operands[3] + unit.region * step_.bins[0] + unit.channel * step_.bins[1];
@@ -52,7 +52,7 @@ class Aligning : public cpu::Prepared {
   RegionStep step_;
 
  private:
-  // Bins of a region that has no batch.
+  // Fills the bins of a region that has no batch.
   void fill(const Unit& unit, std::byte* to) const {
     for (std::int64_t c = 0; c < unit.channels; ++c) {
       for (std::int64_t y = 0; y < step_.axes[0].bins; ++y) {
@@ -68,7 +68,7 @@ class Aligning : public cpu::Prepared {
 
 // ---- Averages -------------------------------------------------------------------------------------------------------
 
-// Where things lie in scratch memory.
+// The layout of the scratch memory.
 struct AverageRoom {
   explicit AverageRoom(const RegionStep& step) {
     const RegionAxis& columns = step.axes[1];
@@ -130,7 +130,7 @@ class Averages final : public Aligning<T> {
   }
 
  private:
-  // The columns of the image from the first that is needed to the last.
+  // The columns of the image from the first one needed to the last.
   struct Span {
     std::int64_t first;
     std::int64_t count;
@@ -151,7 +151,7 @@ class Averages final : public Aligning<T> {
       ends[x] = count;
       inside[x] = range.count();
     }
-    // Halves are widened to a row of floats that begins with the first of them.
+    // Halves are widened to a row of floats that starts with the first of them.
     for (std::int64_t i = 0; i < count; ++i) {
       elements[i].offset = std::is_same_v<T, f16>
                                ? (elements[i].offset - first) * static_cast<std::int64_t>(sizeof(f32))
@@ -210,7 +210,7 @@ class Maxima final : public Aligning<T> {
   Maxima(const RegionStep& step, const RegionCut& cut) : Aligning<T>(step, cut, 0) {}
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "greatest samples");
+    std::snprintf(text, capacity, "maxima of samples");
   }
 
  protected:
@@ -245,7 +245,7 @@ class Maxima final : public Aligning<T> {
 
 template <class T>
 std::unique_ptr<cpu::Prepared> prepare(const RegionStep& step, const cpu::Machine& machine) {
-  constexpr double kCostOfBin = 16;  // elements of the image, about
+  constexpr double kCostOfBin = 16;  // in elements of the image, roughly
   const std::int64_t blocks = (step.channels + kUnitChannels - 1) / kUnitChannels;
   const auto bins = static_cast<double>(step.axes[0].bins) * static_cast<double>(step.axes[1].bins);
   const RegionCut cut =

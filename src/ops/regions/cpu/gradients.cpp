@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ROI_ALIGN_GRAD on the CPU. No two threads add to the same element: a unit of work is some rows of some channels of a
-// batch, to which all regions are added in their order, or the box of one region.
+// batch, to which all regions are added in order, or the box of one region.
 #include <algorithm>
 #include <cstdio>
 #include <type_traits>
@@ -11,9 +11,9 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kUnitChannels = 8;
-constexpr std::int64_t kUnitBytes = 512 << 10;  // of sums, about
+constexpr std::int64_t kUnitBytes = 512 << 10;  // approximate size of the sums
 
-// ---- Of the image ---------------------------------------------------------------------------------------------------
+// ---- Image gradient -------------------------------------------------------------------------------------------------
 
 struct ImageRoom {
   explicit ImageRoom(const RegionStep& step) {
@@ -27,7 +27,7 @@ struct ImageRoom {
     sums = room.take(rows * row);
   }
   RegionRoom room;
-  std::int64_t channels;  // of a unit
+  std::int64_t channels;  // per unit
   std::int64_t rows;
   std::size_t elements;
   std::size_t ends;
@@ -81,16 +81,16 @@ class ImageGradient final : public cpu::Prepared {
  private:
   struct Unit {
     std::int64_t batch;
-    std::int64_t channel;  // the first
+    std::int64_t channel;  // the first channel
     std::int64_t channels;
-    std::int64_t row;  // the first
+    std::int64_t row;  // the first row
     std::int64_t rows;
     f32* sums;
   };
 
   static std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
-  // A row of the unit's sums; null: the unit does not have it.
+  // A row of the unit's sums, or null if the row is not in the unit.
   [[nodiscard]] f32* row_of(const Unit& unit, std::int64_t channel, std::int64_t row) const {
     return row < unit.row || row >= unit.row + unit.rows
                ? nullptr
@@ -189,7 +189,7 @@ class ImageGradient final : public cpu::Prepared {
   ImageRoom room_;
 };
 
-// ---- Of the boxes ---------------------------------------------------------------------------------------------------
+// ---- Box gradient ---------------------------------------------------------------------------------------------------
 
 template <class T>
 class BoxGradient final : public cpu::Prepared {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels, once for each target and once for any machine: they are included within a namespace of each. No include
-// guard.
+// The kernels, compiled once per target and once for any machine. This file is included inside each namespace, so there
+// is no include guard.
 
 inline f32 load_float(const std::byte* at) {
   f32 value;
@@ -8,7 +8,7 @@ inline f32 load_float(const std::byte* at) {
   return value;
 }
 
-// kStep: the distance of the channels if it is known.
+// kStep: the distance between channels if it is known.
 template <std::int64_t kChannels, std::int64_t kStep>
 void add_row(const RegionColumns& columns, const std::byte* row, std::int64_t channel, f32 weight, bool begins,
              f32* sums) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPU's steps over regions, and the kernels that they share, by target. Everything is computed in FLOAT32.
+// The CPU's steps over regions, and the per-target kernels that they share. Everything is computed in FLOAT32.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kRegionChannels = 8;  // that kernels take together
+inline constexpr std::int64_t kRegionChannels = 8;  // processed together by kernels
 
-// An element of an image's row that a bin is made of.
+// An element of an image row that contributes to a bin.
 struct RegionElement {
-  std::int64_t offset;  // in bytes from the row
+  std::int64_t offset;  // in bytes from the start of the row
   f32 weight;
 };
 
-// The elements of a row, for each bin of a row of bins: the elements of bin b end at ends[b], and begin where those of
-// the previous bin end.
+// The elements of an image row for each bin of a row of bins: the elements of bin b end at ends[b], and begin where
+// those of the previous bin end.
 struct RegionColumns {
   const RegionElement* elements;
   const std::int64_t* ends;
@@ -29,20 +29,20 @@ struct RegionColumns {
 };
 
 struct RegionKernels {
-  // sums[bin * kRegionChannels + c] becomes, or is increased by, weight * (the sum of the bin's elements of the row of
-  // channel c, times their weights). channel: from a channel's row to the next one's, in bytes.
+  // sums[bin * kRegionChannels + c] is set to, or increased by, weight * (the sum of the bin's elements in the row of
+  // channel c, times their weights). channel: the distance between the rows of two channels, in bytes.
   using AddRow = void (*)(const RegionColumns& columns, const std::byte* row, std::int64_t channel, f32 weight,
                           bool begins, f32* sums) noexcept;
-  AddRow add_rows;        // of kRegionChannels channels
-  AddRow add_contiguous;  // the same where an element follows that of the channel before
-  AddRow add_row;         // of one channel
+  AddRow add_rows;        // for kRegionChannels channels
+  AddRow add_contiguous;  // the same if the channels of an element are adjacent
+  AddRow add_row;         // for one channel
   void (*widen)(const std::byte* halves, std::int64_t count, f32* to) noexcept;
-  // greatest[i] becomes the greater of itself and of row[i], which may lie at any address.
+  // greatest[i] becomes the maximum of itself and row[i], which may have any alignment.
   void (*raise)(const std::byte* row, std::int64_t count, f32* greatest) noexcept;
 };
 
 [[nodiscard]] RegionKernels region_kernels(cpu::Target target);
-[[nodiscard]] RegionKernels generic_region_kernels();  // for an unknown machine
+[[nodiscard]] RegionKernels generic_region_kernels();  // portable
 
 // ---- Elements -------------------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ void store_narrow(std::byte* at, f32 value) {
   std::memcpy(at, &element, sizeof(element));
 }
 
-// The batch index of a region; -1: the image has no batch with that index.
+// The batch index of a region, or -1 if the image has no batch with that index.
 [[nodiscard]] inline std::int64_t batch_of(const RegionStep& step, const std::byte* indices, std::int64_t region) {
   const std::byte* const at = indices + region * step.indices;
   return visit_type(step.index_type, [&]<class T>() -> std::int64_t {
@@ -86,7 +86,7 @@ template <class T>
   return {step.axes[1], box_number<T>(step, boxes, region, 0), box_number<T>(step, boxes, region, 2)};
 }
 
-// The elements of a channel's plane, as functions of a sample take them.
+// Loads the elements of a channel's plane for the sample functions.
 template <class T>
 struct RegionPlane {
   const std::byte* at;
@@ -97,7 +97,7 @@ struct RegionPlane {
 
 // ---- Work -----------------------------------------------------------------------------------------------------------
 
-// A step's units of work, some of which form a piece.
+// How a step's units of work are grouped into pieces.
 struct RegionCut {
   std::int64_t units;
   std::int64_t units_of_piece;
@@ -105,7 +105,7 @@ struct RegionCut {
     return static_cast<std::uint64_t>((units + units_of_piece - 1) / units_of_piece);
   }
 };
-// cost: operations of a unit, about.
+// cost: the approximate number of operations per unit.
 [[nodiscard]] inline RegionCut cut_regions(std::int64_t units, double cost, unsigned threads) {
   constexpr double kPiece = 40'000;
   constexpr std::int64_t kPiecesOfThread = 8;
@@ -115,10 +115,10 @@ struct RegionCut {
   return {.units = units, .units_of_piece = many < fair || fair < 1 ? (fair < 1 ? 1 : many) : fair};
 }
 
-// Room in a step's scratch memory, one thing after another.
+// Allocates a step's scratch memory, one buffer after another.
 class RegionRoom {
  public:
-  // Bytes from the start of the memory.
+  // Returns the offset in bytes.
   [[nodiscard]] std::size_t take(std::int64_t bytes) {
     const std::size_t at = next_;
     next_ += (static_cast<std::size_t>(bytes) + 63) / 64 * 64;

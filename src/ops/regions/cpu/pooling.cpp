@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ROI_POOLING on the CPU. A unit of work is a channel of a region. The rows of a row of bins become one row of their
-// greatest elements, in vectors, and each bin takes the greatest of its part of that.
+// ROI_POOLING on the CPU. A unit of work is a channel of a region. The image rows of a row of bins are combined into
+// one row of maxima, with vectors, and each bin is the maximum of its part of that row.
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -49,11 +49,11 @@ class Pooling final : public cpu::Prepared {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "greatest elements, %s kernel", cpu::target_name(target_));
+    std::snprintf(text, capacity, "maxima of elements, %s kernel", cpu::target_name(target_));
   }
 
  private:
-  // from: null where the region has no batch.
+  // from: null if the region has no batch.
   void pool(const i64 (&corners)[4], const std::byte* from, std::byte* to, std::byte* scratch) const {
     auto* const greatest = reinterpret_cast<f32*>(scratch + room_.greatest);
     const RegionAxis& rows = step_.axes[0];
@@ -83,7 +83,7 @@ class Pooling final : public cpu::Prepared {
     }
   }
 
-  // With the elements of a row.
+  // Updates the maxima with the elements of a row.
   void raise(const std::byte* row, std::int64_t count, std::byte* scratch) const {
     auto* const greatest = reinterpret_cast<f32*>(scratch + room_.greatest);
     auto* const loaded = reinterpret_cast<f32*>(scratch + room_.loaded);
@@ -113,7 +113,7 @@ class Pooling final : public cpu::Prepared {
 }  // namespace
 
 std::unique_ptr<cpu::Prepared> prepare_region_pooling(const RegionStep& step, const cpu::Machine& machine) {
-  constexpr double kCostOfBin = 16;  // elements of the image, about
+  constexpr double kCostOfBin = 16;  // in elements of the image, roughly
   const auto bins = static_cast<double>(step.axes[0].bins) * static_cast<double>(step.axes[1].bins);
   const RegionCut cut = cut_regions(step.regions * step.channels, bins * kCostOfBin, machine.threads);
   const PoolingRoom room(step);

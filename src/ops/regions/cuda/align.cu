@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// ROI_ALIGN: a block of threads has some channels of a region, whose samples it finds once. Averages keep the elements
-// and weights of the bins in shared memory if they fit; otherwise each thread finds those of its bin again.
+// ROI_ALIGN: a block of threads processes some channels of a region and computes its samples once. Averages keep the
+// elements and weights of the bins in shared memory if they fit; otherwise each thread recomputes those of its bin.
 #include "ops/regions/cuda/regions.cuh"
 
 namespace anydml::cuda {
 namespace {
 
-constexpr u32 kKeptElements = 1024;  // of an axis
+constexpr u32 kKeptElements = 1024;  // per axis
 constexpr u32 kKeptBins = 256;
 
 struct KeptAxis {
@@ -16,7 +16,7 @@ struct KeptAxis {
   i32 inside[kKeptBins];
 };
 
-// Functions of elements are classes: lambdas of device code may not be called by functions that are the host's too.
+// Functions of elements are classes, because device lambdas cannot be called from host-device functions.
 struct KeepElement {
   KeptAxis& kept;
   u32 first;
@@ -31,7 +31,7 @@ struct KeepElement {
   }
 };
 
-// Each bin has as much room as the others. False: it does not suffice.
+// All bins have the same amount of space. Returns false if it is not enough.
 __device__ bool keep(const RegionSamples& samples, u32 bin, u32 bins, KeptAxis& kept) {
   const u32 room = kKeptElements / bins;
   u32 count = 0;
@@ -61,7 +61,7 @@ __device__ f32 kept_sum(const KeptAxis& rows, const KeptAxis& columns, u32 row_f
   return sum;
 }
 
-// A sum that begins with its first product.
+// A sum that starts with its first product.
 struct RegionSum {
   f32 value = 0.0F;
   bool begins = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From steps over regions to kernels.
+// Chooses the kernels for steps over regions.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr i64 kMostSide = 1 << 30;  // rows, columns and bins: kernels count them in 32 bits
-constexpr const char* kTooLarge = "the CUDA backend has regions of images of fewer than 1,073,741,824 rows and columns";
+constexpr i64 kMostSide = 1 << 30;  // rows, columns and bins, which kernels count in 32 bits
+constexpr const char* kTooLarge =
+    "the CUDA backend supports regions of images with fewer than 1,073,741,824 rows and columns";
 constexpr const char* kTooManyBins =
-    "the CUDA backend has gradients of regions of up to 10,240 rows and columns of bins";
+    "the CUDA backend supports gradients of regions with at most 10,240 rows and columns of bins";
 constexpr u32 kMostShared = 40 << 10;
 
 [[nodiscard]] bool is_aligned(const std::byte* address, u64 strides, std::size_t size) {
@@ -30,7 +31,7 @@ template <std::size_t kCount>
   return all;
 }
 
-// The largest tile whose weights fit the shared memory. No rows: none do.
+// The largest tile whose weights fit into shared memory. It has no rows if none fits.
 [[nodiscard]] RegionTile tile_of(const RegionStep& step) {
   RegionTile tile{.rows = 8, .columns = 32, .shared_bytes = 0};
   const auto bytes = [&] {
@@ -95,7 +96,8 @@ class RegionRun final : public PreparedStep {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    constexpr const char* kWords[] = {"greatest elements", "samples", "gradient of the image", "gradient of the boxes"};
+    constexpr const char* kWords[] = {"maxima of elements", "samples", "gradient of the image",
+                                      "gradient of the boxes"};
     std::snprintf(text, capacity, "%s", kWords[static_cast<std::size_t>(step_.kind)]);
   }
 

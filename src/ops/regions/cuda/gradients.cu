@@ -6,8 +6,8 @@
 namespace anydml::cuda {
 namespace {
 
-// The weight of an element of the image in a bin: the sum over the bin's samples, by ascending coordinates, that are
-// made of it. The samples that can be lie within one element of it.
+// The weight of an image element in a bin: the sum over the bin's samples, by ascending coordinates, to which it
+// contributes. Only samples within one element of it can be among them.
 __device__ f32 weight_in_bin(const RegionSamples& samples, i64 bin, i64 element) {
   const f32 low = static_cast<f32>(element) - 1.0F;
   const f32 high = static_cast<f32>(element) + 1.0F;
@@ -36,8 +36,8 @@ __device__ f32 weight_in_bin(const RegionSamples& samples, i64 bin, i64 element)
   return weight;
 }
 
-// A thread has an element of the tile in some channels. For each region the block finds the weights of the tile's rows
-// and columns in all bins.
+// Each thread has an element of the tile in some channels. For each region the block computes the weights of the tile's
+// rows and columns in all bins.
 template <class T>
 __global__ void __launch_bounds__(kRegionThreads)
     add_averages(const __grid_constant__ RegionLaunch launch, const __grid_constant__ RegionTile tile) {
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kRegionThreads)
   }
 }
 
-// ---- Of the greatest samples ----------------------------------------------------------------------------------------
+// ---- Gradient of maxima ---------------------------------------------------------------------------------------------
 
 template <class T>
 __global__ void __launch_bounds__(kRegionThreads)
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kRegionThreads)
   }
 }
 
-// Whether a region's samples lie too far from an element to be made of it.
+// Whether a region's samples are too far from an element to depend on it.
 [[nodiscard]] __device__ bool is_far(const RegionSamples& samples, i64 bins, i64 element) {
   const f32 first[2] = {samples.coordinate(0, 0), samples.coordinate(bins - 1, 0)};
   const f32 last[2] = {samples.coordinate(0, samples.count() - 1), samples.coordinate(bins - 1, samples.count() - 1)};
@@ -204,9 +204,9 @@ __global__ void __launch_bounds__(kRegionThreads)
   }
 }
 
-// ---- Of the boxes ---------------------------------------------------------------------------------------------------
+// ---- Box gradient ---------------------------------------------------------------------------------------------------
 
-// A warp has a region, and its lanes the channels.
+// One warp per region; its lanes have the channels.
 template <class T>
 __global__ void __launch_bounds__(kRegionThreads) add_boxes(const __grid_constant__ RegionLaunch launch) {
   constexpr u32 kWarps = kRegionThreads / kRegionLanes;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Steps over regions as kernels see them: a kernel's parameter. An image and its bins have fewer than 2^30 rows,
-// columns and bins.
+// The kernel parameters of steps over regions. Images and bins have fewer than 2^30 rows and columns.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,34 +9,34 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kRegionThreads = 256;  // of a block of threads
+inline constexpr u32 kRegionThreads = 256;  // per block
 
 struct RegionLaunch {
   const std::byte* image;
   const std::byte* boxes;
   const std::byte* indices;
   std::byte* bins;
-  std::byte* result;  // of gradients
+  std::byte* result;  // only for gradients
   bool image_is_aligned;
   bool boxes_are_aligned;
   bool indices_are_aligned;
   bool indices_are_wide;  // 64 bits
   bool bins_are_aligned;
   bool result_is_aligned;
-  FastDivisor rows;  // of bins
+  FastDivisor rows;  // rows of bins
   FastDivisor columns;
   RegionStep step;
 };
 
-// Where the gradient of a greatest sample goes.
+// The destination of the gradient of a maximum sample.
 struct RegionPeakTaps {
-  i32 row;  // below 0: nowhere
+  i32 row;  // below 0 if there is none
   i32 column;
   f32 second_row;
   f32 second_column;
 };
 
-// A block of threads adds up a tile of the image's gradient.
+// The tile of the image's gradient that a block of threads computes.
 struct RegionTile {
   u32 rows;
   u32 columns;
@@ -45,10 +44,10 @@ struct RegionTile {
 };
 inline constexpr u32 kRegionTileChannels = 8;
 
-// They answer with the error of CUDA's call.
+// These return the CUDA error.
 [[nodiscard]] cudaError_t start_regions(const RegionLaunch& launch, cudaStream_t stream);  // pooling and align
 [[nodiscard]] cudaError_t start_image_gradient(const RegionLaunch& launch, const RegionTile& tile, cudaStream_t stream);
-// peaks: room for each bin of each channel of each region.
+// peaks: space for each bin of each channel of each region.
 [[nodiscard]] cudaError_t start_peak_gradient(const RegionLaunch& launch, RegionPeakTaps* peaks, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_box_gradient(const RegionLaunch& launch, cudaStream_t stream);
 

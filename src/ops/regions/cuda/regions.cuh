@@ -17,7 +17,7 @@ __device__ inline void store_narrow(std::byte* at, f32 value, bool aligned) {
   store_element<T>(at, __builtin_bit_cast(bits_t<T>, narrow<T>(value)), aligned);
 }
 
-// The batch index of a region; -1: the image has no batch with that index.
+// The batch index of a region, or -1 if the image has no batch with that index.
 [[nodiscard]] __device__ inline i64 batch_of(const RegionLaunch& launch, i64 region) {
   const std::byte* const at = launch.indices + region * launch.step.indices;
   i64 index = 0;
@@ -45,7 +45,7 @@ template <class T>
   return {launch.step.axes[1], box_number<T>(launch, region, 0), box_number<T>(launch, region, 2)};
 }
 
-// The elements of a channel's plane, as functions of a sample take them.
+// Loads the elements of a channel's plane for the sample functions.
 template <class T>
 struct RegionPlane {
   const std::byte* at;
@@ -61,14 +61,14 @@ template <class T>
           launch.image_is_aligned};
 }
 
-// A block of threads has some channels of one region.
+// Each block of threads has some channels of one region.
 struct RegionGrid {
   u64 blocks;
-  u32 groups;  // of channels
+  u32 groups;  // groups of channels
   u32 channels_of_group;
 };
 [[nodiscard]] inline RegionGrid make_region_grid(const RegionStep& step) {
-  constexpr u64 kOutputs = 2048;  // of a block of threads, about
+  constexpr u64 kOutputs = 2048;  // per block of threads, roughly
   const u64 bins = static_cast<u64>(step.axes[0].bins) * static_cast<u64>(step.axes[1].bins);
   u64 channels = bins >= kOutputs ? 1 : kOutputs / bins;
   channels = channels < static_cast<u64>(step.channels) ? channels : static_cast<u64>(step.channels);
@@ -85,7 +85,7 @@ struct RegionGrid {
 
 struct RegionGroup {
   i64 region;
-  i64 channel;  // the first
+  i64 channel;  // the first channel
   i64 channels;
 };
 [[nodiscard]] __device__ inline RegionGroup group_of(const RegionLaunch& launch, const RegionGrid& grid, u64 block) {
@@ -95,7 +95,7 @@ struct RegionGroup {
   return {region, channel, left < grid.channels_of_group ? left : grid.channels_of_group};
 }
 
-// Calls use(channel, row, column) for this thread's bins of the group, the channel counted from the group's first.
+// Calls use(channel, row, column) for this thread's bins of the group; the channel is counted from the group's first.
 template <class Use>
 __device__ inline void for_each_bin(const RegionLaunch& launch, const RegionGroup& group, Use use) {
   const u64 bins = static_cast<u64>(launch.step.axes[0].bins) * static_cast<u64>(launch.step.axes[1].bins);

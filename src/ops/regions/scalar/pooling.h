@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ROI_POOLING: which elements of an image belong to a bin. Corners are multiplied by the scale, rounded to the nearest
-// integer with halves away from 0, and belong to the region; a region has a row and a column at least. Bins overlap
-// where they do not divide the region, and lose the elements that lie outside of the image.
+// ROI_POOLING: the elements of an image that belong to a bin. Corners are multiplied by the scale and rounded to the
+// nearest integer with halves away from 0. They belong to the region, which has at least one row and one column. Bins
+// overlap if they do not divide the region evenly, and are clipped to the image.
 #pragma once
 
 #include "base/element.h"
@@ -14,17 +14,18 @@ struct PooledRange {
   i64 end;
 };
 
-// A corner; one that is NaN lies outside of every image.
+// A scaled corner; NaN is outside of every image.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 pooled_corner(f32 corner, f32 scale) {
   constexpr f32 kFar = 0x1p40F;
   const f32 rounded = round_away(corner * scale);
   return static_cast<i64>(rounded > kFar ? kFar : rounded > -kFar ? rounded : -kFar);
 }
 
-// The elements of one of `bins` bins along an axis of `size` elements: [first, end), empty where first is end.
+// The elements [first, end) of one of `bins` bins along an axis of `size` elements; empty if first equals end.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr PooledRange pooled_range(i64 from, i64 to, i64 bin, i64 bins, i64 size) {
   const i64 length = to < from ? 1 : to - from + 1;
-  // bin * length / bins, in parts that fit 64 bits: the products of rest, which is less than bins, without a sign.
+  // bin * length / bins, computed in parts that fit 64 bits: the products of rest, which is less than bins, are
+  // unsigned.
   const i64 whole = length / bins;
   const u64 divisor = static_cast<u64>(bins);
   const u64 rest = static_cast<u64>(length % bins);
@@ -36,7 +37,7 @@ struct PooledRange {
   return {first, end};
 }
 
-// The batch index of a region, which is a number in its row; -1: the image has no batch with that index.
+// The batch index of a region, which is a number in its row, or -1 if the image has no batch with that index.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 pooled_batch(f32 number, i64 batches) {
   return number > -1.0F && number < static_cast<f32>(batches) && static_cast<i64>(number) < batches
              ? static_cast<i64>(number)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a region is sampled along one axis, and which elements of the image a sample is made of. This is the meaning of
-// ROI_ALIGN, ROI_ALIGN1 and ROI_ALIGN_GRAD, for every device; docs/numerics.md has the same as a Python program.
+// Where a region is sampled along one axis, and which elements of the image contribute to a sample. This is the
+// definition of ROI_ALIGN, ROI_ALIGN1 and ROI_ALIGN_GRAD for every device; docs/numerics.md has the same as a Python
+// program.
 #pragma once
 
 #include "base/element.h"
@@ -8,30 +9,30 @@
 
 namespace anydml {
 
-// The rows or the columns of an image, and of the bins of a region.
+// The rows or the columns of an image and of a region's bins.
 struct RegionAxis {
   i64 size;  // elements of the image
   i64 bins;
   f32 scale;
   f32 input_offset;
   f32 output_offset;
-  u32 least;  // samples of a bin
+  u32 least;  // samples per bin
   u32 most;
   u32 to_corners;
   u32 nearest;
 };
 
-// More samples than these are not taken of a bin along an axis, so that a huge box costs no more than a large one.
+// The maximum number of samples of a bin along an axis, so that a huge box costs no more than a large one.
 inline constexpr i64 kMostRegionSamples = i64{1} << 16;
 
-// One sample: element `first` with weight 1 - second, and the element after it with weight `second`. Where that is 0,
-// the element after it is not read.
+// One sample: element `first` with weight 1 - second, and the element after it with weight `second`. If that is 0, the
+// element after it is not read.
 struct RegionTap {
   i64 first;
   f32 second;
 };
 
-// Samples [first, end) of a bin, counted by ascending coordinates, lie in the image.
+// The samples [first, end) of a bin, counted by ascending coordinates, that are inside the image.
 struct RegionRange {
   i64 first;
   i64 end;
@@ -41,7 +42,7 @@ struct RegionRange {
 // The samples of one region along an axis. Each operation is rounded to FLOAT32.
 class RegionSamples {
  public:
-  // from, to: the box, before the scale.
+  // from, to: the box before scaling.
   ANYDML_HOST_DEVICE constexpr RegionSamples(const RegionAxis& axis, f32 from, f32 to)
       : axis_(axis), start_(from * axis.scale), offset_(axis.output_offset) {
     const f32 size = to * axis.scale - start_;
@@ -50,14 +51,14 @@ class RegionSamples {
     most = most < 1 ? 1 : most;
     i64 least = axis.least < most ? i64{axis.least} : most;
     least = least < 1 ? 1 : least;
-    count_ = wanted > static_cast<f32>(least) ? most : least;  // NaN has the least
+    count_ = wanted > static_cast<f32>(least) ? most : least;  // NaN gives the minimum
     if (wanted > static_cast<f32>(least) && wanted < static_cast<f32>(most)) {
       count_ = static_cast<i64>(wanted);
     }
     i64 spaces = axis.bins * count_;
     if (axis.to_corners != 0) {
       if (spaces == 1) {
-        offset_ = -0.5F;  // the only sample lies in the middle
+        offset_ = -0.5F;  // a single sample is in the middle
       } else {
         --spaces;
       }
@@ -67,21 +68,21 @@ class RegionSamples {
     exists_ = magnitude_of(start_) <= kMostFinite && magnitude_of(step_) <= kMostFinite;
   }
 
-  // Of a bin.
+  // The number of samples per bin.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 count() const { return count_; }
 
-  // The samples of a bin by ascending coordinates: of an inverted region the last one is the first here.
+  // The samples of a bin by ascending coordinates: in an inverted region the last one comes first.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 coordinate(i64 bin, i64 number) const {
     const f32 place = from_origin(bin, number) * step_;
     return place + start_ - axis_.input_offset;
   }
 
-  // How far the sample lies from the start of the region to its end, as a part of the whole.
+  // The relative position of the sample between the start of the region and its end.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 share(i64 bin, i64 number) const {
     return from_origin(bin, number) / spaces_;
   }
 
-  // Coordinates never descend, so that the samples within the image follow one another.
+  // Coordinates never decrease, so the samples inside the image are consecutive.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr RegionRange inside(i64 bin) const {
     if (!exists_) {
       return {0, 0};
@@ -109,7 +110,7 @@ class RegionSamples {
     return {first, beyond};
   }
 
-  // Of a sample that lies in the image.
+  // Only for samples inside the image.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr RegionTap tap(i64 bin, i64 number) const {
     const f32 x = coordinate(bin, number);
     const f32 at = axis_.nearest != 0 ? round_up(x - 0.5F) : x;
@@ -122,9 +123,9 @@ class RegionSamples {
     return {first, within - below};
   }
 
-  // Calls use(element, weight) for the elements that the bin's samples are made of, by ascending elements. A weight is
-  // the sum of the samples' weights, by ascending coordinates, and above 0. Between one bin and the next, by ascending
-  // coordinates, at most two elements are the same.
+  // Calls use(element, weight) for the elements that contribute to the bin's samples, by ascending elements. A weight
+  // is the sum of the samples' weights, by ascending coordinates, and above 0. Consecutive bins, by ascending
+  // coordinates, share at most two elements.
   template <class Use>
   ANYDML_HOST_DEVICE constexpr void for_each_element(i64 bin, const RegionRange& range, Use use) const {
     i64 at = -1;
@@ -171,12 +172,12 @@ class RegionSamples {
   bool exists_ = false;
 };
 
-// The elements of all bins of a region are at most so many.
+// The maximum number of elements of all bins of a region.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 most_region_elements(const RegionAxis& axis) {
   return axis.size + 2 * axis.bins;
 }
 
-// The mean of two neighbours.
+// The weighted mean of two neighbors.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_mean(f32 first, f32 second, f32 weight) {
   return first * (1.0F - weight) + second * weight;
 }
@@ -192,7 +193,7 @@ template <class Load>
   return y.second == 0.0F ? above : region_mean(above, along(y.first + 1), y.second);
 }
 
-// How the value of a sample changes along the columns. Elements that the sample is not made of do not count.
+// How the value of a sample changes along the columns. Elements that do not contribute to the sample are ignored.
 template <class Load>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 slope_along_columns(const RegionTap& y, const RegionTap& x, Load load) {
   const auto along = [&](i64 row) { return load(row, x.first + 1) - load(row, x.first); };
@@ -206,11 +207,11 @@ template <class Load>
   return x.second == 0.0F ? left : region_mean(left, along(x.first + 1), x.second);
 }
 
-// The greatest sample of a bin, for the gradient of MAX: the first of equal samples, or the first NaN. Samples outside
+// The maximum sample of a bin, for the gradient of MAX: the first of equal samples, or the first NaN. Samples outside
 // the image count as 0; if that is above all others, no sample is chosen.
 struct RegionPeak {
   bool exists;
-  i64 numbers[2];  // among the samples of the bin, along rows and columns
+  i64 numbers[2];  // indices among the samples of the bin, along rows and columns
 };
 template <class Load>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr RegionPeak find_region_peak(const RegionSamples& rows,
@@ -279,7 +280,7 @@ ANYDML_HOST_DEVICE constexpr void add_bin_gradient(const RegionSamples& rows, co
   }
 }
 
-// The average of a bin from the sum of its samples within the image, which are `inside` of `all`.
+// The average of a bin from the sum of its samples inside the image, which are `inside` of `all`.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_average(f32 sum, i64 inside, i64 all, f32 outside) {
   if (inside == 0) {
     return outside;
@@ -290,7 +291,7 @@ ANYDML_HOST_DEVICE constexpr void add_bin_gradient(const RegionSamples& rows, co
   return sum / static_cast<f32>(all);
 }
 
-// The greatest sample of a bin: a NaN wins, and +0 is above -0.
+// The maximum sample of a bin: a NaN wins, and +0 is above -0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_greatest(f32 greatest, i64 inside, i64 all, f32 outside) {
   return inside == 0 ? outside : inside != all ? greater_of(greatest, outside) : greatest;
 }

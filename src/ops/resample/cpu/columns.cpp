@@ -6,7 +6,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastRegular = 8;  // columns that are worth a loop of their own
+constexpr std::int64_t kLeastRegular = 8;  // columns that are worth a separate loop
 
 std::size_t array_bytes(std::int64_t count) { return (static_cast<std::size_t>(count) * 4 + 63) / 64 * 64; }
 
@@ -16,8 +16,8 @@ std::int64_t taps_at_most(const ResampleDimension& dimension) {
                                                      : 1;
 }
 
-// The longest stretch of columns in which column c + period has the taps of column c, `advance` elements further on. A
-// column that copies is none of them where others take a mean.
+// The longest range of columns in which column c + period has the taps of column c, `advance` elements further on. If
+// the others take a mean, columns that copy do not belong to it.
 RegularColumns find_regular(const Columns& columns, bool linear, std::int32_t period, std::int32_t advance) {
   const f32* const second = columns.weights + columns.count;
   const auto goes_on = [&](std::int64_t c) {
@@ -40,7 +40,7 @@ RegularColumns find_regular(const Columns& columns, bool linear, std::int32_t pe
   return best;
 }
 
-// The taps of an output: [first, end).
+// The taps [first, end) of an output.
 struct TapRange {
   std::int64_t first;
   std::int64_t end;
@@ -67,8 +67,9 @@ std::size_t column_bytes(const ResampleDimension& dimension, std::int64_t count)
   return array_bytes(count) * (stretched ? 2 : 1) + array_bytes(weights);
 }
 
-// Taps never move back from one column to the next, so the first and the last column of a tile give its span. They are
-// computed and not estimated: an offset that leaves no room for fractions makes coordinates leap over many elements.
+// Taps never move backwards from one column to the next, so the first and the last column of a tile give its span. They
+// are computed rather than estimated: with an offset so large that no bits are left for fractions, coordinates skip
+// many elements.
 std::int64_t most_span(const ResampleDimension& dimension, std::int64_t count) {
   std::int64_t most = 0;
   for (std::int64_t first = 0; first < dimension.output_size; first += count) {
@@ -109,7 +110,7 @@ Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std
     } else {
       tap = nearest_of(dimension, first + c);
     }
-    columns.base = c == 0 ? tap : columns.base;  // later columns begin at the same tap or behind it
+    columns.base = c == 0 ? tap : columns.base;  // later columns start at this tap or after it
     firsts[c] = static_cast<std::int32_t>(tap - columns.base);
     columns.span = std::max(columns.span, tap - columns.base + taps);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Resampling on the CPU. Means along the columns are made for whole rows of the input, and kept for the output rows
-// that need them again; means of rows follow.
+// Resampling on the CPU. Means along the columns are computed for whole rows of the input and kept for other output
+// rows that need them; then means of rows are computed.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -17,16 +17,16 @@ namespace {
 
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::min();
 
-// The taps of one output along a sampled dimension that is not the columns'.
+// The taps of one output along a sampled dimension other than the columns'.
 struct LevelTaps {
-  std::int64_t index = -1;  // of the output
+  std::int64_t index = -1;  // index of the output
   std::int64_t first = 0;
   std::int64_t count = 1;
   const f32* weights = nullptr;
   f32 pair[2] = {1.0F, 0.0F};
 };
 
-// kept: those of all outputs, or none. memory: for the weights of a stretched dimension.
+// kept: those of all outputs, or empty. memory: space for the weights of a stretched dimension.
 void set_taps(const ResampleDimension& dimension, const std::vector<LinearTaps>& kept, std::int64_t index, f32* memory,
               LevelTaps& taps) {
   taps.index = index;
@@ -48,13 +48,13 @@ void set_taps(const ResampleDimension& dimension, const std::vector<LinearTaps>&
   taps.pair[1] = made.second;
 }
 
-// A piece at work: the place of the unit, and the rows that are kept.
+// The state of a running piece: the position of the unit, and the rows that are kept.
 class RowWork {
  public:
   RowWork(const ResampleRows& cut, const ResampleKernels& kernels, MoveNearest move, std::byte* scratch)
       : cut_(cut), kernels_(kernels), move_(move), scratch_(scratch) {}
 
-  // Finds the unit, and its tile of columns.
+  // Moves to a unit and its tile of columns.
   void seek(std::int64_t unit) {
     std::int64_t row = unit % cut_.rows;
     plane_ = unit / cut_.rows;
@@ -64,7 +64,7 @@ class RowWork {
     }
     enter_plane();
   }
-  // The unit that many after this one; all but the last differ only in the last sampled dimension.
+  // Moves `step` units forward; all but the last differ only in the last sampled dimension.
   void next(std::int64_t step = 1) {
     for (std::size_t d = cut_.sampled.size(); d-- > 0; step = 1) {
       const std::int64_t index = levels_[d].index + step;
@@ -79,7 +79,7 @@ class RowWork {
     ++plane_;
     enter_plane();
   }
-  // How many units from this one on, at most so many, can be moved together: rows of nearest elements.
+  // How many units from this one on, at most `most`, can be moved together as rows of nearest elements.
   [[nodiscard]] std::int64_t rows_together(std::int64_t most) const {
     if (cut_.step.interpolates != 0 || cut_.sampled.empty() || cut_.taps.back().empty()) {
       return 1;
@@ -87,11 +87,11 @@ class RowWork {
     return std::min(most, cut_.sampled.back().output_size - levels_[cut_.sampled.size() - 1].index);
   }
 
-  [[nodiscard]] std::int64_t output() const { return output_; }  // in bytes, where the unit begins
+  [[nodiscard]] std::int64_t output() const { return output_; }  // offset of the unit in bytes
   [[nodiscard]] std::int64_t columns() const { return columns_.count; }
   [[nodiscard]] std::int64_t run() const { return run_; }
 
-  // Makes the outputs of the unit and of the units that move together with it. stride: from column to column.
+  // Computes the outputs of the unit and of the units that move together with it. stride: between columns.
   void make(const std::byte* input, std::byte* to, std::int64_t stride, std::int64_t rows) {
     if (cut_.step.interpolates == 0) {
       const std::size_t levels = cut_.sampled.size() - (rows > 1 ? 1 : 0);
@@ -126,7 +126,7 @@ class RowWork {
     set_taps(cut_.sampled[level], cut_.taps[level], index, memory, levels_[level]);
   }
 
-  // The units that differ in the sampled dimensions alone: they share rows of the input.
+  // Enters a group of units that differ only in the sampled dimensions: they share rows of the input.
   void enter_plane() {
     std::int64_t rest = plane_;
     std::fill_n(kept_, cut_.slots, kNoRow);
@@ -162,7 +162,7 @@ class RowWork {
   }
   [[nodiscard]] std::int64_t row_elements() const { return (cut_.tile_elements() + 15) / 16 * 16; }
 
-  // The means along the columns of the input row that begins there.
+  // Computes the means along the columns of the input row at this offset.
   void make_columns_of(std::int64_t offset, f32* to) const {
     const std::byte* const row = input_ + offset;
     const std::int64_t stride = cut_.column.input_stride;
@@ -193,7 +193,7 @@ class RowWork {
     return row;
   }
 
-  // The means along the dimensions from `level` on, in `own` or in a row that is kept.
+  // The means along the dimensions from `level` on, in `own` or in a kept row.
   const f32* mean_of(std::size_t level, std::int64_t offset, f32* own) {
     if (level == cut_.sampled.size()) {
       if (level == 0) {

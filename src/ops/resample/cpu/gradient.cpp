@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Gradients on the CPU, a row of the output gradient at a time. Rows of the input gradient are added first, along one
-// dimension after another from the outermost on, and the columns of the row that this makes are added last. So whatever
-// is wide is read along rows, and the columns are added once for each row of the output.
+// Gradients on the CPU, one row of the output gradient at a time. Rows of the input gradient are added first, along one
+// dimension after another starting with the outermost, and the columns of the resulting row are added last. So wide
+// data is read along rows, and the columns are added once for each row of the output.
 #include "ops/resample/cpu/gradient.h"
 
 #include <algorithm>
@@ -16,16 +16,16 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTileElements = 4096;    // of a row of the output
-constexpr std::int64_t kChunkElements = 16384;  // of a row of the input gradient that are held at a time
-constexpr std::int64_t kLeastColumns = 16;      // of a tile
+constexpr std::int64_t kTileElements = 4096;    // part of an output row
+constexpr std::int64_t kChunkElements = 16384;  // part of an input gradient row in memory at a time
+constexpr std::int64_t kLeastColumns = 16;      // per tile
 constexpr std::int64_t kMostKept = 1 << 20;     // elements of a dimension whose taps are kept with the step
-constexpr std::int64_t kLeastRegular = 8;       // columns that are worth a loop of their own
+constexpr std::int64_t kLeastRegular = 8;       // columns that are worth a separate loop
 constexpr std::int32_t kMostAdvance = 4;
 constexpr std::int64_t kMostSlots = 64;
 constexpr std::int64_t kLeastSlots = 2 * kGradientRows;
 constexpr std::int64_t kMostSlotBytes = 256 << 10;
-constexpr std::int64_t kLeastOfPiece = 64 << 10;  // elements that are read or written
+constexpr std::int64_t kLeastOfPiece = 64 << 10;  // elements read or written
 constexpr std::int64_t kPiecesOfThread = 8;
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -47,7 +47,7 @@ class GradientAxis {
   }
 
   [[nodiscard]] const GradientDimension& dimension() const { return dimension_; }
-  // Elements of the output gradient, and of the input gradient; and their strides, in bytes.
+  // The sizes of the output and input gradients, and their strides in bytes.
   [[nodiscard]] std::int64_t outputs() const { return dimension_.forward.input_size; }
   [[nodiscard]] std::int64_t inputs() const { return dimension_.forward.output_size; }
   [[nodiscard]] std::int64_t output_stride() const { return dimension_.forward.input_stride; }
@@ -66,7 +66,7 @@ class GradientAxis {
   }
 
  private:
-  // What gradient_taps gives for each element, with every element of the input gradient looked at once.
+  // Computes the result of gradient_taps for each element while visiting every element of the input gradient once.
   void walk() {
     std::vector<std::int64_t> firsts;
     for (std::int64_t o = 0; o < inputs(); ++o) {
@@ -96,21 +96,21 @@ class GradientAxis {
 
   GradientDimension dimension_;
   std::vector<GradientTaps> taps_;
-  std::vector<f32> seconds_;  // the weight of each element's second tap; 0 of a nearest element, which has none
+  std::vector<f32> seconds_;  // the weight of each element's second tap; 0 for nearest elements, which have none
 };
 
-// A tile of columns: the elements [base, base + span) of the input gradient reach it.
+// A tile of columns, which depends on the elements [base, base + span) of the input gradient.
 struct GradientTile {
   std::int64_t first = 0;
   std::int64_t count = 0;
   std::int64_t base = 0;
   std::int64_t span = 0;
-  GradientTable table;  // over these elements; it has none where they are many
+  GradientTable table;  // over these elements; absent if there are many
   std::vector<std::int32_t> index;
   std::vector<f32> weights;
 };
 
-// The longest stretch of columns that have the same weights and whose taps move on evenly.
+// Finds the longest range of columns that have the same weights and whose taps advance evenly.
 void find_regular(const GradientAxis& axis, GradientTile& tile) {
   GradientTable& table = tile.table;
   const auto goes_on = [&](std::int64_t c, std::int64_t advance) {
@@ -149,7 +149,7 @@ void find_regular(const GradientAxis& axis, GradientTile& tile) {
   }
 }
 
-// Taps in tables, so that they are read without a branch for each column.
+// Puts taps into tables, so that they are read without a branch for each column.
 void make_table(const GradientAxis& axis, GradientTile& tile) {
   std::int64_t most = 0;
   for (std::int64_t c = 0; c < tile.count; ++c) {
@@ -177,27 +177,27 @@ void make_table(const GradientAxis& axis, GradientTile& tile) {
   find_regular(axis, tile);
 }
 
-// How a step is cut. A unit is a tile of one row of the output gradient.
+// How a step is split. A unit is a tile of one row of the output gradient.
 struct GradientCut {
   GradientStep step{};
   std::int64_t element = 0;  // bytes
-  std::int64_t run = 1;      // elements that lie beside each other on both sides
+  std::int64_t run = 1;      // elements that are contiguous on both sides
   std::vector<GradientDimension> copied;
-  std::vector<GradientAxis> levels;  // all dimensions of sums but the columns', outermost first
-  std::vector<GradientAxis> column;  // one
-  bool in_place = false;             // rows of the input gradient are FLOAT32 without gaps, and nothing is divided
+  std::vector<GradientAxis> levels;  // all dimensions of sums except the columns', outermost first
+  std::vector<GradientAxis> column;  // a single one
+  bool in_place = false;             // rows of the input gradient are contiguous FLOAT32, and nothing is divided
   std::int64_t tile_columns = 1;
   std::int64_t tile_run = 1;
   std::int64_t run_tiles = 1;
-  std::int64_t chunk = 1;  // columns of the input gradient that are held at a time
+  std::int64_t chunk = 1;  // columns of the input gradient in memory at a time
   std::int64_t column_tiles = 1;
-  std::vector<GradientTile> tiles;  // none: the dimension is long
-  std::int64_t rows = 1;            // of the output, over the levels
+  std::vector<GradientTile> tiles;  // empty if the dimension is long
+  std::int64_t rows = 1;            // rows of the output, over the levels
   std::int64_t units = 0;
   std::int64_t units_of_piece = 1;
-  // Of the scratch memory, in bytes.
+  // Layout of the scratch memory, in bytes.
   std::int64_t slots = 0;
-  std::int64_t row_bytes = 0;  // of a row of the input gradient that is held
+  std::int64_t row_bytes = 0;  // size of a kept row of the input gradient
   std::int64_t slots_at = 0;
   std::int64_t levels_at = 0;
   std::int64_t divisors_at = 0;
@@ -205,7 +205,7 @@ struct GradientCut {
   std::int64_t scratch = 0;
 };
 
-// Tiles of columns of dimensions that are long have no table, and are made when they are needed.
+// Tiles of columns of long dimensions have no table and are computed on demand.
 GradientTile make_tile(const GradientCut& cut, std::int64_t number) {
   const GradientAxis& column = cut.column.front();
   GradientTile tile;
@@ -221,7 +221,7 @@ void choose_tiles(GradientCut& cut) {
   cut.tile_run = std::min(cut.run, kTileElements);
   cut.run_tiles = parts(cut.run, cut.tile_run);
   cut.chunk = std::max<std::int64_t>(1, kChunkElements / cut.tile_run);
-  // Most tiles are reached by no more than a chunk.
+  // Most tiles depend on no more than one chunk.
   const auto fitting = static_cast<std::int64_t>(static_cast<f64>(cut.chunk) / 2 * static_cast<f64>(column.outputs()) /
                                                  static_cast<f64>(std::max<std::int64_t>(1, column.inputs())));
   cut.tile_columns = std::min(
@@ -282,16 +282,16 @@ GradientCut make_cut(const GradientStep& step, std::int64_t threads) {
   return cut;
 }
 
-// A row of the input gradient that is held.
+// A kept row of the input gradient.
 struct KeptRow {
   std::int64_t offset = 0;
-  std::int64_t elements = -1;  // of its windows along the levels; -1: no row is kept
+  std::int64_t elements = -1;  // elements of its windows along the levels; -1 if no row is kept
   std::int64_t chunk = 0;
 
   bool operator==(const KeptRow&) const = default;
 };
 
-// A piece at work.
+// The state of a running piece.
 class GradientWork {
  public:
   GradientWork(const GradientCut& cut, const ResampleKernels& elements, const GradientKernels& kernels,
@@ -348,7 +348,7 @@ class GradientWork {
     return floats(cut_.levels_at + static_cast<std::int64_t>(level) * cut_.row_bytes);
   }
 
-  // Units that differ in their row alone.
+  // Enters a group of units that differ only in their row.
   void enter(std::int64_t plane) {
     plane_ = plane;
     if (cut_.tiles.empty()) {
@@ -373,7 +373,7 @@ class GradientWork {
     divided_by_ = -1;
   }
 
-  // The divisor of a row. elements: of its windows along the levels.
+  // The divisors of a row. elements: those of its windows along the levels.
   const f32* divisors(std::int64_t elements) {
     f32* const row = floats(cut_.divisors_at);
     if (divided_by_ == elements && divided_at_ == chunk_first_) {
@@ -391,14 +391,14 @@ class GradientWork {
     return row;
   }
 
-  // The chunk of the row of the input gradient that begins at `offset`, as FLOAT32. used: rows that must stay.
+  // The chunk of the input gradient's row at `offset`, as FLOAT32. used: rows that must be kept.
   const std::byte* row_at(std::int64_t offset, std::int64_t elements, const std::byte* const* used,
                           std::int32_t count) {
     if (cut_.in_place) {
       return input_ + offset;
     }
     std::byte* const first = scratch_ + cut_.slots_at;
-    // Rows at the same place may be divided by other numbers, if a stride is 0.
+    // If a stride is 0, rows at the same offset may have different divisors.
     const KeptRow wanted{.offset = offset, .elements = elements, .chunk = chunk_first_};
     for (std::int64_t slot = 0; slot < cut_.slots; ++slot) {
       if (kept_[slot] == wanted) {
@@ -419,7 +419,7 @@ class GradientWork {
     return row;
   }
 
-  // The sums along the first `levels` levels. elements: of the windows along the levels behind them.
+  // Adds the sums along the first `levels` levels. elements: those of the windows along the levels after them.
   void add_levels(std::size_t levels, std::int64_t offset, std::int64_t elements, f32* to) {
     const std::int64_t length = chunk_ * run_;
     constexpr f32 kOne = 1.0F;
@@ -455,7 +455,7 @@ class GradientWork {
     }
   }
 
-  // Columns that have no table: longer runs, or many taps.
+  // Columns without a table: longer runs, or many taps.
   void add_columns(const f32* from, f32* sums) const {
     const GradientAxis& column = cut_.column.front();
     for (std::int64_t c = 0; c < tile_->count; ++c) {

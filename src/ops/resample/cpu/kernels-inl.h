@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The kernels in plain loops that the compiler makes vectors of. Included once for each target, in its namespace, which
-// has widen_halves and narrow_halves already: compilers do those badly.
+// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
+// where widen_halves and narrow_halves are already defined, because compilers vectorize those badly.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors lie at any address
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
 };
 using Floats = typename Unaligned<f32>::type;
 
@@ -32,7 +32,7 @@ inline void load_run(const std::byte* from, std::int64_t count, f32* to) {
 }
 
 inline constexpr std::int64_t kSome = 256;
-inline constexpr std::int64_t kShortRun = 4;  // elements; longer runs go one by one
+inline constexpr std::int64_t kShortRun = 4;  // in elements; longer runs are processed one by one
 
 template <class T>
 ANYDML_FLATTEN void load(const std::byte* from, std::int64_t stride, std::int64_t columns, std::int64_t run,
@@ -142,7 +142,7 @@ ANYDML_FLATTEN void interpolate_singly(const Columns& columns, const Floats* fro
   }
 }
 
-// Two columns for each input element, as in images of twice the size.
+// Two columns for each input element, as in images scaled to twice the size.
 ANYDML_FLATTEN void interpolate_doubled(const Columns& columns, const Floats* __restrict from,
                                         f32* __restrict to) noexcept {
   const std::int64_t begin = columns.regular.begin;
@@ -160,7 +160,7 @@ ANYDML_FLATTEN void interpolate_doubled(const Columns& columns, const Floats* __
     pair[2 * i + 1] = y[i] * y0 + y[i + 1] * y1;
   }
 }
-// A column for each two input elements.
+// One column for every two input elements.
 ANYDML_FLATTEN void interpolate_halved(const Columns& columns, const Floats* __restrict from,
                                        f32* __restrict to) noexcept {
   const std::int64_t begin = columns.regular.begin;
@@ -267,7 +267,7 @@ ANYDML_FLATTEN void interpolate_far(const Columns& columns, const ResampleRow& r
 
 // ---- Nearest elements -----------------------------------------------------------------------------------------------
 
-// T: an unsigned integer of the element's size.
+// T: an unsigned integer with the size of the element.
 template <class T>
 ANYDML_FLATTEN void move_singly(const Columns& columns, const ResampleRow& row, std::int64_t begin, std::int64_t end,
                                 std::byte* to, std::int64_t to_stride) noexcept {
@@ -296,7 +296,7 @@ ANYDML_FLATTEN void move_doubled(const Columns& columns, const std::byte* from, 
   const std::int64_t pairs = (columns.regular.end - begin) / 2;
   std::int64_t i = 0;
 #if defined(HWY_NAMESPACE)
-  // Compilers take Arm's store of two vectors that interleaves them, which is slow.
+  // Compilers use Arm's interleaving store of two vectors, which is slow.
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::Full128<u8> d_bytes;  // wider vectors interleave within 128 bits
   const hn::Repartition<T, decltype(d_bytes)> d;
@@ -342,7 +342,7 @@ ANYDML_FLATTEN void move(const Columns& columns, const ResampleRow& given, const
       row.at = given.at + to.taps[r].first * to.tap_stride;
     }
     if (regular.period == 0 && to.stride == bytes && r != 0 && to.taps[r].first == to.taps[r - 1].first) {
-      std::memcpy(at, at - to.row_stride, static_cast<std::size_t>(columns.count * bytes));  // the same row once more
+      std::memcpy(at, at - to.row_stride, static_cast<std::size_t>(columns.count * bytes));  // repeat the previous row
       continue;
     }
     if (row.run > 1) {

@@ -13,36 +13,36 @@ namespace anydml {
 
 // A row in a tensor.
 struct ResampleRow {
-  const std::byte* at;  // the element from which the columns' taps count
-  std::int64_t stride;  // in bytes, from an element of the sampled dimension to the next
+  const std::byte* at;  // the element to which the columns' taps are relative
+  std::int64_t stride;  // in bytes, between elements of the sampled dimension
   std::int64_t run;     // elements
 };
 
 struct ResampleKernels {
-  // Elements of a tensor to FLOAT32, and back.
+  // Convert elements of a tensor to FLOAT32, and back.
   void (*load)(const std::byte* from, std::int64_t stride, std::int64_t columns, std::int64_t run, f32* to) noexcept;
   void (*store)(const f32* from, std::int64_t columns, std::int64_t run, std::byte* to, std::int64_t stride) noexcept;
-  // The means along a row: of elements that load has computed, and of a tensor's elements, one by one.
+  // Compute the means along a row: of elements that `load` has converted, and of a tensor's elements one by one.
   void (*interpolate)(const Columns& columns, const std::byte* from, std::int64_t run, f32* to) noexcept;
   void (*interpolate_far)(const Columns& columns, const ResampleRow& row, f32* to) noexcept;
-  // Of whole rows: a * x + b * y; a * x; to + a * x.
+  // Combine whole rows: a * x + b * y; a * x; to + a * x.
   void (*mean)(const std::byte* x, f32 a, const std::byte* y, f32 b, std::int64_t count, std::byte* to) noexcept;
   void (*scale)(const std::byte* x, f32 a, std::int64_t count, std::byte* to) noexcept;
   void (*add)(const std::byte* x, f32 a, std::int64_t count, std::byte* to) noexcept;
 };
 
 // Gradients: sums of rows, and sums along a row.
-inline constexpr std::int32_t kGradientRows = 4;      // that are added at once, at most
-inline constexpr std::int32_t kMostGradientTaps = 8;  // of a column that has a place in a table
-// Some columns of an output gradient of single elements. Column c is the sum of x[index[t * count + c]] times
-// weights[t * count + c] over t. A column with fewer taps has the element behind all others in their place, a zero.
-// The columns [begin, end) of these have the same weights, and their taps begin `advance` elements apart.
+inline constexpr std::int32_t kGradientRows = 4;      // maximum number added at once
+inline constexpr std::int32_t kMostGradientTaps = 8;  // more taps per column do not fit a table
+// Some columns of an output gradient of single elements. Column c is the sum of x[index[t * count + c]] times weights[t
+// * count + c] over t. A column with fewer taps uses the element after all others, a zero, for the missing ones. The
+// columns [begin, end) have the same weights, and their taps start `advance` elements apart.
 struct GradientTable {
   std::int64_t count = 0;
-  std::int32_t taps = 0;  // of each column; 0: no table
+  std::int32_t taps = 0;  // per column; 0 if there is no table
   std::int32_t advance = 0;
   std::int32_t regular_taps = 0;
-  std::int32_t regular_first = 0;  // of column `begin`
+  std::int32_t regular_first = 0;  // first tap of column `begin`
   std::int64_t begin = 0;
   std::int64_t end = 0;
   const std::int32_t* index = nullptr;
@@ -50,22 +50,22 @@ struct GradientTable {
   f32 regular[kMostGradientTaps] = {};
 };
 struct GradientKernels {
-  // to[i] = to[i], or +0 if it begins, + rows[0][i] * weights[0] + rows[1][i] * weights[1] ..., in this order. Rows lie
-  // at any address.
+  // to[i] = to[i], or +0 if it begins, + rows[0][i] * weights[0] + rows[1][i] * weights[1] ..., in this order. Rows may
+  // have any alignment.
   void (*add_rows)(const std::byte* const* rows, const f32* weights, std::int32_t count, bool begins,
                    std::int64_t length, f32* to) noexcept;
   void (*divide)(const f32* divisors, std::int64_t count, f32* row) noexcept;
   void (*add_columns)(const GradientTable& table, const f32* x, f32* to) noexcept;
 };
 
-// Rows of an output one after another, each of the nearest elements of some row of the input. Strides in bytes.
+// Consecutive rows of an output, each made of the nearest elements of an input row. Strides are in bytes.
 struct NearestRows {
   std::byte* at;
-  std::int64_t stride;  // from column to column
+  std::int64_t stride;  // between columns
   std::int64_t rows;
   std::int64_t row_stride;
-  const LinearTaps* taps;   // the row of the input for each; null: only one row, of the first
-  std::int64_t tap_stride;  // from row to row of the input
+  const LinearTaps* taps;   // the input row for each; null if there is only the first row
+  std::int64_t tap_stride;  // between rows of the input
 };
 // Moves the nearest elements.
 using MoveNearest = void (*)(const Columns& columns, const ResampleRow& row, const NearestRows& to) noexcept;

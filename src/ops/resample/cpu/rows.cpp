@@ -6,20 +6,20 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTileElements = 4096;      // of a row: some of them fit a first-level cache
-constexpr std::int64_t kMostLoaded = 16 << 10;    // elements of an input row that are loaded for a tile
-constexpr std::int64_t kLeastColumns = 16;        // of a tile for which all between its taps is loaded
+constexpr std::int64_t kTileElements = 4096;      // part of a row; several of them fit the L1 cache
+constexpr std::int64_t kMostLoaded = 16 << 10;    // elements of an input row loaded for a tile
+constexpr std::int64_t kLeastColumns = 16;        // minimum for a tile that loads everything between its taps
 constexpr std::int64_t kMostSpan = 1 << 30;       // elements that the taps of a tile may reach
 constexpr std::int64_t kMostKept = 1 << 20;       // columns whose taps are kept with the step
-constexpr std::int64_t kMostKeptTaps = 64 << 10;  // of each other dimension
+constexpr std::int64_t kMostKeptTaps = 64 << 10;  // maximum for each other dimension
 constexpr std::int64_t kMostSlotBytes = 256 << 10;
-constexpr std::int64_t kLeastOfPiece = 64 << 10;  // elements that are read or written
+constexpr std::int64_t kLeastOfPiece = 64 << 10;  // elements read or written
 constexpr std::int64_t kPiecesOfThread = 8;
 
 std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Which dimension is the run, which the columns', and which are left.
+// Chooses the dimensions of the run and of the columns; the others remain.
 void choose_row(ResampleRows& cut) {
   const ResampleStep& step = cut.step;
   const auto dimensions = std::span(step.dimensions, step.rank);
@@ -53,7 +53,7 @@ void choose_tiles(ResampleRows& cut, unsigned threads) {
   while (cut.tile_columns > 1 && most_span(cut.column, cut.tile_columns) > kMostSpan) {
     cut.tile_columns = parts_of(cut.tile_columns, 2);
   }
-  // Runs that are cut do not follow one another.
+  // Split runs are not contiguous with each other.
   cut.in_place = cut.packed_input && cut.step.type == DataType::FLOAT32 && cut.tile_run == cut.run;
   if (cut.step.interpolates != 0 && !cut.in_place) {
     std::int64_t columns = cut.tile_columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A resampling step cut into rows: columns of the last sampled dimension, each with a run of elements that lie beside
-// each other on both sides. A unit of work is a tile of one output row.
+// A resampling step split into rows: columns of the last sampled dimension, each with a run of elements that are
+// contiguous on both sides. A unit of work is a tile of one output row.
 #pragma once
 
 #include <vector>
@@ -17,42 +17,42 @@ struct ResampleRows {
   std::int64_t element = 0;  // bytes
   std::int64_t run = 1;      // elements
   ResampleDimension column{};
-  std::vector<ResampleDimension> copied;   // all others of the kind, outermost first
-  std::vector<ResampleDimension> sampled;  // all but the columns', outermost first
-  bool packed_input = false;               // a row of it: runs follow one another
+  std::vector<ResampleDimension> copied;   // the other copied dimensions, outermost first
+  std::vector<ResampleDimension> sampled;  // the other sampled dimensions, outermost first
+  bool packed_input = false;               // the runs of an input row are contiguous
   bool packed_output = false;
-  bool in_place = false;  // the rows of the input are FLOAT32 without gaps already
+  bool in_place = false;  // the rows of the input are already contiguous FLOAT32
   bool is_far = false;    // they are not, and taps are too far apart to load everything between them
 
   std::int64_t tile_columns = 0;
   std::int64_t tile_run = 0;
   std::int64_t column_tiles = 0;
   std::int64_t run_tiles = 0;
-  std::int64_t rows = 1;  // of the sampled dimensions: units that share rows of the input
+  std::int64_t rows = 1;  // rows of the sampled dimensions: units that share rows of the input
   std::int64_t units = 0;
   std::int64_t units_of_piece = 0;
 
-  // Of all tiles; none: there are too many columns, and each piece computes its own.
+  // The columns of all tiles; empty if there are too many, so that each piece computes its own.
   std::vector<std::byte> column_memory;
   std::vector<Columns> columns;
 
-  // The taps of all outputs of a sampled dimension. Stretched and long dimensions have none here.
+  // The taps of all outputs of a sampled dimension; empty for stretched and long dimensions.
   std::vector<std::vector<LinearTaps>> taps;
 
-  // Of the scratch memory, in bytes.
-  std::int64_t slots = 0;  // rows of means along the columns that are kept
+  // Layout of the scratch memory, in bytes.
+  std::int64_t slots = 0;  // kept rows of means along the columns
   std::size_t columns_at = 0;
   std::size_t loaded_at = 0;
   std::size_t slots_at = 0;
   std::size_t levels_at = 0;
   std::size_t output_at = 0;
-  std::vector<std::size_t> weights_at;  // of the sampled dimensions that are stretched
+  std::vector<std::size_t> weights_at;  // offsets of the stretched dimensions' weights
   std::size_t scratch_bytes = 0;
 
   [[nodiscard]] std::int64_t tile_elements() const { return tile_columns * tile_run; }
 };
 
-// hands_on: a neighbour after the step takes the outputs.
+// hands_on: a joined step consumes the outputs.
 [[nodiscard]] ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool hands_on);
 
 }  // namespace anydml

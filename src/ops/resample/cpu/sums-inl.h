@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of gradients in plain loops that the compiler makes vectors of. Included as kernels-inl.h is, and behind
-// it.
+// The gradient kernels as plain loops that the compiler vectorizes. Included like kernels-inl.h, and after it.
 
 #define ANYDML_FLATTEN __attribute__((flatten, noinline))
 
@@ -62,7 +61,7 @@ ANYDML_FLATTEN void divide_row(const f32* __restrict divisors, std::int64_t coun
   }
 }
 
-// Columns [begin, end) by the table, two taps at a time, and the last one of an odd number.
+// Columns [begin, end) from the table, two taps at a time, and the last one if their number is odd.
 ANYDML_FLATTEN void add_by_table(const GradientTable& table, const f32* __restrict x, std::int64_t begin,
                                  std::int64_t end, f32* __restrict to) noexcept {
   std::int32_t t = 2;
@@ -103,7 +102,7 @@ ANYDML_FLATTEN void add_by_table(const GradientTable& table, const f32* __restri
   }
 }
 
-// The regular columns. kTaps: how many each has; 0: any number.
+// The regular columns. kTaps: taps per column, or 0 for any number.
 template <std::int32_t kAdvance, std::int32_t kTaps>
 ANYDML_FLATTEN void add_regular(const GradientTable& table, const f32* __restrict from, f32* __restrict sums) noexcept {
   const f32* __restrict const x = from + table.regular_first;
@@ -121,7 +120,7 @@ ANYDML_FLATTEN void add_regular(const GradientTable& table, const f32* __restric
     }
     return;
   }
-  constexpr std::int64_t kBlock = 256;  // sums that stay in the first-level cache
+  constexpr std::int64_t kBlock = 256;  // sums that stay in the L1 cache
   for (std::int64_t first = 0; first < count; first += kBlock) {
     const std::int64_t some = std::min(kBlock, count - first);
     for (std::int32_t t = 0; t < table.regular_taps; ++t) {

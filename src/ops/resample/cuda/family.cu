@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Resampling on a GPU: one launch, and before it one for each dimension whose taps are kept in the workspace.
+// Resampling on a GPU: one launch, preceded by one for each dimension whose taps are stored in the workspace.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -12,11 +12,11 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr u64 kMostPlaces = (u64{1} << 32) - kResampleThreads;  // threads are numbered by 32 bits
+constexpr u64 kMostPlaces = (u64{1} << 32) - kResampleThreads;  // threads are numbered with 32 bits
 constexpr i64 kBatchesOfThread = 8;
 constexpr i64 kMostLaunchRows = 65'535;
 constexpr i64 kMostTableBlocks = 4096;
-constexpr u32 kUnrolledLevels = 3;  // dimensions of a mean that has a kernel of its own
+constexpr u32 kUnrolledLevels = 3;  // dimensions of means that have specialized kernels
 constexpr u64 kTableAlignment = 16;
 
 [[nodiscard]] u64 aligned(u64 bytes) { return (bytes + kTableAlignment - 1) / kTableAlignment * kTableAlignment; }
@@ -146,7 +146,7 @@ class Resampling final : public PreparedStep {
   u64 tables_[kMaxRank] = {};  // where the tables of a level begin in the workspace
 };
 
-// The places that threads are numbered by are at most those of all outputs.
+// The number of threads is at most the number of outputs.
 [[nodiscard]] bool has_too_many(const ResampleStep& step) {
   u64 places = 1;
   for (u32 i = 0; i < step.rank; ++i) {

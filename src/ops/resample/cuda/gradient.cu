@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gradients on a GPU: a thread has one place of the sampled dimensions of the output gradient, finds the elements of
-// the input gradient that reach it once, and adds them for several places of a copied dimension. A launch before it
-// writes the taps of all dimensions into the workspace. Nothing is scattered, so the order of a sum is fixed.
+// Gradients on a GPU: each thread has one position in the sampled dimensions of the output gradient, finds the elements
+// of the input gradient that contribute to it once, and adds them for several positions of a copied dimension. A
+// preceding launch writes the taps of all dimensions into the workspace. Nothing is scattered, so the order of each sum
+// is fixed.
 #include "ops/resample/cuda/gradient.h"
 
 #include <algorithm>
@@ -14,21 +15,21 @@ namespace anydml::cuda {
 namespace {
 
 constexpr u32 kThreads = 256;
-constexpr u64 kMostPlaces = (u64{1} << 32) - kThreads;  // threads are numbered by 32 bits
+constexpr u64 kMostPlaces = (u64{1} << 32) - kThreads;  // threads are numbered with 32 bits
 constexpr i64 kBatchesOfThread = 8;
 constexpr i64 kMostLaunchRows = 65'535;
 constexpr i64 kMostTableBlocks = 1024;
 constexpr i64 kMostCounted = 1 << 16;  // elements of a dimension whose taps are counted before a launch
-constexpr i64 kFewTaps = 4;            // that a thread keeps in registers
+constexpr i64 kFewTaps = 4;            // kept in registers by a thread
 
-// The elements [first, end) of the input gradient; those from `second` on have the output's element as first tap.
+// The elements [first, end) of the input gradient; those from `second` on have the output's element as their first tap.
 struct alignas(16) Span {
   u32 first;
   u32 second;
   u32 end;
   u32 unused;
 };
-// Of an element of the input gradient: the weights of its first and its second tap.
+// The weights of the first and second tap of an input gradient element.
 struct alignas(8) Weights {
   f32 first;
   f32 second;
@@ -37,23 +38,23 @@ struct alignas(8) Weights {
 struct GradientLaunch {
   const std::byte* input;
   std::byte* output;
-  u32 count;   // places of a batch, by which threads are numbered
+  u32 count;   // positions in a batch, by which threads are numbered
   u32 rank;    // loops over them, outermost first
   u32 levels;  // the sampled dimensions, outermost first
   u32 input_is_aligned;
   u32 output_is_aligned;
-  u32 counts_elements;  // of windows, for the divisor; otherwise it is `places`
+  u32 counts_elements;  // 1: divide by the elements of windows; 0: by `places`
   f32 places;
   FastDivisor sizes[kMaxRank];
-  u32 level_of[kMaxRank];       // the sampled dimension of a loop; kNoLevel: a copied one
-  i64 input_strides[kMaxRank];  // of copied loops
+  u32 level_of[kMaxRank];       // the sampled dimension of a loop, or kNoLevel for a copied one
+  i64 input_strides[kMaxRank];  // strides of the copied loops
   i64 output_strides[kMaxRank];
   i64 batches;
   i64 batch_input;
   i64 batch_output;
   GradientDimension dimensions[kMaxRank];  // by level
-  Span* spans[kMaxRank];                   // likewise, by the element of the output gradient
-  Weights* weights[kMaxRank];              // and by the element of the input gradient
+  Span* spans[kMaxRank];                   // by level and element of the output gradient
+  Weights* weights[kMaxRank];              // by level and element of the input gradient
 };
 
 __global__ void __launch_bounds__(kThreads) fill_tables(const __grid_constant__ GradientLaunch launch) {
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(kThreads) fill_tables(const __grid_constant__ 
   }
 }
 
-// Where a thread works.
+// The position of a thread.
 template <u32 kLevels>
 struct GradientPlace {
   u32 places[kLevels] = {};
@@ -103,8 +104,8 @@ template <class T, bool kDivides>
   }
 }
 
-// The sum along the levels [0, kLevels); the last is the outermost loop. elements: of the windows along the levels
-// after them.
+// The sum along the levels [0, kLevels); the last is the outermost loop. elements: those of the windows along the
+// levels after them.
 template <class T, bool kDivides, u32 kLevels, u32 kAll>
 [[nodiscard]] __device__ inline f32 add_levels(const GradientLaunch& launch, const Span (&spans)[kAll],
                                                const std::byte* from, i64 elements) {
@@ -148,8 +149,8 @@ __global__ void __launch_bounds__(kThreads) add_gradient(const __grid_constant__
   }
 }
 
-// Two levels with few taps each, which stay in registers. A tap that is missing is +0 with the weight +0: sums start
-// from +0, so that adding it changes nothing.
+// Two levels with few taps each, which stay in registers. A missing tap is +0 with weight +0: sums start from +0, so
+// adding it changes nothing.
 template <class T, bool kDivides>
 __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ GradientLaunch launch) {
   constexpr u32 kTaps = static_cast<u32>(kFewTaps);
@@ -212,8 +213,8 @@ __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ Grad
 
 // ---- Launches -------------------------------------------------------------------------------------------------------
 
-// The most elements of the input gradient that one element of the output gradient is the sum of; a bound of a dimension
-// that is long.
+// The maximum number of input gradient elements that one element of the output gradient sums up; an upper bound for
+// long dimensions.
 [[nodiscard]] i64 most_taps(const GradientDimension& dimension) {
   const ResampleDimension& forward = dimension.forward;
   if (forward.kind == ResampleKind::copied) {
@@ -347,7 +348,7 @@ std::unique_ptr<PreparedStep> prepare_gradient(const GradientStep& step, const c
     const ResampleDimension& forward = step.dimensions[i].forward;
     const auto size = static_cast<u64>(forward.input_size);
     if (size > kMostPlaces / places || static_cast<u64>(forward.output_size) > kMostPlaces) {
-      *why = "the CUDA backend has gradients of at most 4,294,967,040 elements";
+      *why = "the CUDA backend supports gradients of at most 4,294,967,040 elements";
       return nullptr;
     }
     places *= size;

@@ -9,7 +9,7 @@
 
 namespace anydml::cuda {
 
-// Null, and why not, as Family::prepare.
+// Returns null and sets the reason on failure, like Family::prepare.
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_gradient(const GradientStep& step, const char** why);
 
 }  // namespace anydml::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Resampling on a GPU: a thread finds the taps of its place in the sampled dimensions once, and uses them for several
-// places of a copied dimension.
+// Resampling on a GPU: each thread finds the taps of its position in the sampled dimensions once, and uses them for
+// several positions of a copied dimension.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -10,10 +10,10 @@ namespace anydml::cuda {
 
 inline constexpr u32 kResampleThreads = 256;
 
-// The taps of a stretched dimension, in the workspace: of output o, `counts[o]` from `firsts[o]` on, whose weights are
+// The taps of a stretched dimension in the workspace: output o has `counts[o]` taps from `firsts[o]` on, with weights
 // at weights[o * most].
 struct TapTable {
-  i64* firsts;  // null: the dimension is not stretched
+  i64* firsts;  // null if the dimension is not stretched
   i32* counts;
   f32* weights;
   i64 most;
@@ -22,25 +22,25 @@ struct TapTable {
 struct ResampleLaunch {
   const std::byte* input;
   std::byte* output;
-  u32 count;   // places of a batch, which threads are numbered by
+  u32 count;   // positions in a batch, by which threads are numbered
   u32 rank;    // loops over them, outermost first
   u32 levels;  // the sampled dimensions, outermost first
   u32 input_is_aligned;
   u32 output_is_aligned;
   FastDivisor sizes[kMaxRank];
-  u32 level_of[kMaxRank];       // the sampled dimension that a loop is; kNoLevel: a copied one
-  i64 input_strides[kMaxRank];  // of copied loops
+  u32 level_of[kMaxRank];       // the sampled dimension of a loop, or kNoLevel for a copied one
+  i64 input_strides[kMaxRank];  // strides of the copied loops
   i64 output_strides[kMaxRank];
   i64 batches;
   i64 batch_input;
   i64 batch_output;
   ResampleDimension dimensions[kMaxRank];  // by level
-  TapTable tables[kMaxRank];               // likewise
+  TapTable tables[kMaxRank];               // by level
 };
 
 #if defined(__CUDACC__)
 
-// Where a thread works. Its places in the sampled dimensions are in registers if kLevels is known.
+// The position of a thread. Its indices in the sampled dimensions are in registers if kLevels is known.
 template <u32 kLevels>
 struct ResamplePlace {
   i64 outputs[kLevels == 0 ? 1 : kLevels] = {};
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kResampleThreads) resample_linear(const __grid
   }
 }
 
-// Any number of dimensions, stretched ones too.
+// Any number of dimensions, including stretched ones.
 template <class T>
 __global__ void __launch_bounds__(kResampleThreads) resample_any(const __grid_constant__ ResampleLaunch launch) {
   const u32 index = blockIdx.x * kResampleThreads + threadIdx.x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The loops of a launch over the places of a tensor that is written, for resampling and for its gradients.
+// The loops of a launch over the elements of the written tensor, for resampling and for its gradients.
 #pragma once
 
 #include <algorithm>
@@ -9,17 +9,17 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kNoLevel = 0xffffffff;  // of a loop over a copied dimension
+inline constexpr u32 kNoLevel = 0xffffffff;  // marks a loop over a copied dimension
 
-// A dimension as a launch sees it: elements are read with one stride and written with the other.
+// A dimension of a launch: elements are read with one stride and written with the other.
 struct LaunchDimension {
-  i64 size;  // of the tensor that is written
+  i64 size;  // in the written tensor
   i64 read_stride;
   i64 write_stride;
 };
 
-// Orders the loops as threads are numbered, with the nearest outputs last. The longest copied loop becomes the batch,
-// unless it is the innermost one.
+// Orders the loops in which threads are numbered by output strides, the smallest innermost. The longest copied loop
+// becomes the batch, unless it is the innermost one.
 template <class Launch>
 void order_loops(u32 rank, u32 copied, const LaunchDimension* dimensions, Launch& launch) {
   u32 order[kMaxRank];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The gradient of resampling, and of average pooling, along one dimension: the elements of the input gradient whose
-// taps include an element of the output gradient, and with which weights. Taps never move back from one element to the
-// next, so these elements follow one another. docs/numerics.md has the same as a Python program.
+// taps include an element of the output gradient, and their weights. Taps never move backwards from one element to the
+// next, so these elements are consecutive. docs/numerics.md has the same as a Python program.
 #pragma once
 
 #include "ops/resample/scalar/taps.h"
@@ -10,7 +10,7 @@ namespace anydml {
 
 struct GradientDimension {
   ResampleDimension forward;  // its output is the input gradient, and its input the output gradient
-  i64 window;                 // of the kind `window`: window o has the places from o * stride - padding on
+  i64 window;                 // only for `window`: window o begins at o * stride - padding
   i64 stride;
   i64 padding;
 };
@@ -23,7 +23,7 @@ struct GradientTaps {
   i64 end;
 };
 
-// The least element of the input gradient whose first tap, or last tap, is p or lies behind it.
+// The first element of the input gradient whose first tap, or last tap, is at or after p.
 template <bool kLastTap>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 first_reaching(const ResampleDimension& forward, i64 p) {
   i64 low = 0;
@@ -48,7 +48,7 @@ template <bool kLastTap>
   }
   if (forward.kind == ResampleKind::window) {
     const i64 place = p + dimension.padding;
-    const i64 before = place - dimension.window + 1;  // a window that begins here or behind it has the place
+    const i64 before = place - dimension.window + 1;  // windows that begin here or later contain the position
     const i64 first = before <= 0 ? 0 : (before + dimension.stride - 1) / dimension.stride;
     const i64 last = place / dimension.stride + 1;
     const i64 end = last < forward.output_size ? last : forward.output_size;
@@ -57,7 +57,7 @@ template <bool kLastTap>
   return {first_reaching<true>(forward, p), first_reaching<false>(forward, p), first_reaching<false>(forward, p + 1)};
 }
 
-// With which weight element o of the input gradient goes to its second tap, if `to_second`, or to its first.
+// The weight of element o of the input gradient for its second tap, if `to_second`, or for its first.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 gradient_weight(const GradientDimension& dimension, i64 o,
                                                                bool to_second) {
   if (dimension.forward.kind != ResampleKind::linear) {
@@ -67,7 +67,7 @@ template <bool kLastTap>
   return to_second ? second : 1.0F - second;
 }
 
-// How many elements window o has along the dimension; 1 of another kind.
+// The number of elements in window o along the dimension; 1 for the other kinds.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 window_elements(const GradientDimension& dimension, i64 o) {
   if (dimension.forward.kind != ResampleKind::window) {
     return 1;

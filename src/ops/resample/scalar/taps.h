@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which input elements an output element is made of along one dimension, and with which weights. This is the meaning of
-// all resampling operators, for every device; docs/numerics.md has the same as a Python program.
+// The input elements that contribute to an output element along one dimension, and their weights. This is the
+// definition of all resampling operators for every device; docs/numerics.md has the same as a Python program.
 #pragma once
 
 #include "base/element.h"
@@ -12,9 +12,9 @@ enum class ResampleKind : u32 {
   copied,      // output i is input i
   decreasing,  // the element at the coordinate, rounded down
   increasing,  // the same, rounded up
-  linear,      // the mean of the two neighbours
-  stretched,   // the mean of all neighbours that a filter reaches which is wider than two elements
-  window,      // the mean of a window that pooling has; gradients alone know it
+  linear,      // the mean of the two neighbors
+  stretched,   // the mean of all neighbors that a filter wider than two elements reaches
+  window,      // the mean of a pooling window; only used by gradients
 };
 
 struct ResampleDimension {
@@ -28,7 +28,7 @@ struct ResampleDimension {
   f32 output_offset;
 };
 
-// Coordinates are computed in FLOAT32 up to this size. Beyond it FLOAT32 has no room for fractions beside an index, and
+// Coordinates are computed in FLOAT32 up to this size. Beyond it FLOAT32 has no bits left for fractions of an index, so
 // they are computed in FLOAT64.
 inline constexpr i64 kLongDimension = i64{1} << 21;
 
@@ -36,7 +36,7 @@ inline constexpr i64 kLongDimension = i64{1} << 21;
   return dimension.input_size > kLongDimension || dimension.output_size > kLongDimension;
 }
 
-// Where output o lies among the inputs. Each operation is rounded to F.
+// The position of output o among the inputs. Each operation is rounded to F.
 template <class F>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr F coordinate_of(const ResampleDimension& dimension, i64 o) {
   const F from_origin = static_cast<F>(o) - static_cast<F>(dimension.output_offset);
@@ -63,7 +63,7 @@ template <class F>
 }
 
 // The taps of `linear`: `first` with weight 1 - second, and the element after it with weight `second`. If that is 0,
-// the output is the first tap, and the element beside it has no effect.
+// the output is the first tap, and the element after it has no effect.
 struct LinearTaps {
   i64 first;
   f32 second;
@@ -78,14 +78,14 @@ template <class F>
   return is_long(dimension) ? linear_taps_in<f64>(dimension, o) : linear_taps_in<f32>(dimension, o);
 }
 
-// The taps of an output along a dimension that is neither stretched nor a window's; `second` is 0 if there is only one.
+// The taps of an output along a dimension that is neither stretched nor a window; `second` is 0 if there is only one.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr LinearTaps few_taps(const ResampleDimension& dimension, i64 o) {
   return dimension.kind == ResampleKind::linear ? linear_taps(dimension, o)
                                                 : LinearTaps{nearest_of(dimension, o), 0.0F};
 }
 
-// The taps of `stretched`, whose scale is below 1: a triangle that reaches 1 / scale to either side, in FLOAT64. Input
-// elements before the first or after the last are copies of the edge elements, which include their weights.
+// The taps of `stretched`, whose scale is below 1: a triangle that extends 1 / scale to either side, in FLOAT64. Input
+// elements before the first or after the last are copies of the edge elements, whose weights include theirs.
 class StretchedTaps {
  public:
   ANYDML_HOST_DEVICE constexpr StretchedTaps(const ResampleDimension& dimension, i64 o)
@@ -100,7 +100,7 @@ class StretchedTaps {
     end_ = (end < static_cast<f64>(last_) ? static_cast<i64>(end) : last_) + 1;
     before_ = beyond(x_, reach);
     after_ = beyond(to_end, reach);
-    // Rounding may bring a weight at the rim to 0. The element at x, rounded down, always has one.
+    // Rounding may turn a weight at the edge into 0. The element at x, rounded down, always has a nonzero weight.
     while (raw(first_) <= 0.0) {
       ++first_;
     }
@@ -114,13 +114,13 @@ class StretchedTaps {
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 first() const { return first_; }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 count() const { return end_ - first_; }
-  // Of the tap `first + number`.
+  // The weight of the tap `first + number`.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 weight(i64 number) const {
     return static_cast<f32>(raw(first_ + number) / total_);
   }
 
  private:
-  // The sum of the weights of elements 1, 2, 3 ... beyond an end that is so far from x.
+  // The sum of the weights of elements 1, 2, 3 ... beyond an end at this distance from x.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 beyond(f64 distance, f64 reach) const {
     const f64 count = round_up(reach - distance) - 1.0;
     if (!(count > 0.0)) {
@@ -147,19 +147,19 @@ class StretchedTaps {
   i64 end_ = 0;
 };
 
-// The taps of `stretched` at most.
+// The maximum number of taps of `stretched`.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 most_stretched_taps(const ResampleDimension& dimension) {
   const f64 reach = 2.0 / f64{dimension.scale} + 1.0;
   return reach < static_cast<f64>(dimension.input_size) ? static_cast<i64>(reach) : dimension.input_size;
 }
 
-// A mean that was computed in FLOAT32 as an element.
+// Converts a mean computed in FLOAT32 to an element.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T resampled(f32 mean) {
   if constexpr (is_float<T>) {
     return narrow<T>(mean);
   } else {
-    // Means of 8-bit integers are between the least and the greatest of them, except for the rounding of the weights.
+    // Means of 8-bit integers are between their minimum and maximum, except for the rounding of the weights.
     constexpr f32 kLeast = std::is_signed_v<T> ? -128.0F : 0.0F;
     constexpr f32 kMost = std::is_signed_v<T> ? 127.0F : 255.0F;
     const f32 whole = round_even(mean);

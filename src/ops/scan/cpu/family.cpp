@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows scanned on the CPU. A row is one chain after another, a block of elements each, and a chain is serial. So
-// kernels take several chains at once: neighbouring rows, along them or across them; or, where rows are few and long,
-// several blocks of a row. In the latter case the totals of the blocks come first, and threads may share a row.
+// Scans rows on the CPU. A row is a sequence of chains, one per block of elements, and each chain is serial. So kernels
+// process several chains at once: several rows, along or across them, or, if rows are few and long, several blocks of a
+// row. In the latter case the totals of the blocks are computed first, and threads may share a row.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -16,31 +16,32 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements: some ten microseconds
+constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMostOfPiece = 256 << 10;
-constexpr std::int64_t kFewColumns = 8;   // which are better gathered
+constexpr std::int64_t kFewColumns = 8;   // fewer columns are better gathered
 constexpr std::int64_t kLeastWidth = 64;  // columns of a tile that are worth a line
 constexpr std::int64_t kMostWidth = 2048;
-constexpr std::int64_t kMostRows = 64;           // of a tile along
-constexpr std::int64_t kShortRows = 4096;        // elements of such a tile
+constexpr std::int64_t kMostRows = 64;           // per tile along
+constexpr std::int64_t kShortRows = 4096;        // elements of that tile
 constexpr std::int64_t kFewRows = 4;             // chains that keep a thread busy
-constexpr std::int64_t kStageColumns = 512;      // of rows that are loaded
-constexpr std::int64_t kGroupBytes = 512 << 10;  // of a group, in the second-level cache
+constexpr std::int64_t kStageColumns = 512;      // columns of rows loaded at a time
+constexpr std::int64_t kGroupBytes = 512 << 10;  // per group, fitting the L2 cache
 
 static_assert(kStageColumns <= kMostScanLoad && kScanLines * kMostScanLoad <= kScanRows * kStageColumns);
 
-// How a step is cut. A tile is some rows. Across: of the innermost kept loop. Shared: a tile along is one row, a unit
-// is a group of blocks of a tile, and some groups at a time are first added and then written, while a cache holds them.
+// How a step is split. A tile is some rows. Across: the rows are in the innermost kept loop. Shared: a tile along is
+// one row, a unit is a group of blocks of a tile, and some groups at a time are first added up and then written while
+// they are in a cache.
 struct ScanCut {
   bool across;
   bool shared;
-  std::int64_t width;          // rows of a tile
-  std::int64_t tiles_of_loop;  // across: tiles in the innermost kept loop
+  std::int64_t width;          // rows per tile
+  std::int64_t tiles_of_loop;  // across: tiles per innermost kept loop
   std::int64_t tiles;
-  std::int64_t tiles_of_piece;  // where rows are not shared
-  std::int64_t block;           // elements of a block
-  std::int64_t group;           // blocks of a group
-  std::int64_t groups;          // of a tile
+  std::int64_t tiles_of_piece;  // if rows are not shared
+  std::int64_t block;           // elements per block
+  std::int64_t group;           // blocks per group
+  std::int64_t groups;          // per tile
   std::int64_t together;        // groups of a tile at a time
 };
 
@@ -69,8 +70,8 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
     width = std::max(least, width / 2);
   }
   const std::int64_t tiles = outer * parts(all, width);
-  // Sharing reads everything twice. Integers may be combined in any order, so that their blocks have any length, and
-  // one chain of them is as quick as two threads that share it; a chain of floats is slower than that.
+  // Sharing reads everything twice. Integers can be combined in any order, so their blocks may have any length, and one
+  // chain of them is as fast as two threads that share it; a chain of floats is slower than that.
   const bool is_float = is_float_type(step.type);
   const bool is_slow = is_float && !made.across && all < kFewRows;
   made.shared = blocks > 1 && (is_slow || (is_float ? tiles : 2 * tiles) < threads);
@@ -180,10 +181,10 @@ class Scan final : public cpu::Prepared {
     std::int64_t turn;
     std::int64_t first_block;
     std::int64_t block;
-    bool is_last;  // of this turn
+    bool is_last;  // whether it is the last unit of this turn
   };
   struct Tile {
-    std::int64_t row;  // the first
+    std::int64_t row;  // the first row
     std::int64_t width;
     const std::byte* input;
     std::byte* output;
@@ -193,7 +194,7 @@ class Scan final : public cpu::Prepared {
     return std::min(block_, loops_.count - block * block_);
   }
 
-  // Chains along memory, where they are or through scratch memory. outputs: null where none is wanted.
+  // Scans chains along memory, in place or through scratch memory. outputs: null if none is wanted.
   void along(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t chains, std::int64_t columns,
              std::byte* sums, const std::byte* carries, std::byte* scratch) const {
     if (!loads_ && (!stores_ || outputs == nullptr)) {
@@ -211,7 +212,7 @@ class Scan final : public cpu::Prepared {
     }
   }
 
-  // Up to kScanRows of them through scratch memory.
+  // Scans up to kScanRows chains through scratch memory.
   void staged(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t chains, std::int64_t columns,
               std::byte* sums, const std::byte* carries, std::byte* scratch) const {
     const std::byte* from[kScanRows];
@@ -235,7 +236,7 @@ class Scan final : public cpu::Prepared {
     }
   }
 
-  // The same for chains whose numbers lie in lines.
+  // The same for chains whose numbers are in lines.
   void across(const std::byte* input, std::byte* output, std::int64_t lines, std::int64_t width, std::byte* sums,
               const std::byte* carries, std::byte* scratch) const {
     const std::int64_t from = step_.along().input;
@@ -267,7 +268,7 @@ class Scan final : public cpu::Prepared {
     }
   }
 
-  // The first result of an exclusive scan, which has no element before it.
+  // Sets the first result of an exclusive scan, which has no element before it.
   void set_first(std::byte* output) const { std::memset(output, 0, element_size(step_.type)); }
   void set_first_of(const Tile& tile) const {
     for (std::int64_t i = 0; first_is_zero(step_) && i < tile.width; ++i) {
@@ -275,7 +276,7 @@ class Scan final : public cpu::Prepared {
     }
   }
 
-  // As many rows as a kernel takes; `row` is then the one after them.
+  // Scans as many rows as a kernel processes together, and advances `row` past them.
   void scan_tile_along(const Places& at, LoopWalk& row, std::int64_t rows) const {
     alignas(8) std::byte sums[kMostRows * sizeof(u64)];
     alignas(8) std::byte carries[kMostRows * sizeof(u64)];
@@ -327,7 +328,8 @@ class Scan final : public cpu::Prepared {
     set_first_of(tile);
   }
 
-  // A row's totals, block by block, and then its carries at the beginning of a turn: this one's and the next one's.
+  // Computes a row's totals block by block, and then its carries at the beginning of a turn: this one's and the next
+  // one's.
   void scan_unit_along(const Places& at, const Unit& unit, bool writes) const {
     Numbers sums;
     Numbers carries;
@@ -347,7 +349,7 @@ class Scan final : public cpu::Prepared {
     }
     const std::byte* const input = at.input + row.input();
     std::byte* const output = at.output + row.output();
-    // A chain of integers goes on from its carry.
+    // A chain of integers continues from its carry.
     const bool goes_on = writes && !is_float_type(step_.type);
     if (goes_on) {
       std::memcpy(sums.bytes, carries.bytes, static_cast<std::size_t>(chains * wide_));
@@ -355,7 +357,7 @@ class Scan final : public cpu::Prepared {
       kernels_.clear(sums.bytes, chains);
     }
     for (std::int64_t i = 0; i < chains;) {
-      // The last block of a row may be shorter than the others, and is taken by itself.
+      // The last block of a row may be shorter than the others, so it is processed separately.
       const std::int64_t block = unit.block + i;
       const std::int64_t some = block + 1 == blocks_ ? 1 : std::min({kScanRows, chains - i, blocks_ - 1 - block});
       const std::byte* inputs[kScanRows];
@@ -375,7 +377,7 @@ class Scan final : public cpu::Prepared {
     }
   }
 
-  // The same for one block of the rows of a tile; the totals of a block lie beside each other.
+  // The same for one block of the rows of a tile; the totals of a block are adjacent.
   void scan_unit_across(const Places& at, const Unit& unit, bool writes) const {
     Numbers sums;
     Numbers carries;
@@ -411,12 +413,12 @@ class Scan final : public cpu::Prepared {
   ScanCut cut_;
   ScanKernels kernels_;
   cpu::Target target_;
-  std::int64_t wide_;    // bytes of a number
-  std::int64_t block_;   // elements of a block
-  std::int64_t blocks_;  // of a row
-  bool loads_ = false;   // numbers are not where and as kernels take them
-  bool stores_ = false;  // the same of results
-  bool direct_ = false;  // some kernels take elements as they are
+  std::int64_t wide_;    // bytes per number
+  std::int64_t block_;   // elements per block
+  std::int64_t blocks_;  // per row
+  bool loads_ = false;   // kernels cannot read the numbers in place
+  bool stores_ = false;  // kernels cannot write the results in place
+  bool direct_ = false;  // some kernels read unconverted elements
 };
 
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The kernels, once for each target and once for any machine: kernels.cpp includes this within a namespace of each,
-// which has widen_halves and narrow_halves already. No include guard, and no lambdas: those would not be the target's.
+// The kernels, compiled once per target and once for any machine: this file is included inside each namespace, where
+// widen_halves and narrow_halves are already defined, so there is no include guard. It must not use lambdas: they would
+// not be compiled for the target.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors lie at any address
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
 };
 template <class T>
 using Elements = typename Unaligned<T>::type;
@@ -23,7 +24,7 @@ void load_elements(const std::byte* from, std::int64_t stride, std::int64_t coun
   } else {
     auto* const made = reinterpret_cast<scan_t<T>*>(to);
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-    if (stride == kBytes || stride == -kBytes) {  // constants, so that the compiler vectorises
+    if (stride == kBytes || stride == -kBytes) {  // constants, so that the compiler vectorizes
       const auto* const elements = reinterpret_cast<const Elements<T>*>(from);
       if (stride == kBytes) {
         for (std::int64_t i = 0; i < count; ++i) {
@@ -73,8 +74,8 @@ void store_elements(const std::byte* from, std::int64_t count, std::byte* to, st
   }
 }
 
-// A way to go through chains: whether outputs are written, whether they are of the elements before, and whether a carry
-// is not an identity.
+// How chains are processed: whether outputs are written, whether the scan is exclusive, and whether there is a carry
+// that is not an identity.
 struct ScanMode {
   bool stores;
   bool is_exclusive;
@@ -82,7 +83,7 @@ struct ScanMode {
 };
 inline constexpr ScanMode kTotals{.stores = false, .is_exclusive = false, .carries = false};
 
-// One element as a number, and back.
+// Converts one element to a number, and back.
 template <class T>
 inline scan_t<T> load_number(const std::byte* from, std::int64_t i) {
   T element;
@@ -104,12 +105,12 @@ inline void store_number(scan_t<T> number, std::byte* to, std::int64_t i) {
   std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), &element, sizeof(T));
 }
 
-// kRows chains side by side, so that one need not wait for another.
+// Processes kRows independent chains side by side, so that they do not wait for each other.
 template <class T, ScanFunction kFunction, ScanMode kMode, std::size_t kRows>
 void scan_rows(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t first, std::int64_t end,
                scan_t<T>* sums, const scan_t<T>* carries) {
   using C = scan_t<T>;
-  if constexpr (!kMode.stores && !is_float<C> && kRows == 1) {  // so that the compiler vectorises
+  if constexpr (!kMode.stores && !is_float<C> && kRows == 1) {  // so that the compiler vectorizes
     const auto* const numbers = reinterpret_cast<const Elements<C>*>(inputs[0]);
     C total = sums[0];
     for (std::int64_t i = first; i < end; ++i) {
@@ -159,11 +160,11 @@ void scan_all_rows(const std::byte* const* inputs, std::byte* const* outputs, st
 }
 
 #if ANYDML_SCAN_VECTORS
-// As many rows as a vector of 16 bytes has numbers, as many columns: zipping halves as often as the count has bits
-// transposes them, so that a vector has the next number of each row.
+// As many rows and columns as a 16-byte vector has numbers. Zipping halves log2 of that many times transposes them, so
+// that a vector has the next number of each row.
 template <class C>
 inline constexpr std::size_t kSide = 16 / sizeof(C);
-// Chains of 64-bit integers are as quick one by one, and vectors have no product of them.
+// Chains of 64-bit integers are as fast one by one, and vectors cannot multiply them.
 template <class C>
 inline constexpr bool kHasVectors = !std::is_same_v<C, u64>;
 
@@ -191,7 +192,7 @@ HWY_INLINE V scanned_vector(V before, V next) {
   }
 }
 
-// A vector of elements as they lie in memory, from FLOAT16 too.
+// Loads a vector of elements from memory, converting FLOAT16.
 template <class T, class D>
 HWY_INLINE hn::Vec<D> load_vector(D d, const std::byte* from) {
   if constexpr (std::is_same_v<T, f16>) {
@@ -216,8 +217,8 @@ HWY_INLINE void store_vector(D, hn::Vec<D> vector, std::byte* to) {
   }
 }
 
-// kSide rows and kSquares times as many columns, from a byte on. All of a row is loaded at once, and stored at once:
-// rows that are a power of two apart drive each other out of the nearest cache.
+// Processes kSide rows and kSquares times as many columns from a byte offset on. Each row is loaded at once and stored
+// at once, because rows that are a power of two apart evict each other from the L1 cache.
 template <class T, ScanFunction kFunction, ScanMode kMode, std::size_t kSquares>
 HWY_INLINE void scan_squares(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t at,
                              scan_t<T>* sums, const scan_t<T>* carries) {
@@ -256,7 +257,7 @@ HWY_INLINE void scan_squares(const std::byte* const* inputs, std::byte* const* o
   }
 }
 
-// kSide rows. More at once would be more streams than caches follow.
+// Processes kSide rows. More at once would be more streams than caches can follow.
 template <class T, ScanFunction kFunction, ScanMode kMode>
 HWY_INLINE void scan_vectors(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t columns,
                              scan_t<T>* sums, const scan_t<T>* carries) {
@@ -305,7 +306,7 @@ void along(const std::byte* const* inputs, std::byte* const* outputs, std::int64
   }
 }
 
-// kLines lines, starting here.
+// Processes kLines lines, starting here.
 template <class C, ScanFunction kFunction, ScanMode kMode, std::size_t kLines>
 void scan_lines(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                 std::int64_t width, C* sums, const C* carries) {
@@ -332,7 +333,7 @@ void scan_lines(const std::byte* input, std::int64_t input_step, std::byte* outp
 }
 
 #if ANYDML_SCAN_VECTORS
-// The same of FLOAT16.
+// The same for FLOAT16.
 template <ScanFunction kFunction, ScanMode kMode, std::size_t kLines>
 void scan_half_lines(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                      std::int64_t width, f32* sums, const f32* carries) {
@@ -483,7 +484,7 @@ inline ScanKernels find_kernels(const ScanStep& step) {
     default:
       break;
   }
-  // Integers wrap, so that their signs do not matter.
+  // Integers wrap, so their signs do not matter.
   switch (element_size(step.type)) {
     case 1:
       return kernels_of<u8>(step);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From a step that scans rows to kernels. Where rows are enough for the whole machine, a chain is a row, and elements
-// are read once. Otherwise a chain is a block of a row: the totals of all blocks come first, then the carries before
-// them, then the outputs.
+// Chooses the kernels for a step that scans rows. If there are enough rows for the whole GPU, a chain is a row, and
+// elements are read once. Otherwise a chain is a block of a row: first come the totals of all blocks, then the carries
+// before them, then the outputs.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -16,17 +16,17 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::int64_t kMostRows = 0xffffffff;    // kernels number them in 32 bits
-constexpr std::int64_t kMostGroups = 0x7fffffff;  // of blocks of threads, in a launch
+constexpr std::int64_t kMostGroups = 0x7fffffff;  // blocks of threads per launch
 constexpr u64 kVector = 16;                       // bytes
 
 [[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
-// The number of groups of chains, and the definition of a chain.
+// The number of groups of chains, and what a chain is.
 struct ScanShape {
   bool across;
   bool in_blocks;
-  std::int64_t blocks;         // of a row
-  std::int64_t tiles_of_loop;  // across: groups in the innermost kept loop
+  std::int64_t blocks;         // per row
+  std::int64_t tiles_of_loop;  // across: groups per innermost kept loop
   std::int64_t groups;
 };
 
@@ -39,7 +39,8 @@ ScanShape shape_of(const ScanStep& step, const Machine& machine) {
   made.tiles_of_loop = parts_of(column.size, kScanChains);
   const std::int64_t groups =
       made.across ? loops.outputs / column.size * made.tiles_of_loop : parts_of(loops.outputs, kScanChains);
-  // Blocks cost another reading of the input: half a pass more, which fewer groups than this do too.
+  // Blocks read the input twice, which takes 1.5 times as long. So do groups that occupy fewer than two
+  // thirds of the multiprocessors.
   made.in_blocks = made.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(machine.multiprocessors);
   if (!made.in_blocks) {
     made.groups = groups;
@@ -75,7 +76,7 @@ class ScanRun final : public PreparedStep {
     const auto side = [&](std::int64_t AxisLoop::*stride) {
       Side made{};
       for (u32 i = 0; i < loops.kept_rank; ++i) {
-        // Across, the columns of a vector lie beside each other.
+        // Across, the columns of a vector are adjacent.
         const bool is_column = shape.across && i + 1 == loops.kept_rank;
         made.low |= static_cast<u64>(loops.kept[i].*stride);
         made.rows_low |= is_column || loops.kept[i].size == 1 ? 0 : static_cast<u64>(loops.kept[i].*stride);
@@ -123,11 +124,11 @@ class ScanRun final : public PreparedStep {
   }
 
  private:
-  // The strides of one tensor; only the lowest bits count.
+  // The strides of one tensor; only the lowest bits matter.
   struct Side {
-    u64 low;             // all of them together
-    u64 rows_low;        // those between vectors
-    bool is_contiguous;  // the elements of vectors
+    u64 low;             // all of them ORed
+    u64 rows_low;        // those between vectors, ORed
+    bool is_contiguous;  // the elements of vectors are
   };
 
   [[nodiscard]] cudaError_t start(const ScanLaunch& launch, cudaStream_t stream) const noexcept {
@@ -156,7 +157,7 @@ const Family scan_family = {
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       const ScanShape shape = shape_of(step, machine);
       if (step.loops.outputs > kMostRows || shape.blocks > kMostRows || shape.groups > kMostGroups) {
-        *why = "the CUDA backend scans up to 4,294,967,295 rows, and up to 68,719,476,704 chains of 4,096 elements";
+        *why = "the CUDA backend scans at most 4,294,967,295 rows, and at most 68,719,476,704 chains of 4,096 elements";
         return nullptr;
       }
       return std::make_unique<ScanRun>(step, shape);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chains of additions or multiplications on a GPU. A chain is serial, so a warp has 32 of them, and the other warps of
-// its block bring the elements into shared memory and the results out of it, tile by tile and some tiles ahead.
+// Chains of additions or multiplications on a GPU. A chain is serial, so one warp computes 32 of them, and the other
+// warps of its block move the elements into shared memory and the results out of it, tile by tile and some tiles ahead.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -14,8 +14,8 @@ namespace anydml::cuda {
 inline constexpr u32 kMovers = 256;  // threads that load and store
 inline constexpr u32 kScanThreads = 32 + kMovers;
 inline constexpr u32 kTileRow = 256;  // bytes of each chain in a tile
-inline constexpr u32 kStages = 5;     // one being computed, one stored, one free for the next, the others being loaded
-inline constexpr u32 kSlots = kScanChains * kTileRow / kVectorBytes;  // vectors of a tile
+inline constexpr u32 kStages = 5;     // one computed, one stored, one free for the next, the others loading
+inline constexpr u32 kSlots = kScanChains * kTileRow / kVectorBytes;  // vectors per tile
 inline constexpr u32 kSlotsOfThread = kSlots / kMovers;
 
 [[nodiscard]] __device__ inline std::int64_t row_offset(u32 row, const ScanLaunch& launch,
@@ -30,16 +30,16 @@ inline constexpr u32 kSlotsOfThread = kSlots / kMovers;
   return offset + static_cast<std::int64_t>(row) * strides[0];
 }
 
-// The chains of a block of threads. In a tile, a chain's elements lie in a separate row, which begins four banks after
-// the previous one; or, across, the elements of all chains lie in lines.
+// The chains of a block of threads. In a tile, each chain's elements have their own row, which starts four banks after
+// the previous one; across, the elements of all chains form lines.
 template <class T, bool kAcross>
 struct ScanTile {
   static constexpr u32 kSize = sizeof(T);
-  static constexpr u32 kColumns = kTileRow / kSize;  // elements of each chain
+  static constexpr u32 kColumns = kTileRow / kSize;  // elements per chain
   static constexpr u32 kPitch = kAcross ? kScanChains * kSize : kTileRow + kVectorBytes;
   static constexpr u32 kBytes = kAcross ? kColumns * kPitch : kScanChains * kPitch;
   static constexpr u32 kOfVector = kVectorElements<T>;
-  static constexpr u32 kVectors = kPitch / kVectorBytes;  // of a line
+  static constexpr u32 kVectors = kPitch / kVectorBytes;  // per line
 
   [[nodiscard]] __device__ static u32 place(u32 chain, u32 column) {
     return kAcross ? column * kPitch + chain * kSize : chain * kPitch + column * kSize;
@@ -49,10 +49,10 @@ struct ScanTile {
 struct ScanChain {
   const std::byte* input;
   std::byte* output;
-  u64 length;  // 0: the chain does not exist
+  u64 length;  // 0 if the chain does not exist
 };
 
-// Elements to shared memory, behind the thread's back where the machine can.
+// Copies elements to shared memory, asynchronously if the machine supports it.
 template <class T>
 __device__ inline void bring_element(std::byte* to, const std::byte* from, bool is_aligned) {
   if constexpr (sizeof(T) >= 4) {
@@ -64,7 +64,7 @@ __device__ inline void bring_element(std::byte* to, const std::byte* from, bool 
   *reinterpret_cast<bits_t<T>*>(to) = load_element<T>(from, is_aligned);
 }
 
-// One of a tile's vectors: its first chain and column, and the number of its elements.
+// One vector of a tile: its first chain and column, and the number of its elements.
 struct ScanSlot {
   u32 chain;
   u32 column;
@@ -185,7 +185,7 @@ struct RunningChain {
   }
 };
 
-// Elements beyond the end of a chain are whatever lies there; their results go nowhere.
+// Elements beyond the end of a chain are arbitrary; their results are not stored.
 template <class T, ScanFunction kFunction, bool kAcross>
 __device__ void compute_tile(std::byte* tile, u32 lane, bool is_exclusive, RunningChain<T, kFunction>& chain) {
   using Tile = ScanTile<T, kAcross>;
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
   static_assert(kBlock % Tile::kColumns == 0);
   __shared__ alignas(16) std::byte stages[kStages][Tile::kBytes];
   __shared__ ScanChain chains[kScanChains];
-  __shared__ u64 numbers[kScanChains];  // of the chains, among all
+  __shared__ u64 numbers[kScanChains];  // indices of the chains among all
   __shared__ u64 longest;
   const u32 thread = threadIdx.x;
   u32 width = kScanChains;  // the number of chains
@@ -303,7 +303,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
       if (tile != 0 && launch.output != nullptr) {
         store_tile<T, kAcross>(launch, chains, width, (tile - 1) * Tile::kColumns, mover, stages[(tile - 1) % kStages]);
       }
-      const u64 later = tile + kStages - 2;  // into the stage that was stored before the others were waited for
+      const u64 later = tile + kStages - 2;  // into the stage that was stored before the last barrier
       load_tile<T, kAcross>(launch, chains, width, later * Tile::kColumns, mover, stages[later % kStages]);
       __pipeline_commit();
     }
@@ -313,13 +313,13 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
   }
 }
 
-// A warp has a row. All its threads compute the same chain, and each keeps one carry.
+// One warp per row. All its threads compute the same chain, and each keeps one carry.
 template <class C, ScanFunction kFunction>
 __global__ void __launch_bounds__(256) carry_rows(C* totals, u32 rows, u32 chains_of_row) {
   constexpr u32 kAll = 0xffffffff;
   const u64 row = static_cast<u64>(blockIdx.x) * 8 + threadIdx.x / 32;
   if (row >= rows) {
-    return;  // with the whole warp
+    return;  // the whole warp returns
   }
   const u32 lane = threadIdx.x % 32;
   C* const own = totals + row * chains_of_row;
@@ -360,7 +360,7 @@ template <class C, ScanFunction kFunction>
   return cudaGetLastError();
 }
 
-// Integers wrap, so that their signs do not matter.
+// Integers wrap, so their signs do not matter.
 template <ScanFunction kFunction>
 [[nodiscard]] cudaError_t start_for(DataType type, bool across, u32 groups, const ScanLaunch& launch,
                                     cudaStream_t stream) {

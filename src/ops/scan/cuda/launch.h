@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A step that scans rows as kernels see it: a kernel's parameter.
+// The kernel parameters of a step that scans rows.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,16 +10,16 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kScanChains = 32;  // of a block of threads: a thread of one warp each
+inline constexpr u32 kScanChains = 32;  // per block of threads, one for each thread of a warp
 
 struct ScanLaunch {
-  const std::byte* input;  // the first row's first element
-  std::byte* output;       // null: the totals of chains are wanted, and no output
-  std::byte* totals;       // of each chain, and later its carry; null: a chain is a whole row
-  u64 count;               // elements of a row
+  const std::byte* input;  // first element of the first row
+  std::byte* output;       // null if only the totals of chains are wanted
+  std::byte* totals;       // total of each chain, and later its carry; null if a chain is a whole row
+  u64 count;               // elements per row
   u32 rows;
-  u32 chains_of_row;  // the blocks of a row, or 1
-  u32 tiles_of_loop;  // across: groups of chains in the innermost kept loop
+  u32 chains_of_row;  // blocks per row, or 1
+  u32 tiles_of_loop;  // across: groups of chains per innermost kept loop
   u32 kept_rank;
   std::int64_t along_input;  // strides, in bytes
   std::int64_t along_output;
@@ -27,15 +27,15 @@ struct ScanLaunch {
   std::int64_t kept_input[kMaxRank];
   std::int64_t kept_output[kMaxRank];
   bool is_exclusive;
-  bool first_is_zero;     // of a row's results
-  bool input_is_aligned;  // every element
+  bool first_is_zero;     // whether each row's first result is 0
+  bool input_is_aligned;  // every element is
   bool output_is_aligned;
-  bool input_has_vectors;  // chains, or lines of chains, lie in vectors of 16 bytes
+  bool input_has_vectors;  // chains, or lines of chains, are in aligned vectors of 16 bytes
   bool output_has_vectors;
 };
 
-// Starts the kernel over `groups` blocks of threads. across: neighbouring threads have rows whose elements lie beside
-// each other. Answers with the error of CUDA's call.
+// Starts the kernel over `groups` blocks of threads. across: adjacent threads have rows with adjacent elements. Returns
+// the CUDA error.
 [[nodiscard]] cudaError_t start_sums(DataType type, bool across, u32 groups, const ScanLaunch& launch,
                                      cudaStream_t stream);
 [[nodiscard]] cudaError_t start_products(DataType type, bool across, u32 groups, const ScanLaunch& launch,

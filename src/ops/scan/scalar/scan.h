@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The definition of a scan (docs/numerics.md). The elements of a row are taken in order within blocks of kScanBlock.
-// The results of a block start from an identity, which changes no number, and so does the carry before the first block;
-// the carry before the next one is the carry combined with the block's total. An output is the carry of its block
-// combined with the block's result so far. So a row of one block is a plain running sum.
+// The definition of a scan (docs/numerics.md). The elements of a row are combined in order within blocks of kScanBlock.
+// The results of a block start from an identity, which changes no number, and so does the carry before the first block.
+// The carry before each following block is the previous carry combined with the previous block's total. An output is
+// the carry of its block combined with the block's result so far. So a row of one block is a plain running sum.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace anydml {
 
 inline constexpr std::int64_t kScanBlock = 4096;
 
-// The type that a chain of additions or multiplications has. Integers wrap, so that the lowest bits of a longer one are
-// the same, whatever its sign.
+// The type in which a chain of additions or multiplications is computed. Integers wrap, so the lowest bits of a longer
+// integer are the same, whatever its sign.
 template <class T>
 using scan_t =
     std::conditional_t<std::is_same_v<T, f16> || std::is_same_v<T, f32>, f32,
                        std::conditional_t<std::is_same_v<T, f64>, f64, std::conditional_t<sizeof(T) == 8, u64, u32>>>;
 
-// The number that changes no other: -0 for sums of floats, because +0 would change a sum of -0s.
+// The identity: -0 for sums of floats, because +0 would change a sum of -0s.
 template <class C, ScanFunction kFunction>
 inline constexpr C kScanIdentity = kFunction == ScanFunction::product ? C{1}
                                                                       : (is_float<C> ? static_cast<C>(-0.0) : C{0});
@@ -32,7 +32,7 @@ template <ScanFunction kFunction, class C>
   return kFunction == ScanFunction::product ? before * next : before + next;
 }
 
-// The first result of an exclusive scan is 0 or 1: a sum of nothing is +0, although sums start from -0.
+// The first result of an exclusive scan is 0 or 1: an empty sum is +0, although sums start from -0.
 [[nodiscard]] constexpr bool first_is_zero(const ScanStep& step) {
   return step.is_exclusive != 0 && step.function == ScanFunction::sum && is_float_type(step.type);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The first elements of rows on the CPU. Where K is small beside a row, a pass over the row's keys leaves few words to
-// sort; otherwise all are sorted. Rows are what threads share. Rows whose elements lie beside those of other rows are
-// read some together, so that each line of memory is read once.
+// Finds the first K elements of rows on the CPU. If K is small compared to a row, a pass over the row's keys leaves few
+// words to sort; otherwise all words are sorted. A row is never split between threads. Rows whose elements are adjacent
+// to those of other rows are read together, so that each cache line is read once.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -19,22 +19,22 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 8 << 10;  // elements: some ten microseconds
+constexpr std::int64_t kLeastOfPiece = 8 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMostOfPiece = 256 << 10;
-constexpr std::int64_t kLine = 64;            // bytes of memory that are read at once
-constexpr std::int64_t kTileBytes = 1 << 20;  // of the keys of rows that are read together, in the second-level cache
+constexpr std::int64_t kLine = 64;            // bytes of memory read at once
+constexpr std::int64_t kTileBytes = 1 << 20;  // size of the keys of rows that are read together, fitting the L2 cache
 constexpr std::int64_t kMostTogether = 64;    // rows
-constexpr std::int64_t kSmallPart = 8;        // of a row: K is small if it is at most one in so many
+constexpr std::int64_t kSmallPart = 8;        // K is small if it is at most 1/8 of a row
 
-// How a step is cut. A unit is `width` rows of the innermost loop, whose keys are in scratch memory together if there
+// How a step is split. A unit is `width` rows of the innermost loop, whose keys are in scratch memory together if there
 // is more than one.
 struct SortCut {
   std::int64_t width;
-  std::int64_t tiles;  // units in the innermost loop
+  std::int64_t tiles;  // units per innermost loop
   std::int64_t units;
   std::int64_t units_of_piece;
   bool selects;
-  // Scratch memory, in bytes from its address.
+  // Offsets in the scratch memory, in bytes.
   std::size_t minima;
   std::size_t words;
   std::size_t spare;
@@ -95,14 +95,14 @@ void write_values(const std::byte* row, std::int64_t row_stride, const u32* indi
   }
 }
 
-// Where a row and its results are.
+// The locations of a row and its results.
 struct Row {
   const std::byte* input;
   std::byte* values;
   std::byte* indices;
 };
 
-// The elements at `places` of the row become those at [first, first + count) of its results.
+// Writes the elements at `places` of the row as the results [first, first + count).
 void write_places(const SortStep& step, const Row& row, const u32* places, std::int64_t first,
                   std::int64_t count) noexcept {
   std::byte* const values = row.values + first * step.axis.values;
@@ -179,7 +179,7 @@ class Sort final : public cpu::Prepared {
   }
 
  private:
-  // outer: the number of a place of all loops but the innermost.
+  // outer: the index over all loops but the innermost.
   [[nodiscard]] Row row_at(std::int64_t outer, std::int64_t inner, std::byte* const* operands) const noexcept {
     Row row{.input = operands[0] + step_.input_offset,
             .values = operands[1] + step_.values_offset,
@@ -196,8 +196,8 @@ class Sort final : public cpu::Prepared {
     return row;
   }
 
-  // The keys of rows that lie beside each other, a row after another. Lines of memory stay in the first-level cache
-  // while all rows are taken from them.
+  // Gathers the keys of adjacent rows, one row after another. Cache lines stay in the L1 cache while all rows are read
+  // from them.
   void gather(const std::byte* from, std::int64_t step, std::int64_t width, Key* keys) const noexcept {
     constexpr std::int64_t kLines = 128;
     for (std::int64_t first = 0; first < step_.axis.size; first += kLines) {
@@ -209,7 +209,7 @@ class Sort final : public cpu::Prepared {
     }
   }
 
-  // keys: of the whole row; null: they are not made yet.
+  // keys: those of the whole row, or null if they have not been computed.
   void sort_row(const Row& row, const Key* keys, std::byte* scratch) const noexcept {
     auto* const buffer = reinterpret_cast<Key*>(scratch);
     auto* const words = reinterpret_cast<Word*>(scratch + cut_.words);
@@ -258,7 +258,7 @@ class Sort final : public cpu::Prepared {
   SortStep step_;
   SortCut cut_;
   SortKernels kernels_;
-  SortKernels key_kernels_;  // for keys in place of elements
+  SortKernels key_kernels_;  // for rows that are already keys
   cpu::Target target_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Plain loops, which the compiler vectorises, and vectors where that is not enough. Include it inside a
-// namespace, after each_target.h if a file is compiled for a target, and without it for unknown machines.
-// There is no include guard: it is read again for each target.
+// Plain loops, which the compiler vectorizes, and explicit vectors where that is not enough. Include this file inside a
+// namespace, after each_target.h if it is compiled for a target, and without it for the portable kernels. There is no
+// include guard, because it is included once per target.
 
-// Elements are at any alignment, and a stride that is a constant makes the loads vectors.
+// Elements have any alignment, and a constant stride lets the compiler vectorize the loads.
 template <class T>
 struct __attribute__((packed)) Unaligned {
   T value;
@@ -34,7 +34,7 @@ void make_keys(const std::byte* from, std::int64_t stride, std::int64_t count, b
   }
 }
 
-// Of equal keys the one before comes first.
+// Of equal keys the earlier one comes first.
 template <class Key>
 __attribute__((flatten, noinline)) void make_ranks(const void* from, std::int64_t count, std::int64_t k,
                                                    u32* places) noexcept {
@@ -75,7 +75,7 @@ __attribute__((flatten, noinline)) std::int64_t make_kth(const void* from, std::
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A type of vectors in which elements have their order: keys of 16 bits in place of FLOAT16.
+// A vector element type with the order of T: 16-bit keys instead of FLOAT16.
 template <class T>
 using lane_t = std::conditional_t<std::is_same_v<T, f16>, i16, T>;
 
@@ -118,7 +118,7 @@ inline std::int64_t lanes_of() {
   return static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<lane_t<T>>()));
 }
 
-// NaN counts as infinity there.
+// NaN counts as infinity here.
 template <class T>
 inline constexpr bool kIsVague = is_float<T> && !std::is_same_v<T, f16>;
 

@@ -10,29 +10,29 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kSortChunk = 4096;  // elements that are taken together, in the first-level cache
-inline constexpr std::int64_t kSortGroup = 16;    // elements whose least key is found
+inline constexpr std::int64_t kSortChunk = 4096;  // elements processed together, fitting the L1 cache
+inline constexpr std::int64_t kSortGroup = 16;    // elements whose minimum key is found
 inline constexpr std::int64_t kFewSorted = 64;    // elements of a row whose ranks are counted
 
 struct SortKernels {
-  // The keys of `count` elements that lie `stride` bytes apart, at any alignment.
+  // Computes the keys of `count` elements that are `stride` bytes apart, at any alignment.
   void (*keys)(const std::byte* from, std::int64_t stride, std::int64_t count, bool largest, void* to) noexcept;
-  // The least key of each group of contiguous elements, of a chunk at most. A stretch of lanes * kSortGroup elements
-  // holds `lanes` groups: element i of group g is at i * lanes + g.
+  // The minimum key of each group of contiguous elements, at most one chunk. A stretch of lanes * kSortGroup elements
+  // has `lanes` groups: element i of group g is at i * lanes + g.
   void (*minima)(const std::byte* from, std::int64_t stretches, bool largest, void* to) noexcept;
   // The K-th of at most kFewSorted keys, counted from 1.
   std::int64_t (*kth)(const void* keys, std::int64_t count, std::int64_t k) noexcept;
-  // The places of the first K of at most kFewSorted keys.
+  // The indices of the first K of at most kFewSorted keys.
   void (*rank)(const void* keys, std::int64_t count, std::int64_t k, u32* places) noexcept;
   std::int64_t lanes;
-  // A least key that is `vague` may stand for a greater one, up to `loose`: NaN and infinity are not told apart. By
-  // `largest`.
+  // Indexed by `largest`. A minimum key equal to `vague` may stand for a greater one, up to `loose`, because NaN and
+  // infinity are not distinguished.
   std::int64_t vague[2];
   std::int64_t loose[2];
 };
 
 [[nodiscard]] SortKernels generic_sort_kernels(DataType type);
-// For a target that was not compiled, the kernels above.
+// Returns the generic kernels if the target was not compiled.
 [[nodiscard]] SortKernels vector_sort_kernels(cpu::Target target, DataType type);
 
 }  // namespace anydml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The K first words of a row that comes by chunks. An element that cannot be among them is never made a word: groups of
-// elements are passed over by their least key.
+// Selects the first K words of a row that arrives in chunks. Elements that cannot be among them never become words:
+// groups of elements are skipped by their minimum key.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace anydml {
 
-// Words that a selection may hold beyond its K before it drops some.
+// The number of words beyond K that a selection may contain before it drops some.
 [[nodiscard]] constexpr std::int64_t selection_slack(std::int64_t k) { return std::max<std::int64_t>(16, k / 4); }
 [[nodiscard]] constexpr std::int64_t selection_room(std::int64_t k) { return k + selection_slack(k) + kSortChunk + 1; }
-// Keys that it works on.
+// The number of keys in its working memory.
 inline constexpr std::int64_t kSelectionKeys = 3 * kSortChunk / kSortGroup;
 
-// Contiguous elements in memory, or keys of them.
+// Contiguous elements in memory, or their keys.
 struct SortedElements {
   const std::byte* first;
   std::int64_t size;  // in bytes
@@ -30,10 +30,10 @@ class Selection {
  public:
   using Key = typename Word::Key;
 
-  // words: room for selection_room(k). keys: room for kSelectionKeys.
+  // words: space for selection_room(k). keys: space for kSelectionKeys.
   Selection(std::int64_t k, Word* words, Key* keys) : k_(k), words_(words), minima_(keys) {}
 
-  // The elements at [first, first + count) of the row, which follow the previous ones; a chunk at most.
+  // Adds the elements at [first, first + count) of the row, which follow the previous ones; at most one chunk.
   void take(const SortedElements& elements, std::int64_t first, std::int64_t count,
             const SortKernels& kernels) noexcept {
     if (is_closed_) {
@@ -43,7 +43,7 @@ class Selection {
     const std::int64_t stretches = count / stretch;
     const std::int64_t groups = stretches * kernels.lanes;
     kernels.minima(elements.first, stretches, elements.largest, minima_);
-    // Four groups together have the least of their least keys.
+    // The minima of four groups each.
     const std::int64_t quarter = groups / 4;
     Key* const coarse = minima_ + groups;
     for (std::int64_t i = 0; i < quarter; ++i) {
@@ -76,7 +76,7 @@ class Selection {
     }
   }
 
-  // The number of words: K of them, in any order.
+  // Returns the number of words, which are the first K in any order.
   [[nodiscard]] std::int64_t finish() noexcept {
     if (size_ > k_) {
       drop();
@@ -85,14 +85,14 @@ class Selection {
   }
 
  private:
-  // Each group has a least key. At least K keys do not exceed the K-th of these least keys.
+  // Each group has a minimum key. At least K keys do not exceed the K-th of these minima.
   void bound(const Key* minima, std::int64_t count, Key* ranked, bool largest, const SortKernels& kernels) noexcept {
     if (count <= k_) {
       return;
     }
     Key found = 0;
     const std::int64_t half = count / 2;
-    if (half > 2 * k_ && half <= kFewSorted) {  // two groups together are as good, and are sooner counted
+    if (half > 2 * k_ && half <= kFewSorted) {  // pairs of groups are as good and faster to count
       std::transform(minima, minima + half, minima + half, ranked, [](Key a, Key b) { return std::min(a, b); });
       found = static_cast<Key>(kernels.kth(ranked, half, k_));
     } else if (count <= kFewSorted) {
@@ -108,7 +108,7 @@ class Selection {
     limit_ = std::min(limit_, found);
   }
 
-  // The elements at place, place + step, ... of the chunk.
+  // Adds the elements at place, place + step, ... of the chunk.
   void add(const SortedElements& elements, std::int64_t place, std::int64_t step, std::int64_t count,
            std::int64_t first, const SortKernels& kernels) noexcept {
     Key keys[kSortGroup];
@@ -121,7 +121,7 @@ class Selection {
     size_ = to - words_;
   }
 
-  // Keeps the first K. A later key that equals the greatest of them comes after it.
+  // Keeps the first K. A later key that equals their maximum comes after it.
   void drop() noexcept {
     std::nth_element(words_, words_ + k_ - 1, words_ + size_);
     size_ = k_;
@@ -135,7 +135,7 @@ class Selection {
   Word* words_;
   Key* minima_;
   std::int64_t size_ = 0;
-  Key limit_ = kGreatestKey<Key>;  // keys that are greater are not among the first
+  Key limit_ = kGreatestKey<Key>;  // greater keys are not among the first K
   bool is_bounded_ = false;
   bool is_closed_ = false;
 };

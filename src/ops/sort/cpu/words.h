@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A key and an index together. No two words of a row are equal, so that every way to sort them gives one result.
+// A key and an index together. No two words of a row are equal, so every sorting method gives the same result.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace anydml {
 
 inline constexpr int kIndexDigits = 4;
 
-// A key of 32 bits and its index are one number. The key's highest bit is turned, so that the order of words is that
-// of unsigned numbers.
+// A 32-bit key and its index form one number. The key's highest bit is flipped, so that words are ordered as unsigned
+// numbers.
 struct NarrowWord {
   using Key = i32;
-  static constexpr int kDigits = 8;  // of 8 bits; the digits of the index come first
+  static constexpr int kDigits = 8;  // 8-bit digits; those of the index come first
   u64 bits;
 
   NarrowWord() = default;
@@ -34,7 +34,7 @@ struct NarrowWord {
 struct WideWord {
   using Key = i64;
   static constexpr int kDigits = 12;
-  u64 bits;  // the key, likewise
+  u64 bits;  // the key with its highest bit flipped
   u64 place;
 
   WideWord() = default;
@@ -53,8 +53,8 @@ struct WideWord {
   static constexpr u64 kTop = u64{1} << 63;
 };
 
-// Sorts by digits, the lowest first, each time in a stable way. in_order: the indices rise already, and need no digits.
-// The sorted words are where the answer says, which is one of the two.
+// Radix sort, from the lowest digit to the highest. in_order: the indices already ascend, so their digits are skipped.
+// Returns the sorted words, which are in one of the two buffers.
 template <class Word>
 Word* sort_words(Word* words, Word* spare, std::int64_t count, bool in_order) noexcept {
   constexpr std::int64_t kFew = 512;
@@ -71,7 +71,7 @@ Word* sort_words(Word* words, Word* spare, std::int64_t count, bool in_order) no
   }
   for (int digit = first_digit; digit < Word::kDigits; ++digit) {
     if (counts[digit][words[0].digit(digit)] == static_cast<u32>(count)) {
-      continue;  // all have the same
+      continue;  // all words have the same digit
     }
     u32 first = 0;
     for (u32& bucket : counts[digit]) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elements as keys, where rows are, and the kernels that only load words or write results. U: the unsigned type of an
-// element's size.
+// Elements as keys, the locations of rows, and the kernels that only load words or write results. U: the unsigned type
+// with the size of an element.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -31,7 +31,7 @@ struct TypesOfSize<u64> {
   using Float = f64;
 };
 
-// Several at a time, so that the kind is asked for once.
+// Computes several keys at a time, so that the type is checked only once.
 template <class U, int kCount>
 __device__ inline void keys_of(const U (&bits)[kCount], SortKind kind, bool largest, sort_key_t<U> (&keys)[kCount]) {
   using Types = TypesOfSize<U>;
@@ -76,7 +76,7 @@ template <class U>
   return keys[0];
 }
 
-// The element at `index` of a row is the one of this rank.
+// Writes the element at `index` of a row as the result with this rank.
 template <class U>
 __device__ inline void write_result(const SortLaunch& launch, const RowPlace& place, u32 rank, u32 index) {
   const U bits = load_element<U>(launch.input + place.input + index * launch.axis_input, launch.input_is_aligned);
@@ -89,7 +89,7 @@ __device__ inline void write_result(const SortLaunch& launch, const RowPlace& pl
   }
 }
 
-// Parts of rows in shared memory, as many as fit.
+// Sorts parts of rows in shared memory, as many as fit.
 template <class U>
 __global__ void __launch_bounds__(kTileThreads) sort_parts(const __grid_constant__ SortLaunch launch) {
   using Word = word_t<sort_key_t<U>>;

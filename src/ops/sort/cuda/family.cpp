@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a step that orders rows to kernels. Where K is small, each part of a row is reduced to its first K words, and
-// those of all parts again, until one part is left. Where it is not, all words of a row are sorted in the workspace.
+// Chooses the kernels for a step that orders rows. If K is small, each part of a row is reduced to its first K words,
+// and those of all parts again, until one part is left. Otherwise all words of a row are sorted in the workspace.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
-constexpr u64 kMostWorkspace = u64{256} << 20;      // bytes, where rows can be taken some at a time
-constexpr u32 kLeastOfSelection = 512;              // elements of a row
-constexpr u32 kLeastOfPart = 4096;                  // elements, where rows are few
+constexpr u64 kMostWorkspace = u64{256} << 20;      // bytes, if rows can be processed some at a time
+constexpr u32 kLeastOfSelection = 512;              // elements per row
+constexpr u32 kLeastOfPart = 4096;                  // elements, if there are few rows
 constexpr u32 kMostOfPart = 1 << 22;
-constexpr u32 kPartUnit = 16;  // elements, so that parts begin where vectors do
+constexpr u32 kPartUnit = 16;  // elements, so that parts start at vector boundaries
 
 enum class Method : u32 { select, sort, whole };
 
@@ -60,7 +60,7 @@ class SortRun final : public PreparedStep {
     launch_.axis_values = step.axis.values;
     launch_.axis_indices = step.axis.indices;
     add_strides(step.axis);
-    row_strides_ = 0;  // those along a row are told apart
+    row_strides_ = 0;  // strides along a row are kept separately
     for (u32 i = 0; i < step.rank; ++i) {
       const SortLoop& loop = step.rest[i];
       launch_.sizes[i] = make_divisor(static_cast<u32>(loop.size));
@@ -147,7 +147,7 @@ class SortRun final : public PreparedStep {
     return size_ == 1 ? kSortStarts1 : size_ == 2 ? kSortStarts2 : size_ == 4 ? kSortStarts4 : kSortStarts8;
   }
 
-  // Words go from one half of the workspace to the other until one part of each row is left.
+  // Words move between the two halves of the workspace until one part of each row is left.
   [[nodiscard]] cudaError_t sort_parts(SortLaunch some, std::byte* workspace, cudaStream_t stream) const {
     std::byte* from = workspace;
     std::byte* to = workspace + group_ * first_words_ * word_;
@@ -183,19 +183,19 @@ class SortRun final : public PreparedStep {
   }
 
   Method method_ = Method::select;
-  std::size_t size_;  // bytes of an element
+  std::size_t size_;  // bytes per element
   std::size_t word_;
   u32 tile_;
   SortLaunch launch_{};
   std::int64_t input_offset_;
   std::int64_t values_offset_;
   std::int64_t indices_offset_;
-  u64 input_strides_ = 0;  // all strides together; only the lowest bits count
+  u64 input_strides_ = 0;  // all strides ORed; only the lowest bits matter
   u64 row_strides_ = 0;
   u64 values_strides_ = 0;
   u64 indices_strides_ = 0;
   u64 group_ = 1;        // rows at a time
-  u64 first_words_ = 0;  // of a row in the workspace
+  u64 first_words_ = 0;  // per row in the workspace
   u64 second_words_ = 0;
 };
 
@@ -208,7 +208,7 @@ const Family sort_family = {
       SortStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.rows > kMostElements / step.axis.size || step.axis.size > std::int64_t{1} << 31) {
-        *why = "the CUDA backend sorts up to 4,294,967,295 elements, and rows of up to 2,147,483,648";
+        *why = "the CUDA backend sorts at most 4,294,967,295 elements, and rows of at most 2,147,483,648";
         return nullptr;
       }
       return std::make_unique<SortRun>(step, machine);

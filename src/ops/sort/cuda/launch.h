@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A step that orders rows as kernels see it: a kernel's parameter. Counts of a row's elements are below 2^32.
+// The kernel parameters of a step that orders rows. Rows have fewer than 2^32 elements.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,22 +14,22 @@ namespace anydml::cuda {
 
 inline constexpr u32 kSelectThreads = 128;
 inline constexpr u32 kMostCandidates = 512;    // words of a selection, in shared memory
-inline constexpr u32 kMostSelected = 256;      // K of a selection
-inline constexpr u32 kHeldBytes = 128;         // of keys in the registers of a thread that selects
-inline constexpr u32 kTileBytes = 32 << 10;    // of words that a block of threads sorts in shared memory
-inline constexpr u32 kTileThreads = 512;       // of such a block, at most
-inline constexpr std::size_t kNarrowWord = 8;  // bytes of a word with a key of 32 bits
-inline constexpr std::size_t kWideWord = 16;   // and of 64
+inline constexpr u32 kMostSelected = 256;      // maximum K of a selection
+inline constexpr u32 kHeldBytes = 128;         // bytes of keys in the registers of a selecting thread
+inline constexpr u32 kTileBytes = 32 << 10;    // bytes of words that a block of threads sorts in shared memory
+inline constexpr u32 kTileThreads = 512;       // maximum per block that sorts
+inline constexpr std::size_t kNarrowWord = 8;  // bytes of a word with a 32-bit key
+inline constexpr std::size_t kWideWord = 16;   // bytes of a word with a 64-bit key
 
 enum class SortKind : u32 { unsigned_integer, signed_integer, floating };
 
-// Each row is taken in `parts` of `part` elements; the result of a part is its first K words, or the output.
+// Each row is processed in `parts` of `part` elements; the result of a part is its first K words, or the output.
 struct SortLaunch {
-  const std::byte* input;  // the first row's first element
+  const std::byte* input;  // first element of the first row
   std::byte* values;
   std::byte* indices;
   const std::byte* from;  // words of workspace, `pitch` for each row
-  std::byte* to;          // words of workspace, K for each part; null: the values and indices are written
+  std::byte* to;          // words of workspace, K for each part; null if values and indices are written
   u32 first_row;
   u32 rows;
   u32 count;  // elements of a row, or words
@@ -37,11 +37,11 @@ struct SortLaunch {
   u32 part;
   u32 parts;
   u32 pitch;
-  u32 padded;  // a power of two: words that are sorted in shared memory for each part
+  u32 padded;  // words sorted in shared memory for each part, a power of two
   SortKind kind;
   bool largest;
   bool has_wide_indices;
-  bool has_vectors;  // the input's rows are contiguous, and begin at multiples of 16 bytes
+  bool has_vectors;  // the input's rows are contiguous and start at multiples of 16 bytes
   bool input_is_aligned;
   bool values_is_aligned;
   bool indices_is_aligned;
@@ -55,16 +55,16 @@ struct SortLaunch {
   std::int64_t axis_indices;
 };
 
-// Words of a whole sort in the workspace: rows of `padded` words each.
+// The words of a whole sort in the workspace: rows of `padded` words each.
 struct WholeSort {
   std::byte* words;
   u64 total;
   u64 padded;
 };
 
-// Kernels over elements, by the size of an element. They answer with the error of CUDA's call.
+// Kernels over elements, by element size. They return the CUDA error.
 //   select     the first K of each part, K at most kMostSelected
-//   sort       the same for any K, of parts that fit into shared memory
+//   sort       the same for any K, for parts that fit into shared memory
 //   load       words of all elements, rows of `pitch` words each
 //   write      values and indices from the first K words of each row
 struct SortStarts {
@@ -78,11 +78,11 @@ extern const SortStarts kSortStarts2;
 extern const SortStarts kSortStarts4;
 extern const SortStarts kSortStarts8;
 
-// Kernels over words, by the bytes of a word: the first K words of each part, and all words of each row in order.
+// Kernels over words, by word size: the first K words of each part, and all words of each row in order.
 [[nodiscard]] cudaError_t start_sort_words(std::size_t word_bytes, const SortLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_whole_sort(std::size_t word_bytes, const WholeSort& sort, cudaStream_t stream);
 
-// Words of a block of threads.
+// Words per block of threads.
 [[nodiscard]] constexpr u32 tile_words(std::size_t word_bytes) { return kTileBytes / static_cast<u32>(word_bytes); }
 
 }  // namespace anydml::cuda

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The first K of each part of a row, by a block of threads. Each thread has some of the keys, and the K-th of the least
-// keys of the threads is a bound: K keys are no greater, and few others. The keys up to the bound become words in
-// shared memory, and the rank of each is counted. If too many keys are below it, as among many equal ones, bisection
-// finds the K-th key and the last index that is taken.
+// Selects the first K of each part of a row with one block of threads. Each thread has some of the keys, and the K-th
+// smallest of the threads' minima is a bound: K keys do not exceed it, and few others. The keys up to the bound become
+// words in shared memory, and the rank of each is counted. If too many keys are below the bound, as among many equal
+// ones, bisection finds the K-th key and the last index to be included.
 #pragma once
 
 #include "ops/sort/cuda/elements.cuh"
 
 namespace anydml::cuda {
 
-// The keys of one thread. Held: all of them are in registers; otherwise they are loaded at each visit.
+// The keys of one thread. kHeld: all of them are in registers; otherwise they are loaded at each visit.
 template <class U, bool kHeld>
 class ThreadKeys {
  public:
@@ -25,7 +25,7 @@ class ThreadKeys {
     }
   }
 
-  // use(key, index in the part) for each.
+  // Calls use(key, index in the part) for each key.
   template <class Use>
   __device__ void visit(const Use& use) const {
     if constexpr (kHeld) {
@@ -47,9 +47,9 @@ class ThreadKeys {
 
  private:
   static constexpr u32 kVector = kVectorElements<U>;
-  static constexpr u32 kGroups = kHeldBytes / sizeof(Key) / kVector;  // for each thread, of a vector each
+  static constexpr u32 kGroups = kHeldBytes / sizeof(Key) / kVector;  // per thread, one vector each
 
-  // A vector is one of a thread's; without vectors neighbours are beside each other in each load.
+  // Each vector belongs to one thread; without vectors, adjacent threads load adjacent elements.
   [[nodiscard]] __device__ u32 index_of(u32 group, u32 own) const {
     return launch_.has_vectors ? (group * kSelectThreads + threadIdx.x) * kVector + own
                                : (group * kVector + own) * kSelectThreads + threadIdx.x;
@@ -110,11 +110,11 @@ class ThreadKeys {
   return sum;
 }
 
-// A key that at least K keys do not exceed; the greatest of all if there is no better one. minima: the least of each
-// thread's keys; threads without keys have the greatest possible key.
+// A key that at least K keys do not exceed; the maximum key if there is no better one. minima: the minimum of each
+// thread's keys; threads without keys have the maximum key.
 template <class Key>
 __device__ void find_limit(Key least, u32 k, Key (&minima)[kSelectThreads], Key& limit) {
-  constexpr u32 kFew = 24;  // for which the minima of four threads together are close enough
+  constexpr u32 kFew = 24;  // up to this K, the minima of groups of four threads are close enough
   if (threadIdx.x == 0) {
     limit = kGreatestKey<Key>;
   }
@@ -154,8 +154,8 @@ __device__ void find_limit(Key least, u32 k, Key (&minima)[kSelectThreads], Key&
   __syncthreads();
 }
 
-// The least number of [low, high] for which enough(number) holds, which does for high and for all from there on. Every
-// thread calls it with the same.
+// The smallest number in [low, high] for which enough(number) is true; it is true for high, and for all numbers after
+// the first such one. All threads call this with the same arguments.
 template <class Number, class Enough>
 [[nodiscard]] __device__ Number bisect(Number low, Number high, const Enough& enough) {
   using Unsigned = std::make_unsigned_t<Number>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words of workspace: parts of rows that are sorted in shared memory, and whole rows.
+// Sorts words in the workspace: parts of rows in shared memory, and whole rows.
 #include "ops/sort/cuda/words.cuh"
 
 namespace anydml::cuda {
@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(kTileThreads) sort_words(const __grid_constant
   }
 }
 
-// Tiles of rows that are sorted whole: from the beginning up to the size of a tile (size 0), or the last steps of a
-// size that is greater.
+// Sorts tiles of rows that are sorted whole: from the beginning up to the size of a tile (size 0), or the last steps of
+// a larger size.
 template <class Word>
 __global__ void __launch_bounds__(kTileThreads) sort_tiles(const WholeSort sort, u64 size) {
   constexpr u32 kTile = kTileWords<Word>;
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kTileThreads) sort_tiles(const WholeSort sort,
   }
 }
 
-// A step between words that lie further apart than a tile.
+// A step between words that are further apart than a tile.
 template <class Word>
 __global__ void __launch_bounds__(kTileThreads) exchange_far(const WholeSort sort, u64 size, u64 stride) {
   auto* const words = reinterpret_cast<Word*>(sort.words);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A key and an index together, and how a block of threads sorts them. No two words of a row are equal but the last
-// ones, which stand for no element, so that every way to sort gives one result.
+// A key and an index together, and how a block of threads sorts them. No two words of a row are equal, except for the
+// padding at the end, so every sorting method gives the same result.
 #pragma once
 
 #include "ops/sort/cuda/launch.h"
@@ -9,7 +9,7 @@
 namespace anydml::cuda {
 
 struct NarrowWord {
-  u64 bits;  // the key with its highest bit turned, and the index
+  u64 bits;  // the key with its highest bit flipped, and the index
 
   [[nodiscard]] __device__ static NarrowWord make(i32 key, u32 index) {
     return {u64{static_cast<u32>(key) ^ 0x80000000U} << 32 | index};
@@ -40,8 +40,8 @@ using word_t = std::conditional_t<sizeof(Key) == 8, WideWord, NarrowWord>;
 template <class Word>
 inline constexpr u32 kTileWords = tile_words(sizeof(Word));
 
-// A step of a bitonic sort over `total` words in shared memory. Those at [first, ...) of rows of `padded` words go
-// upwards or downwards by their place in the row.
+// A step of a bitonic sort over `total` words in shared memory. The words at [first, ...) of rows of `padded` words are
+// sorted upwards or downwards, depending on their position in the row.
 template <class Word>
 __device__ void exchange(Word* words, u32 total, u64 first, u64 padded, u64 size, u32 stride) {
   for (u32 i = threadIdx.x; i < total / 2; i += blockDim.x) {
@@ -58,7 +58,7 @@ __device__ void exchange(Word* words, u32 total, u64 first, u64 padded, u64 size
   __syncthreads();
 }
 
-// Sorts rows of `padded` words each, upwards. All threads of the block call it, after a barrier.
+// Sorts rows of `padded` words each in ascending order. All threads of the block call it, after a barrier.
 template <class Word>
 __device__ void sort_shared(Word* words, u32 total, u32 padded) {
   for (u32 size = 2; size <= padded; size *= 2) {
@@ -69,11 +69,11 @@ __device__ void sort_shared(Word* words, u32 total, u32 padded) {
 }
 
 [[nodiscard]] inline u32 blocks_for(u64 units) {
-  constexpr u64 kMost = u64{1} << 20;  // further units are for the same blocks
+  constexpr u64 kMost = u64{1} << 20;  // the same blocks process further units
   return static_cast<u32>(units < kMost ? units : kMost);
 }
 
-// Threads that sort `total` words.
+// The number of threads for sorting `total` words.
 [[nodiscard]] inline u32 threads_for(u32 total) {
   const u32 pairs = total / 2;
   return pairs < 32 ? 32 : pairs < kTileThreads ? pairs : kTileThreads;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The order of elements, as the order of signed integers: a key of 64 bits for elements of 8 bytes, and of 32 bits for
-// all others. NaN is greater than every number, whatever its bits are, and -0 equals +0. Equal keys come in the order
-// of their indices.
+// Maps the order of elements to that of signed integers: a 64-bit key for elements of 8 bytes, and a 32-bit key for all
+// others. NaN is greater than every number, whatever its bits are, and -0 equals +0. Equal keys are ordered by their
+// indices.
 #pragma once
 
 #include <type_traits>
@@ -16,7 +16,7 @@ using sort_key_t = std::conditional_t<sizeof(T) == 8, i64, i32>;
 template <class Key>
 inline constexpr Key kGreatestKey = static_cast<Key>(~std::make_unsigned_t<Key>{0} >> 1);
 
-// In increasing order.
+// The key for increasing order.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr sort_key_t<T> increasing_key(T element) {
   using Key = sort_key_t<T>;
@@ -34,7 +34,7 @@ template <class T>
   }
 }
 
-// Turned round where the greatest come first.
+// The key, inverted if the largest elements come first.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr sort_key_t<T> sort_key(T element, bool largest) {
   const sort_key_t<T> key = increasing_key(element);
