@@ -2,13 +2,13 @@
 """One case for every operator of DirectML, for all_operators.py: the tensors that go in and come out, and the attributes.
 
 A tensor is an Array: a type, sizes and the range of its values. Element-wise operators and activations take their tensors and
-attributes from data/examples.py, with many elements in place of a few."""
+attributes from data/python/examples.py, with many elements in place of a few."""
 import math
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "data" / "python"))
 from examples import EXAMPLES  # noqa: E402
 
 ELEMENTS = 1 << 24  # of an element-wise tensor: larger than the caches of a CPU, a moment for a GPU

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the documents name is there: links and their anchors, files, environment variables, commands and their options.
-docs.sh and tests/python/test_docs.py run the programs that the documents show, and data/generate_docs.py --check compares
-their numbers.
+docs.sh and tests/python/test_docs.py run the programs that the documents show, and data/facts/generate_docs.py --check
+compares their numbers.
 
 usage: documents_test.py SOURCE [DMLRUN]           the tree; with DMLRUN the options of dmlrun too
        documents_test.py --installed FOLDER        the links of installed documents

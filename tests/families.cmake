@@ -116,7 +116,7 @@ target_include_directories(operator_digests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(operator_digests PRIVATE anydml_options anydml::anydml anydml_schema)
 target_compile_options(operator_digests PRIVATE ${light})
 target_compile_definitions(operator_digests PRIVATE
-  ANYDML_OPERATOR_DIGESTS="${PROJECT_SOURCE_DIR}/data/operator_digests.txt")
+  ANYDML_OPERATOR_DIGESTS="${PROJECT_SOURCE_DIR}/data/digests/operator_digests.txt")
 list(APPEND tests_on_cuda operator_digests)
 if(NOT ANYDML_SANITIZE STREQUAL "thread")  # its tensors are small, and the families' own tests have threads
   # With sanitizers a case takes several times as long, and some of them reach every kernel.

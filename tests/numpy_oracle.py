@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data" / "facts"))
 from entries import read_entries  # noqa: E402
 from entry_oracles import ENTRIES, typed_entries  # noqa: E402
 
@@ -275,7 +275,7 @@ for one in ("RESAMPLE_GRAD", "RESAMPLE_GRAD1", "AVERAGE_POOLING_GRAD", "MAX_POOL
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
-FACTS = json.loads((Path(__file__).resolve().parent.parent / "data" / "operators.json").read_text())
+FACTS = json.loads((Path(__file__).resolve().parent.parent / "data" / "facts" / "operators.json").read_text())
 for operator in FACTS["operators"]:
     tensors = {tensor["field"] for tensor in operator["tensors"]}
     groups = [set(one.split(": ")[1].split()) for one in operator["constraints"] if one.startswith("same_datatype: ")]

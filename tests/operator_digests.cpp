@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Holds whole operators to the results that they gave before, on whatever target and device the library runs: random
 // operators of every operator that is built, over random elements with special values among them, run through the C
-// API. A digest of the results of each case is in data/operator_digests.txt, one line for each operator: its name, the
-// number of cases, the number of elements of their outputs, and the digests of the cases. In a digest NaN is one class,
-// and +0 and -0 differ. Digests prove no result right; oracles do that. They prove that targets and devices agree.
+// API. A digest of the results of each case is in data/digests/operator_digests.txt, one line for each operator: its
+// name, the number of cases, the number of elements of their outputs, and the digests of the cases. In a digest NaN is
+// one class, and +0 and -0 differ. Digests prove no result right; oracles do that. They prove that targets and devices
+// agree.
 //
 //   operator_digests                            compares; names each operator and case that differs, and where
 //   operator_digests --operator NAME            the same for one operator

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What data/rules.py refuses: rules that do not fit the fields of their operator, and constraints that nobody judges.
+"""What data/facts/rules.py refuses: rules that do not fit the fields of their operator, and constraints that nobody judges.
 
 usage: rules_generator_test.py SOURCE
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 SOURCE = Path(sys.argv.pop(1))
-sys.path.insert(0, str(SOURCE / "data"))
+sys.path.insert(0, str(SOURCE / "data" / "facts"))
 import generate_tables  # noqa: E402
 import rules  # noqa: E402
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules of data/rules.txt: each is kept by an operator that is right and broken by one that is not, whatever
+// The rules of data/facts/rules.txt: each is kept by an operator that is right and broken by one that is not, whatever
 // numbers they meet, and the sentences say what is wrong.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules that no expression of data/rules.txt says: shapes that are put together from parts of others.
+// Rules that no expression of data/facts/rules.txt says: shapes that are put together from parts of others.
 #include <algorithm>
 #include <optional>
 

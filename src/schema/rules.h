@@ -32,7 +32,7 @@ struct Findings {
 // operators, which must be fusable.
 void check_fields(const Described& described, facts::FeatureLevel level, Findings& findings);
 
-// The rules in data/rules.txt for the operator.
+// The rules in data/facts/rules.txt for the operator.
 void check_rules(const Described& described, facts::FeatureLevel level, Findings& findings);
 
 enum class Verdict : std::uint8_t { asks_nothing, kept, broken };

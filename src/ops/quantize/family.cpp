@@ -45,8 +45,8 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
   }
 }
 
-// The rules of the documents, and those of data/rules.txt, have found the right number of tensors with the right types
-// and ranks.
+// The rules of the documents, and those of data/facts/rules.txt, have found the right number of tensors with the right
+// types and ranks.
 Status check(const OpDesc& desc) {
   const OpTensor& output = desc.output();
   const TensorDesc& input = desc.tensors[0].tensor;

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 OPS = ROOT / "src" / "ops"
 # A line such as ANYDML_ENTRY(ELEMENT_WISE_ADD, Add). The families' macros end with ENTRY. ABSENT entries repeat an
 # operator, and INTERNAL entries are steps that DirectML does not have.

@@ -6,11 +6,13 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 from pathlib import Path
 
-import python_rule as python
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+import python_rule as python  # noqa: E402
 
-PACKAGE = Path(__file__).resolve().parent.parent / "python" / "anydml"
+PACKAGE = Path(__file__).resolve().parents[2] / "python" / "anydml"
 # What the package has besides the operators' functions, and where.
 MEMBERS = {"__init__.py": ("modulus_floor", "modulus_truncate", "adapters", "operators"),
            "_device_array.py": ("DeviceArray", "to_device"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from example_types import Tensor
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CODES = {"FLOAT32": (1, "f"), "UINT32": (3, "I"), "UINT8": (5, "B"), "INT32": (6, "i"), "INT8": (8, "b")}
 TEXT, OPERATOR, ARRAY, FLOAT64, INT64 = 0x100, 0x101, 0x8000, 9, 11
 

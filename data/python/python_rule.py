@@ -8,12 +8,14 @@ import json
 import keyword
 import re
 import sys
+from pathlib import Path
 
-from generate_tables import enum_prefix, field_type
-from entries import ROOT, read_entries
-from python_defaults import DEFAULTS, SHAPED, By
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "facts"))
+from generate_tables import enum_prefix, field_type  # noqa: E402
+from entries import ROOT, read_entries  # noqa: E402
+from python_defaults import DEFAULTS, SHAPED, By  # noqa: E402
 
-HERE = ROOT / "data"
+FACTS = ROOT / "data" / "facts"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
 
 # Short names that Python's builtins or NumPy's functions have too. A test compares both sets with the installed NumPy,
@@ -176,7 +178,7 @@ def groups(operator, what):
 
 def read_shaped():
     """By operator and output: yes, sometimes or no."""
-    return dict(re.findall(r"^(\w+ \w+): type \w+, sizes (\w+)", (HERE / "inferred_outputs.txt").read_text(), re.MULTILINE))
+    return dict(re.findall(r"^(\w+ \w+): type \w+, sizes (\w+)", (FACTS / "inferred_outputs.txt").read_text(), re.MULTILINE))
 
 
 def read_output(operator, tensor, inputs, shaped):
@@ -244,8 +246,8 @@ def read_operator(operator, struct, enums, python, shaped):
 
 
 def read_operators():
-    api = json.loads((HERE / "api.json").read_text())
-    facts = json.loads((HERE / "operators.json").read_text())["operators"]
+    api = json.loads((FACTS / "api.json").read_text())
+    facts = json.loads((FACTS / "operators.json").read_text())["operators"]
     structs = {struct["name"]: struct for struct in api["structs"]}
     aliases = {alias["name"]: alias["target"] for alias in api["aliases"]}
     enums = {enum["name"]: enum for enum in api["enums"]}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The site's page of each operator of DirectML, and the page that lists them all, from the facts, the rules, the entries
-of src/ops and data/examples.py. generate_site.py writes them."""
+of src/ops and data/python/examples.py. generate_site.py writes them."""
 from __future__ import annotations
 
 import re
@@ -11,15 +11,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import examples
-import python_rule as python
-import site_pictures
-from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of
-from entries import OPS, read_entries
-
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-sys.path.append(str(DOCS.parent / "bench"))
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+sys.path[:0] = [str(ROOT / "data" / "facts"), str(ROOT / "data" / "python")]
+sys.path.append(str(ROOT / "bench"))
+import examples  # noqa: E402
+import python_rule as python  # noqa: E402
+import site_pictures  # noqa: E402
+from entries import OPS, read_entries  # noqa: E402
 from figures import reports, tables  # noqa: E402
+from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of  # noqa: E402
 Facts = dict[str, Any]
 
 # Which chapter of the list an operator is in: the first pattern that its name has.

@@ -152,7 +152,7 @@ def with_numbers(text, pattern, numbers):
 
 def current():
     """{path: text} of every document, with the numbers and tables that follow from the facts."""
-    api = json.loads(read("data/api.json"))
+    api = json.loads(read("data/facts/api.json"))
     source = Source()
     made, numbers = blocks(source, api), counts(source, api)
     used, wanted = set(), {}
@@ -164,12 +164,12 @@ def current():
             if name == "CHANGELOG.md" else (text, None)
         for pattern, values, required in numbers:
             if name in required and not re.search(pattern.replace(" ", r"\s+"), head):
-                sys.exit(f"{name}: expected a text like '{pattern}'; data/generate_docs.py has its number")
+                sys.exit(f"{name}: expected a text like '{pattern}'; data/facts/generate_docs.py has its number")
             head = with_numbers(head, pattern, values)
         text = head + (history or "")
         for block in BLOCK.finditer(text):
             if block[2] not in made:
-                sys.exit(f"{name}: 'facts: {block[2]}' is not made by data/generate_docs.py")
+                sys.exit(f"{name}: 'facts: {block[2]}' is not made by data/facts/generate_docs.py")
             used.add(block[2])
         wanted[path] = BLOCK.sub(lambda found: f"{found[1]}\n{made[found[2]]}\n\n{found[3]}", text)
     if unused := set(made) - used:
@@ -184,7 +184,7 @@ def main(arguments):
     for path, text in wrong.items():
         if not arguments:
             path.write_text(text, encoding="utf-8")
-        print(f"{path.relative_to(ROOT)}" + (" is not current; python3 data/generate_docs.py writes it" if arguments else ""))
+        print(f"{path.relative_to(ROOT)}" + (" is out of date; python3 data/facts/generate_docs.py writes it" if arguments else ""))
     return 1 if arguments and wrong else 0
 
 

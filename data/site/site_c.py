@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
-HEADER = Path(__file__).resolve().parent.parent / "include" / "anydml" / "anydml.h"
+HEADER = Path(__file__).resolve().parents[2] / "include" / "anydml" / "anydml.h"
 COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 SECTION = re.compile(r"^---- (.*?) -+$")
 NAME = re.compile(r"\b(?:anydml_|ANYDML_)\w+")

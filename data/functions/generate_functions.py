@@ -9,9 +9,10 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 HEADER = """// SPDX-License-Identifier: MIT
-// Made by data/generate_functions.py from data/functions/{name}.sollya.
+// Made by data/functions/generate_functions.py from data/functions/{name}.sollya.
 #pragma once
 
 #include "base/float_bits.h"
@@ -40,7 +41,7 @@ def main() -> int:
         print("sollya was not found: apt-get install sollya", file=sys.stderr)
         return 77
     status = 0
-    for script in sorted((ROOT / "data/functions").glob("*.sollya")):
+    for script in sorted(HERE.glob("*.sollya")):
         if arguments.names and script.stem not in arguments.names:
             continue
         text = constants(script)

@@ -100,7 +100,7 @@ def stub_text(op):
 def spec_stub_text(operators):
     names = [f'"{prefix}{op.name}"' for op in operators if not is_several(op) for prefix in ("", "DML_OPERATOR_")]
     head = '''# SPDX-License-Identifier: MIT
-# Made by data/generate_python.py, as _specs.py is.
+# Made by data/python/generate_python.py, as _specs.py is.
 from typing import Literal, TypeAlias
 
 # The operators that have one result.
@@ -112,7 +112,7 @@ def stub_module_text(operators):
     functions = [op for op in operators if op.name not in HAND_WRITTEN]
     exported, shadowing = exported_names(functions)
     head = '''# SPDX-License-Identifier: MIT
-# Made by data/generate_python.py, as _operators.py is.
+# Made by data/python/generate_python.py, as _operators.py is.
 from collections.abc import Sequence
 from typing import SupportsIndex, overload
 

@@ -16,8 +16,8 @@ sys.dont_write_bytecode = True  # the source may not be ours to write to
 import rules  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
-TARGET = HERE.parent / "src" / "facts" / "facts_tables.h"
-RULES_TARGET = HERE.parent / "src" / "facts" / "rules_tables.h"
+TARGET = HERE.parents[1] / "src" / "facts" / "facts_tables.h"
+RULES_TARGET = HERE.parents[1] / "src" / "facts" / "rules_tables.h"
 
 FIELD_KINDS = {
     "input": "input",
@@ -330,7 +330,7 @@ def generate_rules(source):
             fail(f"rules.txt: {entry.operators}: not all are operators")
     lines = [
         "// SPDX-License-Identifier: MIT",
-        "// The rules of DirectML's operators as constexpr tables. Made by data/generate_tables.py from data/rules.txt: edit",
+        "// The rules of DirectML's operators as constexpr tables. Made by data/facts/generate_tables.py from rules.txt: edit",
         "// that. facts/rules.h is what others use.",
         "#pragma once",
         "",
@@ -378,7 +378,7 @@ def generate(source):
 
     lines = [
         "// SPDX-License-Identifier: MIT",
-        "// Facts of the DirectML API as constexpr tables. Made by data/generate_tables.py from data/*.json: edit those.",
+        "// Facts of the DirectML API as constexpr tables. Made by data/facts/generate_tables.py from the JSON files there.",
         "// Included by the few files that need the tables at compile time; facts.h is what others use.",
         "#pragma once",
         "",
@@ -439,7 +439,7 @@ def main(arguments):
     for target, text in ((TARGET, generate(source)), (RULES_TARGET, generate_rules(source))):
         if arguments == ["--check"]:
             if not target.exists() or target.read_text() != text:
-                fail(f"{target.name} is not what the facts give: run data/generate_tables.py and commit the result")
+                fail(f"{target.name} is out of date: run data/facts/generate_tables.py and commit the result")
             print(f"{target.name} is current")
         else:
             target.write_text(text)

@@ -11,11 +11,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import examples
-from generate_tables import Source
-from pictures import grids, kinds
-from pictures.rows import ROWS, WITHOUT
-from pictures.run import Library, find_library
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("facts", "python")]
+import examples  # noqa: E402
+from generate_tables import Source  # noqa: E402
+from pictures import grids, kinds  # noqa: E402
+from pictures.rows import ROWS, WITHOUT  # noqa: E402
+from pictures.run import Library, find_library  # noqa: E402
 
 OF_FUNCTIONS = {kinds.Curves: kinds.curves, kinds.Map: kinds.map_of_two, kinds.Bars: kinds.bars,
                 kinds.Histograms: kinds.histograms, kinds.Bits: kinds.bits, kinds.Descent: kinds.descent,

@@ -119,8 +119,8 @@ def spec_text(op):
 
 def specs_text(operators):
     head = '''# SPDX-License-Identifier: MIT
-"""The inputs and outputs of each built operator. data/generate_python.py generates this file from the facts in data/
-and the entries in src/ops: edit those.
+"""The inputs and outputs of each built operator. data/python/generate_python.py generates this file from data/facts and
+the entries in src/ops: edit those.
 """
 from collections import namedtuple
 
@@ -145,7 +145,7 @@ def words_text(operators):
               for one in (*op.inputs, *(output.tensor for output in op.outputs), *op.attributes)}
     choices = {f"{op.name}.{one.field}": " ".join(one.values) for op in operators for one in op.attributes if one.values}
     return "\n".join(('''# SPDX-License-Identifier: MIT
-"""Python's names for messages. data/generate_python.py generates this file from the facts in data/: edit those.
+"""Python's names for messages. data/python/generate_python.py generates this file from data/facts: edit those.
 
 FUNCTIONS: the function of each operator. INPUTS: its inputs; a question mark follows inputs that may be None. FIELDS:
 the parameter of each field of DirectML's structs. CHOICES: the values of fields that are enumerations.
@@ -161,7 +161,7 @@ def defaults_text(operators):
                      len(name) + 9) for name, rules in rows if rules]
     return '''# SPDX-License-Identifier: MIT
 """The rules that give attributes their default values, if these depend on the arguments. _arguments.py implements them.
-data/generate_python.py generates this file from data/python_defaults.py: edit that.
+data/python/generate_python.py generates this file from data/python/python_defaults.py: edit that.
 """
 
 RULES = {
@@ -172,8 +172,8 @@ def module_text(operators):
     functions = [op for op in operators if op.name not in HAND_WRITTEN]
     exported, shadowing = exported_names(functions)
     lines = ["# SPDX-License-Identifier: MIT\n",
-             '"""A function for each built operator. data/generate_python.py generates this file from the facts in data/ '
-             'and the entries\nin src/ops: edit those.\n"""\n',
+             '"""A function for each built operator. data/python/generate_python.py generates this file from data/facts and '
+             'the\nentries in src/ops: edit those.\n"""\n',
              "from ._habits import function_of as _function_of, over_axes as _over_axes\n",
              "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
              list_text("__all__", exported), "# names of Python builtins: never imported by import *\n",
@@ -196,9 +196,9 @@ def package_stub_text(text, operators):
 def page_text(operators, built):
     others = " The others will have these names and signatures." if len(built) < len(operators) else ""
     lines = ["# DirectML's operators in Python", "",
-             "`data/generate_python.py` writes this page; [python.md](python.md#a-function-for-each-operator) states the rule. "
-             f"{len(built)} of the", f"{len(operators)} operators have a function.{others} A function whose signature ends",
-             "with `…` accepts every argument of a NumPy ufunc, and `device`.", "",
+             "`data/python/generate_python.py` writes this page; [python.md](python.md#a-function-for-each-operator) states the rule.",
+             f"{len(built)} of the {len(operators)} operators have a function.{others} A function whose signature ends with",
+             "`…` accepts every argument of a NumPy ufunc, and `device`.", "",
              "| DirectML | Python | built |", "|---|---|---|"]
     for op in operators:
         parts = [*ufunc_inputs(op), "/", "out=None", "*", "…"] if op.name in UFUNCS | HAND_WRITTEN else signature(op)
@@ -231,7 +231,7 @@ def main(arguments):
     for path, text in generate().items():
         if arguments == ["--check"]:
             if not path.exists() or path.read_text() != text:
-                fail(f"{path.name} is not what the facts give: run data/generate_python.py and commit the result")
+                fail(f"{path.name} is out of date: run data/python/generate_python.py and commit the result")
             print(f"{path.name} is current")
         else:
             path.write_text(text)

@@ -21,7 +21,7 @@ import site_operators
 import site_pictures
 import site_python
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 # Where a file of the tree is on the site, if it is a page by itself. Others that a page links to become one that shows
 # them.
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md",
