@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A layer is a folder of src/. It sees the headers of the layers it names and no others: each layer's include folder holds
 # nothing but a link to that layer, so an include that goes the wrong way fails to compile. The layers are also written
-# down as a table (layers.json in the build folder), which tests/layers_test.py compares with the sources.
+# down as a table (layers.json in the build folder), which tests/tree/layers_test.py compares with the sources.
 
 # Layers are static libraries, which CMake would otherwise let depend on each other in a circle. A project that includes
 # this one decides for itself.

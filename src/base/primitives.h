@@ -30,7 +30,7 @@
 //
 // f32 and f64 are then classes over these bits (base/supplied_float.h), so that every operator, comparison and
 // conversion in a definition is one of the supplied functions; and a definition that does anything else with a float
-// does not compile. For that, definitions keep to four rules, which tests/primitives_test.cpp holds:
+// does not compile. For that, definitions keep to four rules, which tests/primitives/primitives_test.cpp holds:
 //   - between f32, f64 and integers they convert by static_cast or with braces, f64{x}, never silently;
 //   - 0.5f is an f32 and 0.5 an f64, but 0 is neither: T{0};
 //   - constants are computed from literals or from bits, since a device's functions need not be constexpr;

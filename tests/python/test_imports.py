@@ -9,7 +9,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2]
 PACKAGE = SOURCE / "python" / "anydml"
 # Scripts that import those beside them, and those of the folders to the left.
-FOLDERS = ("bench", "data/facts data/python data/site", "tests", "tests/dmlrun", "tests/python")
+FOLDERS = ("bench", "data/facts data/python data/site", "tests/dmlrun", "tests/ops", "tests/python")
 # Imported when a tensor arrives that needs it, and not before: it imports PyTorch.
 LATE = {"anydml": {"anydml.torch"}}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Gradients against their definition. Steps of resampling and of averages run on the CPU with every target and cut for
 // several numbers of threads, against a sum that scatters. The gradient of the greatest and that of slices run by the C
-// API. The memory of outputs is compared whole, so that no byte between elements changes. tests/gradient_oracle.py
+// API. The memory of outputs is compared whole, so that no byte between elements changes. tests/ops/gradient_oracle.py
 // holds the operators against NumPy and PyTorch.
 #include <gtest/gtest.h>
 

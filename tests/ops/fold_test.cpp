@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FOLD, UNFOLD, REVERSE_SUBSEQUENCES and VALUE_SCALE_2D by the C API at sizes that threads share, against their
-// definitions element by element, and the messages for operators that they cannot compute. tests/fold_oracle.py and
-// tests/move_oracle.py hold every type and layout against NumPy.
+// definitions element by element, and the messages for operators that they cannot compute. tests/ops/fold_oracle.py and
+// tests/ops/move_oracle.py hold every type and layout against NumPy.
 #include <gtest/gtest.h>
 
 #include <anydml/anydml.h>

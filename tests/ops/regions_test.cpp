@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Steps over regions of interest on the CPU against their definition, bin by bin: every target, pieces for several
 // numbers of threads, layouts of all kinds, boxes of all kinds. The memory of the outputs is compared whole, so that no
-// byte between elements changes. tests/regions_oracle.py holds the operators against NumPy.
+// byte between elements changes. tests/ops/regions_oracle.py holds the operators against NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // TOP_K and TOP_K1 by the C API against a stable sort: every type, rows around the sizes of groups and chunks, orders
-// of elements that are hard on a selection, many threads' worth of rows. tests/sort_oracle.py holds every layout
+// of elements that are hard on a selection, many threads' worth of rows. tests/ops/sort_oracle.py holds every layout
 // against NumPy. Then what is refused, and with which words.
 #include <gtest/gtest.h>
 

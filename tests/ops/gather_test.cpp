@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Gathers, scatters, ONE_HOT and NONZERO_COORDINATES by the C API against their definitions, written down once more
 // element by element. Indices are any bits, tensors lie in any layout, and memory ends where a tensor ends, so that a
-// sanitizer finds an access outside. The bytes between elements are compared too. tests/gather_oracle.py holds the
+// sanitizer finds an access outside. The bytes between elements are compared too. tests/ops/gather_oracle.py holds the
 // operators against NumPy.
 #include <gtest/gtest.h>
 

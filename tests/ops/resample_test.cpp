@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Steps that resample on the CPU against their definition, element by element: every target, pieces for several numbers
 // of threads, layouts of all kinds, sizes around the edges of tiles and loads. The memory of the outputs is compared
-// whole, so that no byte between elements changes. tests/resample_oracle.py holds the operators against NumPy.
+// whole, so that no byte between elements changes. tests/ops/resample_oracle.py holds the operators against NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>

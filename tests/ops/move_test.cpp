@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Steps of the family move on the CPU against their loops, element by element: every target, pieces for several numbers
 // of threads, sizes around the edges of vectors, lines and tiles. The memory of the outputs is compared whole, so that
-// no byte between elements changes. tests/move_oracle.py holds the operators against NumPy.
+// no byte between elements changes. tests/ops/move_oracle.py holds the operators against NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data" / "facts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "data" / "facts"))
 from entries import read_entries  # noqa: E402
 from entry_oracles import ENTRIES, typed_entries  # noqa: E402
 
@@ -197,7 +197,7 @@ def typed_cases(draw):
 
 
 def is_of_type(value, dtype):
-    """Whether a number of the type is near the value; others are refused, as tests/bad_input_test.cpp shows."""
+    """Whether a number of the type is near the value; others are refused, as tests/capi/bad_input_test.cpp shows."""
     if np.dtype(dtype).kind == "f":
         return not math.isfinite(value) or abs(value) <= float(np.finfo(dtype).max)
     return math.isfinite(value) and value == int(value) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
@@ -275,7 +275,7 @@ for one in ("RESAMPLE_GRAD", "RESAMPLE_GRAD1", "AVERAGE_POOLING_GRAD", "MAX_POOL
 # Those whose tensors differ in type: the facts do not tie all of them together.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
-FACTS = json.loads((Path(__file__).resolve().parent.parent / "data" / "facts" / "operators.json").read_text())
+FACTS = json.loads((Path(__file__).resolve().parents[2] / "data" / "facts" / "operators.json").read_text())
 for operator in FACTS["operators"]:
     tensors = {tensor["field"] for tensor in operator["tensors"]}
     groups = [set(one.split(": ")[1].split()) for one in operator["constraints"] if one.startswith("same_datatype: ")]

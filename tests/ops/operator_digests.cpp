@@ -312,8 +312,8 @@ using Table = std::map<std::string, Line>;
 
 constexpr const char* kHead =
     "# SPDX-License-Identifier: MIT\n"
-    "# Digests of whole operators, which tests/operator_digests.cpp makes and explains: the operator, its cases, the\n"
-    "# elements of their outputs, and a digest for each case. operator_digests --update writes this file.\n";
+    "# Digests of whole operators, which tests/ops/operator_digests.cpp makes and explains: the operator, its cases,\n"
+    "# the elements of their outputs, and a digest for each case. operator_digests --update writes this file.\n";
 
 Table read_table(const std::string& path) {
   Table table;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // QUANTIZE and DEQUANTIZE by the C API at sizes that threads share, against their definitions element by element, and
 // tensors of four-bit elements wherever they may go: strides, overlaps, graphs, and the messages where they may not.
-// tests/quantize_oracle.py holds every type and layout against NumPy.
+// tests/ops/quantize_oracle.py holds every type and layout against NumPy.
 #include <gtest/gtest.h>
 
 #include <anydml/anydml.h>
