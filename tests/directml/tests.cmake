@@ -138,7 +138,7 @@ add_test(NAME fault_on_later COMMAND asynchronous_test --gtest_filter=Asynchrono
 set_tests_properties(fault_on_later PROPERTIES
   ENVIRONMENT "${on_later};ANYDML_LATER_FAILS=1;ANYDML_THREADS=2;${without_leak_check}")
 anydml_test(conformance_test FAST NO_RACES LABELS long LIBRARIES anydml::directml anydml::anydml anydml_base)
-if(NOT ANYDML_SANITIZE)  # with which neither Python nor the programs of these scripts are built
+if(NOT ANYDML_SANITIZE)  # the scripts compile programs without sanitizers
   add_test(NAME directml_headers COMMAND ${CMAKE_CURRENT_LIST_DIR}/headers.sh ${ANYDML_PYTHON}
                                          ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/directml)
   add_test(NAME directml_exports COMMAND ${CMAKE_CURRENT_LIST_DIR}/exports.sh

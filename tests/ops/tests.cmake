@@ -30,7 +30,7 @@ if(NOT ANYDML_SANITIZE)
   anydml_test_on_later(layout_test)
   set_property(TEST layout_test_on_later PROPERTY LABELS long)
 endif()
-# NumPy is not built with sanitizers, and loads the library.
+# Python is not built with sanitizers and cannot load a library that is.
 if(ANYDML_NUMPY_PYTHON AND NOT ANYDML_SANITIZE)
   add_test(NAME numpy_oracle
     COMMAND ${ANYDML_NUMPY_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/numpy_oracle.py $<TARGET_FILE:anydml>)

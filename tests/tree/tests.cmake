@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# Generated files are current, the documents are true, and the tree follows the rules that no compiler checks.
 add_test(NAME facts_tables_are_current COMMAND ${ANYDML_PYTHON} ${PROJECT_SOURCE_DIR}/data/facts/generate_tables.py --check)
 add_test(NAME rules_generator COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/rules_generator_test.py
                                       ${PROJECT_SOURCE_DIR})
@@ -17,7 +18,7 @@ if(NOT ANYDML_SANITIZE AND ANYDML_PYTHON)
   # The documents' pictures and tables are what the kept measurements say.
   add_test(NAME figures COMMAND ${ANYDML_PYTHON} -B ${PROJECT_SOURCE_DIR}/bench/plot.py --check)
 endif()
-if(NOT ANYDML_SANITIZE)  # with which neither Python nor the programs of these scripts are built
+if(NOT ANYDML_SANITIZE)  # the scripts link the library into programs without sanitizers
   add_test(NAME exports COMMAND ${CMAKE_CURRENT_LIST_DIR}/exports.sh $<TARGET_FILE:anydml>
                                 ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h)
   if(ANYDML_BUILD_TOOLS)
