@@ -212,7 +212,7 @@ def main():
     if not Path(options.library).exists():
         sys.exit(f"{options.library} does not exist: ./run builds it")
     os.environ["ANYDML_THREADS"] = str(options.threads)
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "ops"))
     from beside import Arrays, OfAnydml
     arrays = Arrays(options.device)
     anydml = OfAnydml(options.library, options.threads, arrays)

@@ -2,13 +2,13 @@
 """One case for every DirectML operator, for all_operators.py: input and output tensors, and attributes.
 
 A tensor is an Array: a type, sizes and the range of its values. Element-wise operators and activations use the tensors
-and attributes of data/examples.py, with many elements instead of a few."""
+and attributes of data/python/examples.py, with many elements instead of a few."""
 import math
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "data" / "python"))
 from examples import EXAMPLES  # noqa: E402
 
 ELEMENTS = 1 << 24  # of an element-wise tensor: exceeds CPU caches, but takes a GPU only a moment

@@ -343,7 +343,7 @@ def print_table(report):
 
 
 def work(program, cases, options):
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "ops"))
     arrays = Arrays(options.device)
     anydml = OfAnydml(options.library, options.threads, arrays)
     report = {**about(program), "device": options.device, "threads": options.threads, "library": anydml.title,

@@ -168,7 +168,7 @@ def make_inputs(np, random, name, dtype, count, kind):
 def work(options):
     """Runs in the environment's Python."""
     import numpy as np
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "ops"))
     from numpy_oracle import Library
     np.seterr(all="ignore")
     library = Library(options.library)

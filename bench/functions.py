@@ -308,7 +308,7 @@ def answer(peer, name, type_name, inputs):
 def work(options):
     """Runs in the environment's Python."""
     import numpy as np
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "ops"))
     from function_oracles import FUNCTIONS as VALUES
     from numpy_oracle import Library
     np.seterr(all="ignore")

@@ -259,7 +259,7 @@ def measure_wrong(options, np, peers, types):
 def work(options):
     """Runs in a separate process, because some libraries read the number of threads only once."""
     import numpy as np
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "ops"))
     from numpy_oracle import TYPES
     np.seterr(all="ignore")
     peers = make_peers(options, options.work)

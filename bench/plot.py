@@ -43,7 +43,7 @@ def split(reports):
 
 def operator_names():
     """The names of all DirectML operators."""
-    facts = json.loads((ROOT / "data" / "operators.json").read_text(encoding="utf-8"))
+    facts = json.loads((ROOT / "data" / "facts" / "operators.json").read_text(encoding="utf-8"))
     return [one["name"].removeprefix("DML_OPERATOR_") for one in facts["operators"]]
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from product_peers import Peers
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "ops"))
 from numpy_oracle import Attribute, Library, to_attribute, to_tensor  # noqa: E402
 
 ATTRIBUTES = (("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 1.0))

@@ -19,7 +19,7 @@ import numpy as np
 
 import anydml
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "data"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "data" / "python"))
 import python_rule  # noqa: E402
 from examples import EXAMPLES  # noqa: E402
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A layer is a folder of src/. It sees only the headers of the layers it names: each layer's include folder contains
 # only a link to that layer, so an include in the wrong direction fails to compile. The layers are also written to a
-# table (layers.json in the build folder), which tests/layers_test.py compares with the sources.
+# table (layers.json in the build folder), which tests/tree/layers_test.py compares with the sources.
 
 # Layers are static libraries, which CMake would otherwise allow to depend on each other in a cycle. A project that
 # includes this one decides for itself.

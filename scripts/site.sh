@@ -31,7 +31,7 @@ if [ ! -x build/site-venv/bin/mkdocs ]; then
   "$python" -m venv build/site-venv
   build/site-venv/bin/python -m pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5,<10'
 fi
-build/site-venv/bin/python data/generate_site.py build/site-src
+build/site-venv/bin/python data/site/generate_site.py build/site-src
 # Not --quiet, which would also hide warnings from --strict.
 if ! NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build --clean --strict --config-file build/site-src/mkdocs.yml \
   >build/site.log 2>&1; then

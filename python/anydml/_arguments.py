@@ -90,7 +90,7 @@ def _count(rule, rank, attributes):
 
 
 def _default(op, rule, inputs, attributes, shape, rank):
-    """Returns the default value of an attribute. data/python_defaults.py names the rules."""
+    """Returns the default value of an attribute. data/python/python_defaults.py names the rules."""
     first = next(one for one in inputs if one is not None)
     kind, _, more = rule.partition(":")
     if kind in ("window", "each"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Made by data/generate_python.py, as _operators.py is.
+# Made by data/python/generate_python.py, as _operators.py is.
 from collections.abc import Sequence
 from typing import SupportsIndex, overload
 

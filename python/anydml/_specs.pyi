@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Made by data/generate_python.py, as _specs.py is.
+# Made by data/python/generate_python.py, as _specs.py is.
 from typing import Literal, TypeAlias
 
 # The operators that have one result.

@@ -30,7 +30,7 @@
 //
 // f32 and f64 are then classes over these bits (base/supplied_float.h), so that every operator, comparison and
 // conversion in a definition calls a supplied function. A definition that does anything else with a float does not
-// compile. To make this possible, definitions follow four rules, which tests/primitives_test.cpp enforces:
+// compile. To make this possible, definitions follow four rules, which tests/primitives/primitives_test.cpp enforces:
 //   - conversions between f32, f64 and integers use static_cast or braces, f64{x}, and are never implicit;
 //   - 0.5f is an f32 and 0.5 an f64, but 0 is neither: T{0};
 //   - constants are computed from literals or from bits, because a device's functions need not be constexpr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Facts of the DirectML API as constexpr tables. Made by data/generate_tables.py from data/*.json: edit those.
+// Facts of the DirectML API as constexpr tables. Made by data/facts/generate_tables.py from the JSON files there.
 // Included by the few files that need the tables at compile time; facts.h is what others use.
 #pragma once
 

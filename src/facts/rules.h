@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules of data/rules.txt as tables: trees of nodes over an operator's fields. schema/rules.h evaluates them.
+// The rules of data/facts/rules.txt as tables: trees of nodes over an operator's fields. schema/rules.h evaluates them.
 #pragma once
 
 #include <cstdint>

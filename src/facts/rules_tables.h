@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules of DirectML's operators as constexpr tables. Made by data/generate_tables.py from data/rules.txt: edit
+// The rules of DirectML's operators as constexpr tables. Made by data/facts/generate_tables.py from rules.txt: edit
 // that. facts/rules.h is what others use.
 #pragma once
 

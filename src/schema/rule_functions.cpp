@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rules that the expressions of data/rules.txt cannot express: shapes that are combined from parts of other shapes.
+// Rules that the expressions of data/facts/rules.txt cannot express: shapes that are combined from parts of other
+// shapes.
 #include <algorithm>
 #include <optional>
 

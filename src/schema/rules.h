@@ -32,7 +32,7 @@ struct Findings {
 // operators, which must be fusable.
 void check_fields(const Described& described, facts::FeatureLevel level, Findings& findings);
 
-// Checks the operator's rules from data/rules.txt.
+// Checks the operator's rules from data/facts/rules.txt.
 void check_rules(const Described& described, facts::FeatureLevel level, Findings& findings);
 
 enum class Verdict : std::uint8_t { asks_nothing, kept, broken };

@@ -7,8 +7,8 @@ set -euo pipefail
 python=$1 source=$2 work=$3
 mkdir -p "$work"
 cd "$work"
-"$python" "$source/data/generate_directml.py" --check
-"$python" "$source/data/generate_directml.py" --abi abi.cpp
+"$python" "$source/data/facts/generate_directml.py" --check
+"$python" "$source/data/facts/generate_directml.py" --abi abi.cpp
 directx=$(pkg-config --cflags DirectX-Headers)
 directx=${directx//-I/-isystem }
 echo '#include "DirectML.h"' >alone.cpp

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The networks of examples/networks at a small size, driven as DirectML's clients drive graphs: the weights are
 // OWNED_BY_DML, or some of them are not; all memory is NaN before; edges read the bytes of other sizes; a transposed
-// convolution is one larger than its natural size. Each gives the bits whose digest is in data/network_digests.txt,
-// whatever the target, the device and the number of threads, and each row of a batch those that it gives by itself.
-// bench/networks.py compares the same networks with PyTorch.
+// convolution is one larger than its natural size. Each gives the bits whose digest is in
+// data/digests/network_digests.txt, whatever the target, the device and the number of threads, and each row of a batch
+// those that it gives by itself. bench/networks.py compares the same networks with PyTorch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -98,7 +98,7 @@ class Networks : public testing::TestWithParam<Kind> {
   void compare(UINT batch, const std::vector<float>& elements) {
     const std::string name = std::string(GetParam().name) + " " + std::to_string(batch);
     const std::string digest = std::to_string(elements.size()) + " " + digest_of(elements);
-    EXPECT_EQ(digests_[name], digest) << "the line of data/network_digests.txt: " << name << " " << digest;
+    EXPECT_EQ(digests_[name], digest) << "the line of data/digests/network_digests.txt: " << name << " " << digest;
   }
 
   Dml dml_;

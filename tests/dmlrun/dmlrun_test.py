@@ -313,7 +313,7 @@ class Timing(unittest.TestCase):
 
 class Facts(unittest.TestCase):
     def test_operators_are_as_the_facts_have_them(self):
-        facts = json.loads((SOURCE / "data" / "operators.json").read_text())["operators"]
+        facts = json.loads((SOURCE / "data" / "facts" / "operators.json").read_text())["operators"]
         entries = "".join(file.read_text() for file in (SOURCE / "src" / "ops").glob("*/*.def"))
         built = set(re.findall(r"^ANYDML_(?!INTERNAL)(?:[A-Z]+_)*ENTRY\((\w+)", entries, re.M))
         shown = {one["name"]: one for one in json.loads(run("operators", "--json").stdout)}

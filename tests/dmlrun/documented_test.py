@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun prints the outputs that DirectML's own pages show (data/documented_examples.py).
+"""dmlrun prints the outputs that DirectML's own pages show (data/python/documented_examples.py).
 
 usage: documented_test.py DMLRUN SOURCE
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 DMLRUN, SOURCE = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 sys.dont_write_bytecode = True  # the source folder stays as it is
-sys.path.insert(0, str(SOURCE / "data"))
+sys.path[:0] = [str(SOURCE / "data" / folder) for folder in ("python", "site")]
 import documented_examples  # noqa: E402
 import examples  # noqa: E402
 import site_operators  # noqa: E402

@@ -8,7 +8,7 @@
 //   digests --definitions [NAME...]   the scalar definitions, as vectors of this machine
 //   digests --write [NAME...]         writes the digests of the definitions into the table
 //
-// ANYDML_ADAPTER and ANYDML_CPU_TARGET choose as ever. The table is data/functions/digests.txt, or --table FILE.
+// ANYDML_ADAPTER and ANYDML_CPU_TARGET choose as ever. The table is data/digests/function_digests.txt, or --table FILE.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -12,7 +12,7 @@ cp "$source"/tests/install/{program.c,program.cpp,CMakeLists.txt} "$source"/exam
 cmake --install "$build" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/prefix"  # what was installed must not remember where
 cd "$work"
-python3 -B "$source/tests/documents_test.py" --installed prefix/share/doc/anydml
+python3 -B "$source/tests/tree/documents_test.py" --installed prefix/share/doc/anydml
 expected="floor 1 2 -2 -1, truncate 1 -1 1 -1"
 
 pc=$(find prefix -name anydml.pc)

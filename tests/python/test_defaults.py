@@ -11,7 +11,7 @@ import pytest
 
 import anydml
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "data")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "data" / "python")]
 import python_defaults  # noqa: E402
 import python_rule  # noqa: E402
 

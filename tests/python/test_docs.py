@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The blocks of Python in the documents run and print what the document says. A word after ```python is a module that the
-block also needs. tests/documents_test.py checks links, files and options."""
+block also needs. tests/tree/documents_test.py checks links, files and options."""
 import ast
 import contextlib
 import importlib
@@ -82,7 +82,7 @@ def test_the_extras_that_pip_is_given_are_declared():
 
 
 def test_the_program_of_numerics_is_the_one_that_tests_use():
-    functions = [one for path in (SOURCE / "tests").glob("*_reference.py")
+    functions = [one for path in (SOURCE / "tests" / "ops").glob("*_reference.py")
                  for one in ast.parse(path.read_text(encoding="utf-8")).body]
     shown = [one for _, _, code, _ in blocks("docs/numerics.md") for one in ast.parse(code).body
              if isinstance(one, ast.FunctionDef)]  # a program may also be a few lines by themselves

@@ -14,7 +14,7 @@ from against_numpy import outcome
 import anydml
 
 SOURCE = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(SOURCE / "data"), str(SOURCE / "tests")]
+sys.path[:0] = [str(SOURCE / "data" / "python"), str(SOURCE / "tests" / "ops")]
 import function_oracles  # noqa: E402
 import python_rule  # noqa: E402
 

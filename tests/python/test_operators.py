@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions that data/generate_python.py makes: their names and signatures by the rule, and what they give."""
+"""The functions that data/python/generate_python.py makes: their names and signatures by the rule, and what they give."""
 import builtins
 import inspect
 import keyword
@@ -15,7 +15,7 @@ import anydml
 from anydml import _call, _core, _run, _specs
 
 SOURCE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SOURCE / "data"))
+sys.path.insert(0, str(SOURCE / "data" / "python"))
 import generate_python  # noqa: E402
 import python_rule  # noqa: E402
 
@@ -217,7 +217,8 @@ RENAMED = {
 
 
 def test_the_generated_files_are_current():
-    subprocess.run([sys.executable, SOURCE / "data" / "generate_python.py", "--check"], check=True, stdout=subprocess.PIPE)
+    script = SOURCE / "data" / "python" / "generate_python.py"
+    subprocess.run([sys.executable, script, "--check"], check=True, stdout=subprocess.PIPE)
 
 
 def test_names_follow_the_rule():
@@ -232,7 +233,7 @@ def test_words_of_python_and_numpy_are_judged():
     short = {python_rule.short_name(name) for name in ALL}
     theirs = {name for name in short if hasattr(builtins, name) or callable(getattr(np, name, None))}
     judged = python_rule.SAME_MEANING | python_rule.OTHER_MEANING
-    assert theirs <= judged, f"put these into one of the sets of data/python_rule.py: {theirs - judged}"
+    assert theirs <= judged, f"put these into one of the sets of data/python/python_rule.py: {theirs - judged}"
     assert judged <= short and not python_rule.SAME_MEANING & python_rule.OTHER_MEANING
 
 

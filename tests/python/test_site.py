@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The examples of the site (data/examples.py) print what they say: in Python, in C where a compiler and the library are,
-and as models where dmlrun is. ANYDML_BUILD is the build to take these from, build/release by default."""
+"""The examples of the site (data/python/examples.py) print what they say: in Python, in C where a compiler and the library
+are, and as models where dmlrun is. ANYDML_BUILD is the build to take these from, build/release by default."""
 import contextlib
 import io
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SOURCE / "data"))
+sys.path[:0] = [str(SOURCE / "data" / folder) for folder in ("python", "site")]
 import examples  # noqa: E402
 import generate_site  # noqa: E402
 import python_rule  # noqa: E402

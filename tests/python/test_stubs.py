@@ -15,7 +15,7 @@ import pytest
 import anydml
 
 SOURCE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SOURCE / "data"))
+sys.path.insert(0, str(SOURCE / "data" / "python"))
 import python_rule  # noqa: E402
 import python_stubs  # noqa: E402
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Right descriptions of every operator that rules of data/rules.txt speak of, such that each of these rules has
+// Right descriptions of every operator that rules of data/facts/rules.txt speak of, such that each of these rules has
 // something to judge in one of them. Those that DirectML's pages show are among them, with the attributes that they
 // need.
 #pragma once

@@ -45,8 +45,8 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
   }
 }
 
-// The rules of the documentation and of data/rules.txt have already checked the number of tensors, their types and
-// ranks.
+// The rules of the documentation and of data/facts/rules.txt have already checked the number of tensors, their types
+// and ranks.
 Status check(const OpDesc& desc) {
   const OpTensor& output = desc.output();
   const TensorDesc& input = desc.tensors[0].tensor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Made by data/generate_functions.py from data/functions/trigonometric.sollya.
+// Made by data/functions/generate_functions.py from data/functions/trigonometric.sollya.
 #pragma once
 
 #include "base/float_bits.h"

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+anydml_test(backend_test LIBRARIES anydml_backend anydml_elementwise_cpu)
+anydml_test(small_tasks_test NO_RACES LIBRARIES anydml_backend_steps)
+anydml_test(joined_steps_test NO_RACES LIBRARIES anydml_backend_steps anydml_elementwise)
+anydml_test(thread_pool_test LIBRARIES anydml_backend)
+anydml_test(phases_test LIBRARIES anydml_backend)
+anydml_test(typed_entries_test NO_RACES LIBRARIES anydml_backend anydml_elementwise_cpu)
+anydml_test(program_test NO_RACES LIBRARIES anydml_backend anydml_elementwise_cpu)
+anydml_test(vector_entries_test NO_RACES LABELS long LIBRARIES anydml_backend anydml_elementwise_cpu)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# One program, so that its leaks are looked for once.
+anydml_test(dmlrun_reading_test SOURCE dmlrun/model_test.cpp LIBRARIES dmlrun_reading anydml_client)
+target_sources(dmlrun_reading_test PRIVATE
+  dmlrun/values_test.cpp dmlrun/npy_test.cpp dmlrun/files_test.cpp dmlrun/corpus_test.cpp dmlrun/operator_model_test.cpp
+  dmlrun/fuzz_npy.cpp dmlrun/fuzz_model.cpp ${PROJECT_SOURCE_DIR}/tools/dmlrun/operator_desc.cpp)
+target_compile_definitions(dmlrun_reading_test PRIVATE DMLRUN_TESTS="${CMAKE_CURRENT_LIST_DIR}")
+set_source_files_properties(dmlrun/fuzz_npy.cpp PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_npy)
+set_source_files_properties(dmlrun/fuzz_model.cpp PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_model)
+if(ANYDML_SANITIZE MATCHES "fuzzer")  # dmlrun/fuzz.sh, with clang
+  foreach(reader npy model)
+    add_executable(fuzz_${reader} EXCLUDE_FROM_ALL dmlrun/fuzz_${reader}.cpp)
+    set_target_properties(fuzz_${reader} PROPERTIES CXX_EXTENSIONS OFF)
+    target_compile_options(fuzz_${reader} PRIVATE -ULLVMFuzzerTestOneInput)  # under its own name
+    target_link_libraries(fuzz_${reader} PRIVATE dmlrun_reading)
+    target_link_options(fuzz_${reader} PRIVATE -fsanitize=fuzzer)
+  endforeach()
+endif()
+set(numpy_python ${ANYDML_PYTHON})
+if(ANYDML_NUMPY_PYTHON)
+  set(numpy_python ${ANYDML_NUMPY_PYTHON})
+endif()
+add_test(NAME dmlrun COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/dmlrun_test.py $<TARGET_FILE:dmlrun>
+                             ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/dmlrun ${numpy_python})
+add_test(NAME dmlrun_completion COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/completion_test.py
+                                        $<TARGET_FILE:dmlrun> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/completion)
+add_test(NAME dmlrun_requests COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/requests_test.py
+                                      $<TARGET_FILE:dmlrun> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/dmlrun_requests)
+set_tests_properties(dmlrun dmlrun_completion dmlrun_requests PROPERTIES ENVIRONMENT "ANYDML_THREADS=2;${without_leak_check}" TIMEOUT 600)
+set_property(TEST dmlrun_completion PROPERTY LABELS long)
+if(ANYDML_SANITIZE)
+  set_property(TEST dmlrun APPEND PROPERTY ENVIRONMENT ANYDML_SANITIZED=1)
+endif()
+if(NOT ANYDML_SANITIZE)  # which take memory of their own, and time
+  add_test(NAME dmlrun_documented COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/documented_test.py
+                                          $<TARGET_FILE:dmlrun> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(dmlrun_documented PROPERTIES ENVIRONMENT ANYDML_THREADS=2 TIMEOUT 120)
+  add_test(NAME dmlrun_limits COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/limits_test.py
+                                      $<TARGET_FILE:dmlrun> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/dmlrun_limits)
+  set_tests_properties(dmlrun_limits PROPERTIES ENVIRONMENT ANYDML_THREADS=2 TIMEOUT 600)
+endif()
