@@ -264,7 +264,7 @@ struct DeviceOperand {
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    raise(PyExc_TypeError, "an array of " + library->name + " cannot be taken: " + why);
+    raise(PyExc_TypeError, "an array of " + library->name + " cannot be used: " + why);
   }
 
  private:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The operators that are built: the entries of src/ops/*/*.def. Every script that needs them reads them here."""
+"""Reads the operators that are built: the entries of src/ops/*/*.def. Every script that needs them uses this module."""
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class Entry(NamedTuple):
 
 
 def read_entries():
-    """In the order of families.def and of the families' own files."""
+    """Returns the entries in the order of families.def and of the families' own files."""
     families = re.findall(r"^ANYDML_FAMILY\((\w+)\)", (OPS / "families.def").read_text(encoding="utf-8"), re.MULTILINE)
     return [Entry(operator, family) for family in families
             for operator in ENTRY.findall((OPS / family / f"{family}.def").read_text(encoding="utf-8"))]

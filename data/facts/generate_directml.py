@@ -3,7 +3,7 @@
 """Writes DirectML.h and directml_guids.h from the facts in api.json, and a program that checks a compiler's view of them.
 
 usage: generate_directml.py              write include/anydml/DirectML.h and directml_guids.h
-       generate_directml.py --check      exit 1 if the committed headers are not what the facts give
+       generate_directml.py --check      exit 1 if the committed headers do not match the facts
        generate_directml.py --abi FILE   write the checking program to FILE
 """
 import json
@@ -43,7 +43,7 @@ TARGET_VERSION = """\
 
 
 class Gated:
-    """Lines, with runs of the same target version under one #if."""
+    """Returns lines in which runs of the same target version share one #if."""
 
     def __init__(self):
         self.lines = []
@@ -81,7 +81,7 @@ def enum_lines(enum):
     for value in enum["values"]:
         number = value.get("alias_of", value["value"])
         body.at(value["min_target_version"]).add(f"    {value['name']} = {number},")
-    # Everything in one enumeration comes at its own version or later; the outer #if is the caller's.
+    # Everything in one enumeration has the enumeration's version or a later one; the caller writes the outer #if.
     lines = [f"enum {enum['name']}", "{", *body.end(), "};"]
     if enum["flags"]:
         lines.append(f"DEFINE_ENUM_FLAG_OPERATORS({enum['name']})")
@@ -147,7 +147,7 @@ def guids(api):
     out = Gated()
     out.add(*(line.format(what="The interface ids of DirectML, for __uuidof, IID_PPV_ARGS and ComPtr on Linux.")
               for line in BANNER),
-            "// In a file of its own because some programs declare these ids themselves beside DirectML.h.",
+            "// A separate file, because some programs include DirectML.h and declare these ids themselves.",
             "#ifndef ANYDML_DIRECTML_GUIDS_H", "#define ANYDML_DIRECTML_GUIDS_H", "#pragma once", "",
             "#include \"DirectML.h\"", "#include <dxguids/dxguids.h>", "")
     for interface in api["interfaces"]:
@@ -158,7 +158,8 @@ def guids(api):
 
 
 def abi_program(api):
-    """Every fact as a check: what can be a constant is a static_assert, vtable slots are read from member pointers."""
+    """Writes every fact as a check: a static_assert if it can be a constant; vtable slots are read from member
+    pointers."""
     facts = 0
     lines = ["// Made by data/facts/generate_directml.py --abi from api.json.", "#include <anydml/directml_guids.h>", "",
              "#include <cstddef>", "#include <cstdio>", "#include <cstring>", "#include <type_traits>", "",
@@ -206,7 +207,7 @@ def abi_program(api):
             lines.append(f"    check(std::memcmp(&expected, &actual, sizeof(GUID)) == 0, \"IID of {name}\"); }}")
         for method in interface["methods"]:
             types = ", ".join(parameter["type"] for parameter in method["params"])
-            facts += 2  # its signature, its slot
+            facts += 2  # its signature and its slot
             lines.append(f"  {{ {method['returns']} (STDMETHODCALLTYPE {name}::*method)({types}) = &{name}::{method['name']};")
             lines.append(f"    check(slot_of(method) == {method['vtable_slot']}, \"{name}::{method['name']}\"); }}")
     for function in api["functions"]:
@@ -231,7 +232,7 @@ def main(arguments):
             target.write_text(text)
             print(f"wrote {name}: {len(lines)} lines")
         elif not target.exists() or target.read_text() != text:
-            sys.exit(f"generate_directml.py: {name} is out of date: run data/facts/generate_directml.py and commit it")
+            sys.exit(f"generate_directml.py: {name} does not match the facts: run data/facts/generate_directml.py and commit")
         else:
             print(f"{name} is current")
 

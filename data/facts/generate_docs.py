@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the numbers, lists and tables of the documents that follow from the facts, from the entries of src/ops and
-from other documents.
+"""Writes the numbers, lists and tables in the documents that are derived from the facts, from the entries of src/ops
+and from other documents.
 
 usage: generate_docs.py            write them
        generate_docs.py --check    exit 1 and name the documents that are not current
 
-A table or list stands between `<!-- facts: NAME -->` and `<!-- end of facts -->`. A number inside a sentence has no
+A table or list is enclosed by `<!-- facts: NAME -->` and `<!-- end of facts -->`. A number inside a sentence has no
 markers: COUNTS has a pattern of the words around it, and the documents in which it must occur.
 """
 import json
@@ -16,7 +16,7 @@ import textwrap
 from collections import Counter
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the source may not be ours to write to
+sys.dont_write_bytecode = True  # the source tree may not be writable
 import generate_directml  # noqa: E402
 from generate_tables import Source  # noqa: E402
 from entries import ROOT, read_entries  # noqa: E402
@@ -45,7 +45,7 @@ def level_key(level):
 
 
 def history_of(operator, field, function):
-    """[(level, dimensions, types)] of a tensor: the levels at which something changed."""
+    """Returns [(level, dimensions, types)] of a tensor for the levels at which something changed."""
     found = []
     for one in sorted(operator["support"], key=lambda one: level_key(one["feature_level"])):
         if one["tensor"] == field and function in one.get("for", [function]):
@@ -56,7 +56,7 @@ def history_of(operator, field, function):
 
 
 def feature_level_rows(operators):
-    """Tensors that are supported alike share lines, and so do the functions of REDUCE."""
+    """Tensors with the same support share lines, and so do the functions of REDUCE."""
     for entry in read_entries():
         operator = operators[entry.operator]
         functions = sorted({name for one in operator["support"] for name in one.get("for", [])}) or [""]
@@ -108,12 +108,13 @@ def blocks(source, api):
 # ---- Numbers inside sentences ---------------------------------------------------------------------------------------
 
 def cases_of(page):
-    """How many rows the last table of a page has."""
+    """Returns the number of rows of a page's last table."""
     return len(re.findall(r"^\|", re.split(r"^\|---.*\n", read(page), flags=re.MULTILINE)[-1], re.MULTILINE))
 
 
 def counts(source, api):
-    """(pattern, its numbers, documents that must have it). Whatever document has the pattern must have these numbers."""
+    """Returns (pattern, its numbers, documents that must have it). Every document with the pattern must have these
+    numbers."""
     built, known = len(read_entries()), len(source.operators)
     suite = re.search(r"^\| \*\*all\*\* \| (\d+) \| (\d+) \|", read("docs/onnx.md"), re.MULTILINE)
     abi = re.search(r"(\d+) facts,", "\n".join(generate_directml.abi_program(api)))
@@ -146,12 +147,12 @@ def with_numbers(text, pattern, numbers):
         for group in range(len(numbers), 0, -1):
             whole = f"{whole[:found.start(group) - begin]}{numbers[group - 1]:,}{whole[found.end(group) - begin:]}"
         return whole
-    # A sentence goes on in the next line.
+    # A sentence may continue on the next line.
     return re.sub(pattern.replace(" ", r"\s+"), put, text)
 
 
 def current():
-    """{path: text} of every document, with the numbers and tables that follow from the facts."""
+    """Returns {path: text} of every document, with the numbers and tables that are derived from the facts."""
     api = json.loads(read("data/facts/api.json"))
     source = Source()
     made, numbers = blocks(source, api), counts(source, api)
@@ -159,7 +160,7 @@ def current():
     for path in documents():
         text = path.read_text(encoding="utf-8")
         name = path.relative_to(ROOT).as_posix()
-        # The changes of older versions are history.
+        # The changelog of older versions must not change.
         head, history = re.match(r"(.*?^## .*?)(^## .*)?\Z", text, re.DOTALL | re.MULTILINE).groups() \
             if name == "CHANGELOG.md" else (text, None)
         for pattern, values, required in numbers:
@@ -169,11 +170,11 @@ def current():
         text = head + (history or "")
         for block in BLOCK.finditer(text):
             if block[2] not in made:
-                sys.exit(f"{name}: 'facts: {block[2]}' is not made by data/facts/generate_docs.py")
+                sys.exit(f"{name}: 'facts: {block[2]}' is unknown to data/facts/generate_docs.py")
             used.add(block[2])
         wanted[path] = BLOCK.sub(lambda found: f"{found[1]}\n{made[found[2]]}\n\n{found[3]}", text)
     if unused := set(made) - used:
-        sys.exit(f"no document has a place for {', '.join(sorted(unused))}")
+        sys.exit(f"no document has a block for {', '.join(sorted(unused))}")
     return wanted
 
 

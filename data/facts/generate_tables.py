@@ -4,15 +4,15 @@
 src/facts/rules_tables.h.
 
 usage: generate_tables.py            write the tables
-       generate_tables.py --check    exit 1 if a committed table is not what the facts give
-       generate_tables.py --report   how each constraint is judged
+       generate_tables.py --check    exit 1 if a committed table does not match the facts
+       generate_tables.py --report   show how each constraint is checked
 """
 import json
 import sys
 from collections import Counter
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the source may not be ours to write to
+sys.dont_write_bytecode = True  # the source tree may not be writable
 import rules  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -35,7 +35,7 @@ IN_PLACE = {
     "one or more inputs": "any_input",
     "each output may alias any input except TrainingStepTensor": "each_output_but_training_step",
 }
-# Enumerations of tensors and of compiling; those of attributes are found in the operators' structs.
+# Enumerations of tensors and of compilation; the enumerations of attributes are found in the operators' structs.
 OTHER_ENUMS = ("DML_TENSOR_DATA_TYPE", "DML_TENSOR_TYPE", "DML_TENSOR_FLAGS", "DML_EXECUTION_FLAGS")
 
 
@@ -53,11 +53,11 @@ def level(name):
 
 
 def enum_prefix(enum):
-    """What stands before a value's own name: the enumeration's name, of flags in the singular."""
+    """Returns the prefix of a value's name: the enumeration's name, in the singular for flags."""
     for prefix in (f"{enum['name']}_", f"{enum['name'].removesuffix('S')}_"):
         if all(value["name"].startswith(prefix) for value in enum["values"]):
             return prefix
-    fail(f"{enum['name']}: its values have no prefix in common with it")
+    fail(f"{enum['name']}: its values do not have its name as a prefix")
 
 
 def type_mask(names, type_values):
@@ -73,7 +73,7 @@ def rank_range(text):
 
 
 class Arrays:
-    """Collects array definitions; each comes out once, named after its operator, and is referred to as a span."""
+    """Collects array definitions. Each is written once, named after its operator, and referred to as a span."""
 
     def __init__(self):
         self.lines = []
@@ -111,7 +111,7 @@ def enum_rows(used, arrays):
 
 
 def alias_rows(operators, enums, struct_aliases):
-    """Other names of operators, and of their structs. Both files know them; they must know the same."""
+    """Returns the aliases of operators and of their structs. Both files list them, and must agree."""
     prefix = "DML_OPERATOR_"
     known = {operator["name"] for operator in operators}
     of_enum = {
@@ -142,14 +142,14 @@ FIELD_TYPES = {
 
 
 def field_type(spelling, enums):
-    """What readers of a field switch over; a spelling that nobody knows stops the build of the tables."""
+    """Returns the FieldType that readers of a field switch over; an unknown type is an error."""
     if spelling in enums:
         return "enumeration"
     return FIELD_TYPES.get(spelling) or fail(f"a field of type {spelling}, which has no FieldType")
 
 
 def is_group(constraint, fields):
-    """Whether a column holds it: fields that are the same in something."""
+    """Whether a column expresses the constraint: a group of fields that agree in something."""
     kind, _, rest = constraint.partition(":")
     return kind.startswith("same_") and all(word in fields for word in rest.split())
 
@@ -211,7 +211,7 @@ def operator_row(operator, structs, aliases, type_values, enums, arrays):
 
 
 class Source:
-    """What the files say, before it is put into tables."""
+    """The contents of the files, before they are turned into tables."""
 
     def __init__(self):
         api = json.loads((HERE / "api.json").read_text())
@@ -240,7 +240,7 @@ class Source:
         return operator["name"].removeprefix("DML_OPERATOR_")
 
     def constraints_of(self, operator):
-        """Those that no column holds, as text."""
+        """Returns the constraints that no column expresses, as text."""
         fields = {field["name"] for field in struct_of(operator, self.structs, self.aliases)["fields"]}
         return [text for text in operator["constraints"] if not is_group(text, fields)]
 
@@ -266,7 +266,7 @@ class Source:
 
 
 def operator_rules(source, operator, arrays):
-    """The rows of one operator's rules: those about sizes last, since they follow from the others."""
+    """Returns the rows of one operator's rules. Rules about sizes come last, since they depend on the others."""
     name = source.name_of(operator)
     compiler = source.compiler(operator)
     constraints = source.constraints_of(operator)
@@ -418,12 +418,12 @@ def generate(source):
 
 
 def report(source):
-    """How many constraints are judged in which way, and those that are not judged by expressions."""
+    """Prints how many constraints are checked in which way, and the constraints that are not checked by expressions."""
     used = [source.entry_of(operator, text) for operator in source.operators for text in source.constraints_of(operator)]
     print(f"{len(used)} constraints, {len(set(used))} different ones")
     for how, count in Counter(entry.how() for entry in used).items():
         print(f"  {how}: {count}, {len({entry for entry in used if entry.how() == how})} different ones")
-    print(f"  besides, {len(source.ours)} of our own")
+    print(f"  in addition, {len(source.ours)} of our own")
     for entry in source.entries.values():
         if entry.how() != "expression":
             print(f"{entry.how()}: {entry.text}: {entry.function or entry.prose}")
@@ -439,7 +439,7 @@ def main(arguments):
     for target, text in ((TARGET, generate(source)), (RULES_TARGET, generate_rules(source))):
         if arguments == ["--check"]:
             if not target.exists() or target.read_text() != text:
-                fail(f"{target.name} is out of date: run data/facts/generate_tables.py and commit the result")
+                fail(f"{target.name} does not match the facts: run data/facts/generate_tables.py and commit the result")
             print(f"{target.name} is current")
         else:
             target.write_text(text)

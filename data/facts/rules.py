@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Reads rules.txt, whose head describes it, checks every rule against the fields of its operators, and turns it into
-nodes of src/facts/rules.h. generate_tables.py writes them."""
+"""Reads rules.txt (the comment at its top describes the format), checks every rule against the fields of its operators,
+and turns it into nodes of src/facts/rules.h. generate_tables.py writes them."""
 import ast
 import re
 import struct
@@ -28,11 +28,11 @@ def need(condition, message):
 
 
 class Entry:
-    """What rules.txt says of one constraint."""
+    """The entry of rules.txt for one constraint."""
 
     def __init__(self, text, operators=None):
         self.text = text
-        self.operators = operators  # of an entry of our own: those that it is for
+        self.operators = operators  # the operators of a rule of our own
         self.rules, self.usual, self.lets, self.admits = [], [], [], []
         self.function = self.prose = None
         self.used = False
@@ -83,7 +83,7 @@ def read(path):
         if not line.strip() or line.startswith("#"):
             continue
         if line.startswith("    "):
-            need(current is not None, f"rules.txt:{number}: belongs to no constraint")
+            need(current is not None, f"rules.txt:{number}: does not belong to a constraint")
             current.add(line.strip())
         elif line.startswith(("fuse:", "fuse ")):
             head, _, names = line.partition(":")
@@ -94,17 +94,17 @@ def read(path):
             current = Entry(text.strip(), head.split()[1:])
             ours.append(current)
         else:
-            need(line not in entries, f"rules.txt:{number}: there twice")
+            need(line not in entries, f"rules.txt:{number}: the constraint occurs twice")
             current = entries[line] = Entry(line)
     for entry in [*entries.values(), *ours]:
         ways = [bool(entry.rules), bool(entry.function), bool(entry.prose)]
         only_usual = entry.operators is not None and entry.usual and not any(ways)
-        need(sum(ways) == 1 or only_usual, f"{entry.text}: expected rules, a function or prose, and one of them")
+        need(sum(ways) == 1 or only_usual, f"{entry.text}: expected exactly one of rules, a function or prose")
     return entries, ours, fusable
 
 
 def split_clauses(line):
-    """["for i in range(2)", "if i != Axis", "A == B"]: the colons that stand in no bracket divide it."""
+    """Splits a rule at the colons outside brackets: ["for i in range(2)", "if i != Axis", "A == B"]."""
     parts, depth, start = [], 0, 0
     for position, letter in enumerate(line):
         depth += (letter in "([{") - (letter in ")]}")
@@ -123,8 +123,8 @@ def parse(text):
 
 
 class Compiler:
-    """The rules of one operator. `fields` are (name, FieldType, is an array, enumeration), in the struct's order, and
-    `ranks` the most dimensions that each tensor ever has."""
+    """Compiles the rules of one operator. `fields` are (name, FieldType, is an array, enumeration), in the struct's
+    order, and `ranks` the maximum number of dimensions of each tensor."""
 
     def __init__(self, name, fields, ranks, enums, levels):
         self.name, self.ranks, self.enums, self.levels = name, ranks, enums, levels
@@ -134,7 +134,7 @@ class Compiler:
         self.reads = self.needs = 0
 
     def rules_of(self, line):
-        """(root, needs, reads) of each rule that the line stands for."""
+        """Returns (root, needs, reads) for each rule that the line expands to."""
         clauses = split_clauses(line)
         if clauses[0].startswith("only "):
             return self.rules_of(":".join(clauses[1:])) if self.name in clauses[0].split()[1:] else []
@@ -177,8 +177,8 @@ class Compiler:
         return (NONE, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
 
     def claims(self, tree):
-        """Functions that build each comparison of a claim, and the clauses that go before them."""
-        need(isinstance(tree, ast.Compare), f"{ast.unparse(tree)}: a claim compares")
+        """Returns functions that build each comparison of a claim, and the clauses before them."""
+        need(isinstance(tree, ast.Compare), f"{ast.unparse(tree)}: a claim must be a comparison")
         sides = [tree.left, *tree.comparators]
         if isinstance(sides[1], ast.List):
             return self.shape_claims(*sides)
@@ -194,7 +194,7 @@ class Compiler:
         return claims
 
     def shape_claims(self, left, right):
-        need(isinstance(left, ast.Attribute) and left.attr == "Sizes", "only X.Sizes is compared with a list")
+        need(isinstance(left, ast.Attribute) and left.attr == "Sizes", "only X.Sizes can be compared with a list")
         tensor = ast.unparse(left.value)
         claims = []
         for position, size in enumerate(right.elts):
@@ -214,9 +214,9 @@ class Compiler:
     def compare(self, name, left, right):
         left_kind, right_kind = self.kind_of(left), self.kind_of(right)
         kind = left_kind or right_kind or "integer"
-        need(self.blames(left), f"{ast.unparse(left)}: a claim begins with a field")
+        need(self.blames(left), f"{ast.unparse(left)}: a claim must begin with a field")
         if kind == "level":
-            raise RuleError("the level belongs into a condition")
+            raise RuleError("the level can only be used in a condition")
         a, b = self.value(left, kind), self.value(right, kind)
         return self.node(name, a=a, b=b)
 
@@ -254,7 +254,7 @@ class Compiler:
         return self.node(COMPARISONS[type(tree.ops[0])], a=self.value(left, kind), b=self.value(right, kind))
 
     def kind_of(self, tree):
-        """integer, real, level or an enumeration; None where the other side says."""
+        """Returns integer, real, level or an enumeration, or None if the other side determines the kind."""
         if isinstance(tree, ast.Constant):
             return None if isinstance(tree.value, int) else "real"
         if isinstance(tree, ast.Name):
@@ -262,7 +262,7 @@ class Compiler:
                 return "level"
             if tree.id in self.fields:
                 _, kind, array, enumeration = self.fields[tree.id]
-                need(not array, f"{tree.id}: an array, which has no value of its own")
+                need(not array, f"{tree.id}: an array has no value")
                 return enumeration if kind == "enumeration" else NUMBERS.get(kind)
             return "integer" if tree.id in self.variables else None
         if isinstance(tree, ast.Attribute):
@@ -277,7 +277,7 @@ class Compiler:
         return self.value(tree, "integer")
 
     def value(self, tree, kind):
-        """The node of an expression that must be of the kind."""
+        """Returns the node of an expression that must have this kind."""
         if isinstance(tree, ast.Constant):
             if kind == "real":
                 return self.node("real", value=struct.unpack("<q", struct.pack("<d", float(tree.value)))[0])
@@ -309,7 +309,7 @@ class Compiler:
         if name == "level":
             return self.node("level")
         if name.startswith("LEVEL_"):
-            need(kind == "level", f"{name}: a level is compared with `level`")
+            need(kind == "level", f"{name}: a level can only be compared with `level`")
             return self.node("constant", value=self.levels[name.removeprefix("LEVEL_")])
         if name in self.fields:
             index = self.fields[name][0]
@@ -330,10 +330,10 @@ class Compiler:
     def subscript(self, tree):
         index = self.integer(tree.slice)
         if isinstance(tree.value, ast.Attribute):
-            need(tree.value.attr == "Sizes", f"{ast.unparse(tree)}: only Sizes are indexed")
+            need(tree.value.attr == "Sizes", f"{ast.unparse(tree)}: only Sizes can be indexed")
             return self.tensor_node("size", tree.value.value, a=index)
         field, kind, array, _ = self.field(tree.value.id)
-        need(array and kind in ARRAYS, f"{tree.value.id}: no array of numbers")
+        need(array and kind in ARRAYS, f"{tree.value.id}: not an array of numbers")
         self.use(field)
         return self.node("element", field=field, a=index)
 
@@ -350,7 +350,7 @@ class Compiler:
             return self.node("given", b=rest)
         if name == "len":
             index, _, array, _ = self.field(tree.args[0].id)
-            need(array, f"{tree.args[0].id}: no array")
+            need(array, f"{tree.args[0].id}: not an array")
             self.reads |= 1 << index
             return self.node("length", field=index)
         if name in ("sum", "product"):
@@ -363,7 +363,7 @@ class Compiler:
             return self.node(name, a=low, b=high, c=body, value=slot)
         if name == "abs":
             return self.node("absolute", a=self.integer(tree.args[0]))
-        need(name in ("min", "max"), f"{name}: no function of the rules")
+        need(name in ("min", "max"), f"{name}: not a function of the rules")
         return self.node("least" if name == "min" else "most", a=self.integer(tree.args[0]), b=self.integer(tree.args[1]))
 
     def is_tensor(self, tree):
@@ -371,7 +371,7 @@ class Compiler:
         return self.field(name)[1] == "tensors"
 
     def tensor_node(self, operation, tree, a=NONE):
-        """Of a tensor, or of one of an array of them: b is which."""
+        """Selects a tensor, or an element of an array of tensors; then b is the index."""
         which = NONE
         if isinstance(tree, ast.Subscript):
             which, tree = self.integer(tree.slice), tree.value
@@ -381,7 +381,7 @@ class Compiler:
         return self.node(operation, field=index, a=a, b=which)
 
     def field(self, name):
-        need(name in self.fields, f"{name}: no field of {self.name}")
+        need(name in self.fields, f"{name}: not a field of {self.name}")
         return self.fields[name]
 
     def use(self, index):

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Finds the polynomials of error_function.sollya: error_function_search.py erf|gelu|tail [HARD]
 
-Each is a weighted least-squares fit with many digits. For erf and gelu a linear program then moves it within its error,
-so that it passes on the right side of every midpoint of two FLOAT32 that a true value is near: HARD holds those inputs,
-as tests/functions/prove --near 40 --write-hard HARD NAME keeps them. FLOAT64's own rounding is what remains: of gelu's
-coefficients gelu_search.cpp changes last bits until that does no harm. Needs mpmath, numpy and scipy."""
+Each is a high-precision weighted least-squares fit. For erf and gelu, a linear program then adjusts it within its error
+bound, so that it passes on the correct side of every midpoint of two FLOAT32 numbers that is near a true value. HARD
+contains the inputs of these values, as written by tests/functions/prove --near 40 --write-hard HARD NAME. What remains
+is the rounding of FLOAT64: for gelu, gelu_search.cpp changes the last bits of the coefficients until it does no harm.
+Needs mpmath, numpy and scipy."""
 
 import math
 import sys
@@ -19,7 +20,8 @@ UNIT = 2.0**-50
 
 
 def fit(function, low, high, degree, tolerance):
-    """Chebyshev coefficients over [low, high]; the error in units of the tolerance is about the same everywhere."""
+    """Returns Chebyshev coefficients over [low, high]. The error in units of the tolerance is about the same
+    everywhere."""
     nodes = [cos(pi * (2 * i + 1) / (8 * degree)) for i in range(4 * degree)]
     rows, values = [], []
     for u in nodes:
@@ -44,7 +46,7 @@ def value_of(coefficients, u):
 
 
 def powers(coefficients, low, high, centre):
-    """The same polynomial in powers of what is left when `centre` is taken away."""
+    """Returns the same polynomial in powers of the difference from `centre`."""
     slope = 2 / (high - low)
     offset = (centre - (low + high) / 2) * slope
     result = [mpf(0)] * len(coefficients)
@@ -63,7 +65,7 @@ def powers(coefficients, low, high, centre):
 
 
 class Erf:
-    """erf(x) / x over x^2. Towards the end fewer inputs come near a midpoint, and the error may grow."""
+    """erf(x) / x as a function of x^2. Toward the end, fewer inputs are near a midpoint, so the error may grow."""
     low, high, centre, degree, weight_of_least = mpf(0), mpf("15.6"), mpf("7.5"), 23, 1000
 
     def function(self, s):
@@ -78,7 +80,8 @@ class Erf:
     def true_value(self, x):
         return erf(x)
 
-    # How much the result moves, relatively, when the polynomial does; how far it may where nothing is near.
+    # effect: the relative change of the result per change of the polynomial; limit: how far the polynomial may move
+    # where no midpoint is near.
     def effect(self, x):
         return 1
 
@@ -90,7 +93,7 @@ class Erf:
 
 
 class Gelu:
-    """The fourth root of q(a) = erfc(a / sqrt(2)) / 2. From a = 4.5 on only x above 0 needs it."""
+    """The fourth root of q(a) = erfc(a / sqrt(2)) / 2. For a >= 4.5, only positive x needs it."""
     low, high, centre, degree, last, weight_of_least = mpf(0), mpf("5.5"), mpf(3), 21, mpf("4.5"), 1
 
     def q(self, a):
@@ -116,13 +119,13 @@ class Gelu:
     def limit(self, a):
         return (2.0**-43.2 if a < 1 else 2.0**-40.2) * max(1.0, float(self.q(self.last) / self.q(a)))
 
-    # A little too small, never too great, for the sake of subnormals.
+    # May be a little too small but never too large, because of subnormals.
     def at_zero(self):
         return -1, 0
 
 
 class Tail:
-    """a exp(a^2 / 2) erfc(a / sqrt(2)) / 2 over 1 / a^2."""
+    """a exp(a^2 / 2) erfc(a / sqrt(2)) / 2 as a function of 1 / a^2."""
     low, high, centre, degree = 1 / mpf("14.6") ** 2, 1 / mpf("3.98") ** 2, mpf(0), 15
 
     def function(self, v):
@@ -133,8 +136,8 @@ class Tail:
 
 
 def moved(kind, coefficients, hard):
-    """The linear program: each input that is near a midpoint wants up to one unit of distance from it; how
-    much the one that has least counts besides is up to the function."""
+    """Solves the linear program: each input near a midpoint should be up to one unit away from it. The function's
+    weight_of_least is the additional weight of the smallest distance."""
     middle, half = (kind.low + kind.high) / 2, (kind.high - kind.low) / 2
     scale = getattr(kind, "q", None) and 4 or 1
 
@@ -172,13 +175,13 @@ def moved(kind, coefficients, hard):
         matrix[i, :count] = values
         if margin is not None:
             matrix[i, count + margin if margin >= 0 else -1] = 1
-    for i in range(margins):  # none is less than the last of the unknowns
+    for i in range(margins):  # no distance is less than the last unknown
         matrix[len(rows) + i, [count + i, -1]] = -1, 1
     wishes = np.concatenate([np.zeros(count), -np.ones(margins), [-kind.weight_of_least]])
     result = linprog(wishes, A_ub=matrix, b_ub=np.append(rights, np.zeros(margins)),
                      bounds=[(None, None)] * count + [(0, 1)] * (margins + 1), method="highs")
     if result.x is None:
-        raise SystemExit("no polynomial of this degree passes all midpoints on the right side")
+        raise SystemExit("no polynomial of this degree passes all midpoints on the correct side")
     return [c + mpf(float(move)) * UNIT for c, move in zip(coefficients, result.x)]
 
 

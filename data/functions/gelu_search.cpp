@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The last step of the search for GELU's polynomial: changes last bits of the coefficients at random, a little less
-// boldly all the time, until no hard input comes out wrong and the value at 0 is a little less than 1/2.
+// The last step of the search for GELU's polynomial: simulated annealing changes the last bits of the coefficients at
+// random until no hard input gives a wrong result and the value at 0 is slightly less than 1/2.
 //   error_function_search.py gelu HARD | gelu_search HARD [SEED]
 // g++ -O3 -std=c++20 -ffp-contract=off -Isrc -Itests/functions data/functions/gelu_search.cpp -lmpfr -lgmp
 #include <cmath>
@@ -23,7 +23,7 @@ struct Case {
   f32 right;
 };
 
-// As GeluOf::ordinary.
+// The same computation as GeluOf::ordinary.
 f64 quarter(const std::vector<f64>& c, f64 a) {
   const f64 t = a - 3.0;
   const f64 t2 = t * t;
@@ -78,7 +78,7 @@ int main(int count, char** arguments) {
       near.push_back(cases.back());
     }
   }
-  // Never far from where it began: only near cases are looked at in between.
+  // Coefficients stay close to their initial values, so only near cases are checked in the loop.
   std::mt19937 random(count > 2 ? static_cast<unsigned>(std::atoi(arguments[2])) : 1);
   const std::vector<f64> first = current;
   int now = wrong(current, near);
@@ -96,7 +96,7 @@ int main(int count, char** arguments) {
       now = then;
     }
   }
-  std::fprintf(stderr, "%d of %zu come out wrong\n", wrong(current, cases), cases.size());
+  std::fprintf(stderr, "%d of %zu are wrong\n", wrong(current, cases), cases.size());
   for (const f64 c : current) {
     std::printf("%a\n", c);
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the polynomials and tables of the functions again: each data/functions/NAME.sollya prints the constants of
-src/ops/scalar/functions/NAME_constants.h. They are committed; --check compares. Needs sollya."""
+"""Regenerates the polynomials and tables of the functions: each data/functions/NAME.sollya prints the constants of
+src/ops/scalar/functions/NAME_constants.h. They are committed; --check compares them. Needs sollya."""
 
 import argparse
 import pathlib
@@ -34,8 +34,8 @@ def constants(script: pathlib.Path) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare with what is committed, and write nothing")
-    parser.add_argument("names", nargs="*", help="some of them alone")
+    parser.add_argument("--check", action="store_true", help="compare with the committed files, and write nothing")
+    parser.add_argument("names", nargs="*", help="the functions to generate (default: all)")
     arguments = parser.parse_args()
     if shutil.which("sollya") is None:
         print("sollya was not found: apt-get install sollya", file=sys.stderr)
@@ -48,7 +48,7 @@ def main() -> int:
         path = ROOT / f"src/ops/scalar/functions/{script.stem}_constants.h"
         if arguments.check:
             if not path.exists() or path.read_text() != text:
-                print(f"{path.relative_to(ROOT)} is not what {script.relative_to(ROOT)} makes", file=sys.stderr)
+                print(f"{path.relative_to(ROOT)} does not match {script.relative_to(ROOT)}", file=sys.stderr)
                 status = 1
         else:
             path.write_text(text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all scripts here share: coefficients as constants named by their degree, all digits of them.
+// Procedures that all scripts here share. They print coefficients with all digits, as constants named by their degree.
 prec = 300!;
 procedure print_constant(name, value) {
   display = hexadecimal!;
@@ -18,7 +18,7 @@ procedure print_polynomial(name, p, first, last, step) {
     print_constant(name @ i, coeff(p, i));
   };
 };
-// The same with some of the last digits of each coefficient moved, away from 0, by what search.py found.
+// The same, with the last digits of each coefficient changed, away from 0, by the numbers that search.py found.
 procedure print_moved_polynomial(name, p, first, moves) {
   var i, c, place;
   for i from 0 to length(moves) - 1 do {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of search.py that is compiled, for some constants and functions.
+// The compiled part of search.py, for particular constants and functions.
 #include <mpfr.h>
 
 #include <cmath>
@@ -44,7 +44,7 @@ std::vector<Case> read_cases() {
       const f32 value = from_bits<f32>(bits);
       mpfr_set_flt(x, value, MPFR_RNDN);
       row.exact(y, x, MPFR_RNDN);
-      // Neither infinities and NaN, nor subnormal results, depend on last digits.
+      // Infinities, NaN and subnormal results do not depend on the last digits.
       if (mpfr_regular_p(y) != 0 && mpfr_get_exp(y) > -125) {
         cases.push_back({row.ours, value, mpfr_get_flt(y, MPFR_RNDN)});
       }
@@ -60,7 +60,7 @@ int main(int count, char** arguments) {
   const int tries = std::atoi(arguments[2]);
   const std::vector<Case> cases = read_cases();
   f64 given[kCount];
-  double reach[kCount];  // what moves the value by 2^-53
+  double reach[kCount];  // the change that moves the value by 2^-53
   i64 best[kCount] = {};
   for (std::size_t i = 0; i < kCount; ++i) {
     given[i] = *kConstants[i];

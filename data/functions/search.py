@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Looks for last digits of coefficients with which no input comes out wrong: those that print_moved_polynomial takes.
+"""Searches for last digits of coefficients with which no input gives a wrong result, for print_moved_polynomial.
 
   search.py GROUP "kSin1 kSin2 kSin3" 2.47 SinOf:mpfr_sin:sin.hard CosOf:mpfr_cos:cos.hard
 
-The inputs are those for which `prove --write-hard FILE NAME` asked MPFR. 2.47 is the greatest value of the polynomial's
-variable: a move of the coefficient of degree i changes its value by that to the power of i. Moves that make no more
-inputs wrong are kept. Needs g++ and MPFR."""
+The inputs are those for which `prove --write-hard FILE NAME` asked MPFR. 2.47 is the maximum of the polynomial's
+variable: a change of the coefficient of degree i is multiplied by at most its i-th power. Changes that do not increase
+the number of wrong results are kept. Needs g++ and MPFR."""
 
 import argparse
 import pathlib
@@ -25,11 +25,11 @@ def main() -> None:
     parser.add_argument("greatest", type=float)
     parser.add_argument("functions", nargs="+", metavar="OF:MPFR:FILE")
     parser.add_argument("--tries", type=int, default=30000)
-    parser.add_argument("--start", default="", help="moves to begin with")
+    parser.add_argument("--start", default="", help="the initial changes")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        # The group's headers once more, with constants that can change.
+        # A copy of the group's headers, with constants that can change.
         (folder / FUNCTIONS).mkdir(parents=True)
         for file, old, new in ((f"{arguments.group}_constants.h", "inline constexpr f64", "inline f64"),
                                (f"{arguments.group}.h", r"(ANYDML_HOST_DEVICE) (static )?constexpr", r"\1 \2inline")):

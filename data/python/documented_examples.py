@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The worked examples of Microsoft's DirectML pages: shapes, attributes, inputs and outputs, as numbers alone.
-tests/dmlrun/documented_test.py runs them. DOCUMENTED holds the examples as their pages show them. SLIPS holds the
-examples that break the rules of their own page, each with its fault and with the example as it would be right.
-Two examples stand only in earlier editions of their pages: the second of TILE, and that of MAX_POOLING1."""
+"""The worked examples of Microsoft's DirectML pages: shapes, attributes, inputs and outputs, as numbers only.
+tests/dmlrun/documented_test.py runs them. DOCUMENTED contains the examples as their pages show them. SLIPS contains
+the examples that break the rules of their own page, each with its mistake and with the corrected example. Two examples
+are only in earlier editions of their pages: the second one of TILE, and the one of MAX_POOLING1."""
 from __future__ import annotations
 
 from typing import Any
@@ -31,7 +31,7 @@ _PADDED: dict[str, list[tuple[int, ...]]] = {
 
 
 def _padding(mode: str) -> Example:
-    """The pages give PaddingValue for CONSTANT alone; the other modes ignore it."""
+    """The pages give PaddingValue only for CONSTANT; the other modes ignore it."""
     return Example((f32(*(_LOW + _HIGH) * 2).shaped(1, 1, 4, 4),),
                    f32(*(value for row in _PADDED[mode] for value in row)).shaped(1, 1, 8, 10),
                    {"PaddingMode": mode, "PaddingValue": 9 if mode == "CONSTANT" else 0,
@@ -64,7 +64,7 @@ _FOLDED = (26, 70, 102, 60, 78, 183, 231, 129, 84, 195, 243, 135, 82, 182, 214, 
 _IMAGE = f32(*range(25)).shaped(1, 1, 5, 5)
 
 
-# ---- The greatest elements: TOP_K shows the first three ------------------------------------------------------------
+# ---- The largest elements: TOP_K shows the first three -------------------------------------------------------------
 
 _MIXED = f32(0, 1, 10, 11, 3, 2, 9, 8, 4, 5, 6, 7).shaped(1, 1, 3, 4)
 _TIED = f32(1, 2, 2, 3, 3, 4, 5, 5, 6, 6, 6, 6).shaped(1, 1, 3, 4)
@@ -215,7 +215,7 @@ SLIPS: list[tuple[str, str, Example | None]] = [
      _gather(_PAIRS, u32(1, 0).shaped(1, 2), f32(2, 1, 4, 3, 6, 5).shaped(3, 2), 1, 1)),
     ("GATHER_ELEMENTS", "The output is UINT32, but must have the type of the input, FLOAT32.",
      Example((_NINE, u32(1, 2, 0, 2, 0, 0).shaped(2, 3)), f32(4, 8, 3, 7, 2, 3).shaped(2, 3), {"Axis": 0})),
-    ("SCATTER_ELEMENTS", "Index 3 comes twice, which the page calls invalid; the output has the later update.",
+    ("SCATTER_ELEMENTS", "Index 3 occurs twice, which the page calls invalid; the output has the later update.",
      Example((f32(0, 1, 2, 3, 4), u32(3, 1, 3, 0), f32(5, 6, 7, 8)), f32(8, 6, 2, 7, 4), {"Axis": 0})),
     ("SCATTER_ELEMENTS", "The sizes of the input are 2 by 3, but its values are 3 by 3.",
      Example((f32(*[0] * 9).shaped(3, 3), u32(1, 0, 2, 0, 2, 1).shaped(2, 3), f32(10, 11, 12, 20, 21, 22).shaped(2, 3)),
@@ -223,7 +223,7 @@ SLIPS: list[tuple[str, str, Example | None]] = [
     ("SCATTER_ND", "The indices are FLOAT32 and have two dimensions, while the other tensors have one.",
      Example((f32(*range(1, 9)).shaped(1, 8), u32(4, 3, 1, 7).shaped(4, 1), f32(9, 10, 11, 12).shaped(1, 4)),
              f32(1, 11, 3, 10, 9, 6, 7, 12).shaped(1, 8), {"InputDimensionCount": 1, "IndicesDimensionCount": 2})),
-    ("MAX_POOLING1", "The window is called 3x1, but sizes are height by width, and the output is that of 1 by 3.",
+    ("MAX_POOLING1", "The window is called 3x1, but sizes are height by width, but the output is for 1 by 3.",
      Example((f32(3, 5, 7, 1, 9, 4, 2, 8).shaped(1, 1, 2, 4),),
              (f32(7, 7, 9, 8).shaped(1, 1, 2, 2), u32(2, 2, 4, 7).shaped(1, 1, 2, 2)),
              {"Strides": [1, 1], "WindowSize": [1, 3], "StartPadding": [0, 0], "EndPadding": [0, 0]})),

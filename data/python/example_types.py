@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an example of an operator consists of."""
+"""The types that make up an operator's example."""
 from __future__ import annotations
 
 import struct
@@ -19,8 +19,9 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Example:
-    """The inputs and attributes are in the order of DirectML's fields; None is an optional input that is left out, and a
-    tuple is an array of tensors. An operator of several outputs, or of an array of them, has a tuple of results."""
+    """The inputs and attributes are in the order of DirectML's fields. None is an optional input that is left out, and
+    a tuple is an array of tensors. An operator with several outputs, or with an array of outputs, has a tuple of
+    results."""
     inputs: tuple[Tensor | None | tuple[Tensor, ...], ...]
     output: Tensor | tuple[Tensor, ...]
     attributes: dict[str, Any] = field(default_factory=dict)
@@ -38,5 +39,5 @@ f32, i32, i8, u8, u32 = map(of_type, ("FLOAT32", "INT32", "INT8", "UINT8", "UINT
 
 
 def single(*values: float) -> Tensor:
-    """The nearest of FLOAT32, so that values are written as short as NumPy shows them."""
+    """Rounds to FLOAT32, so that values are as short as NumPy prints them."""
     return f32(*struct.unpack(f"{len(values)}f", struct.pack(f"{len(values)}f", *values)))

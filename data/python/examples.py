@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One example for each operator that is built: what goes in and what comes out. generate_python.py puts
-each of them into the function's help(), generate_site.py writes it in Python, in C and as a model of dmlrun; tests run
-all of them and compare what they print."""
+"""One example with inputs and outputs for each operator that is built. generate_python.py puts it into the function's
+help(), and generate_site.py writes it in Python, in C and as a dmlrun model. Tests run all of them and compare their
+output."""
 from __future__ import annotations
 
 import ast
@@ -49,11 +49,11 @@ def _function(*results: float, x: Tensor = _X, **attributes: Any) -> Example:
     return Example((x,), single(*results), attributes)
 
 
-# The exponentials of these differ by a factor of 2, or by far more.
+# The exponentials of these numbers differ by a factor of 2, or by far more.
 _ROWS = single(0, 0, 0.6931472, 200, 0, 0).shaped(2, 3)
 _LOGARITHMS = single(-1.3862944, -1.3862944, -0.6931472, 0, -200, -200)
 
-# Of functions that are correctly rounded: these were computed with 300 bits and rounded once.
+# The results of correctly rounded functions, computed with 300 bits and rounded once.
 _UNIT, _POSITIVE, _FROM_ONE = f32(-1, -0.5, 0.25, 1), f32(0.5, 1, 2, 10), f32(1, 1.5, 3, 10)
 _FUNCTIONS: dict[str, Example] = {
     "ELEMENT_WISE_EXP": _function(0.082085, 0.60653067, 4.481689, 20.085537),
@@ -240,7 +240,7 @@ EXAMPLES: dict[str, Example] = {
                            f32(-4.5, -4.5, -4.5).shaped(1, 1, 1, 3),
                            {"Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": [1, 1], "Dilations": [1, 1],
                             "StartPadding": [0, 0], "EndPadding": [0, 0], "OutputPadding": [0, 0], "GroupCount": 1}),
-    # (x - 1) by (w - 1), with x = 1 2 3 4 / 5 6 7 8 and w = 2 1 / 1 0
+    # (x - 1) convolved with (w - 1), where x = 1 2 3 4 / 5 6 7 8 and w = 2 1 / 1 0
     "CONVOLUTION_INTEGER": Example((u8(*range(1, 9)).shaped(1, 1, 2, 4), u8(1).shaped(1, 1, 1, 1),
                                     i8(2, 1, 1, 0).shaped(1, 1, 2, 2), i8(1).shaped(1, 1, 1, 1)),
                                    i32(-5, -5, -5).shaped(1, 1, 1, 3), _FILTERED),
@@ -277,12 +277,12 @@ EXAMPLES: dict[str, Example] = {
     "ACTIVATION_LOG_SOFTMAX": Example((_ROWS,), _LOGARITHMS.shaped(2, 3)),
     "ACTIVATION_LOG_SOFTMAX1": Example((_ROWS,), _LOGARITHMS.shaped(2, 3), {"Axes": [1]}),
     **NORMALISING,
-    "MULTIHEAD_ATTENTION": Example(  # the third key is padding, and the other two are alike
+    "MULTIHEAD_ATTENTION": Example(  # the third key is padding, and the other two are equal
         (f32(1, 2).shaped(1, 2, 1), f32(3, 3, 5).shaped(1, 3, 1), f32(1, 3, 100).shaped(1, 3, 1), None, None, None, None,
          i32(2).shaped(1, 1), None, None, None),
         (f32(2, 2).shaped(1, 2, 1), f32(3, 3, 5).shaped(1, 1, 3, 1), f32(1, 3, 100).shaped(1, 1, 3, 1)),
         {"Scale": 1, "MaskFilterValue": -10000, "HeadCount": 1, "MaskType": "KEY_SEQUENCE_LENGTH"}),
-    "MULTIHEAD_ATTENTION1": Example(  # two heads of queries share the keys and values
+    "MULTIHEAD_ATTENTION1": Example(  # two query heads share the keys and values
         (f32(0, 1).shaped(1, 1, 2), f32(2, 2).shaped(1, 2, 1), f32(5, 7).shaped(1, 2, 1), *[None] * 9),
         (f32(6, 6).shaped(1, 1, 2), f32(2, 2).shaped(1, 1, 2, 1), f32(5, 7).shaped(1, 1, 2, 1)),
         {"Scale": 1, "MaskFilterValue": 0, "QueryHeadCount": 2, "KeyValueHeadCount": 1, "MaskType": "NONE"}),
@@ -294,14 +294,14 @@ EXAMPLES: dict[str, Example] = {
 # ---- In Python ------------------------------------------------------------------------------------------------------
 
 def nested(values: list[Any], sizes: Iterable[int]) -> list[Any]:
-    """The flat values as lists within lists."""
+    """Returns the flat values as nested lists."""
     for size in reversed(list(sizes)[1:]):
         values = [values[i:i + size] for i in range(0, len(values), size)]
     return values
 
 
 def variable(name: str) -> str:
-    """`input` is a builtin of Python's."""
+    """Renames `input`, which is a Python builtin."""
     return {"input": "x"}.get(name, name)
 
 
@@ -320,14 +320,14 @@ _NESTED = ("operators", "operator_list")
 
 
 def _python_operators(value: str | list[str]) -> str:
-    """An operator within an operator by its name, or several."""
+    """Writes a nested operator, or a list of them."""
     if isinstance(value, list):
         return "[" + ", ".join(map(_python_operators, value)) + "]"
     return f'anydml.Operator("{value}")'
 
 
 def _is_default(one: python.Attribute, value: Any) -> bool:
-    """Whether Python's function would use this value by itself."""
+    """Whether this value is the default of Python's function."""
     if one.by is not None:
         kind, _, number = one.by.rule.partition(":")
         return kind in ("window", "each") and isinstance(value, list) and all(each == float(number) for each in value)
@@ -335,7 +335,7 @@ def _is_default(one: python.Attribute, value: Any) -> bool:
 
 
 def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str, list[str]]:
-    """What has to be set before, the function, and its arguments."""
+    """Returns the assignments before the call, the function, and its arguments."""
     given = [(variable(one.name), tensor) for one, tensor in zip(op.inputs, example.inputs)]
     before = [f"{name} = {_numpy(tensor)}" if isinstance(tensor, Tensor) else
               python.wrapped(f"{name} = [", list(map(_numpy, tensor)), "]", len(name) + 4)
@@ -355,7 +355,7 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
     if any(types):
         arguments.append(f"dtype={tuple(types) if _has_several(example) else json.dumps(types[0])}")
     wanted = [True if output.tensor.optional else None for output in op.outputs]
-    if any(wanted):  # an optional output that is not asked for is absent
+    if any(wanted):  # an optional output that is not requested is absent
         arguments.append(f"out={tuple(wanted)}")
     return before, f"anydml.{op.python}(", arguments
 
@@ -381,7 +381,7 @@ def python_prints(example: Example) -> str:
 
 
 def python_session(op: python.Operator, example: Example) -> list[str]:
-    """The same as somebody would type it, and Python's answer."""
+    """Returns the call as an interactive session, with Python's answer."""
     before, call, arguments = _python_call(op, example)
     room = 8  # the docstring's indentation and Python's prompt
     end = ").tolist()"
@@ -412,8 +412,8 @@ def _c_list(values: Iterable[Any]) -> str:
 
 
 def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
-    """What has to be declared before, and the attribute."""
-    name = {"sizes": "slice_sizes"}.get(one.name, one.name)  # the tensors have `sizes` already
+    """Returns the declaration that the attribute needs, and the attribute."""
+    name = {"sizes": "slice_sizes"}.get(one.name, one.name)  # the tensors already use `sizes`
     if one.kind == "enumeration":
         return None, f'{{"{one.field}", ANYDML_TEXT, 0, {{.text = "{value}"}}}}'
     if one.kind == "operator_list":
@@ -433,7 +433,7 @@ def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
 
 
 def _each(name: str, tensors: Tensor | None | tuple[Tensor, ...]) -> list[tuple[str, Tensor | None]]:
-    """The tensors of a field, each under a name of its own."""
+    """Returns the tensors of a field, each with its own name."""
     if not isinstance(tensors, tuple):
         return [(name, tensors)]
     return [(f"{name.removesuffix('s')}{i}", tensor) for i, tensor in enumerate(tensors)]
@@ -495,13 +495,13 @@ def _json_list(values: Iterable[Any]) -> str:
 
 
 def _resources(field: str, tensors: Tensor | tuple[Tensor, ...]) -> list[tuple[str, Tensor]]:
-    """The tensors of a field, each with the name of its resource."""
+    """Returns the tensors of a field, each with the name of its resource."""
     name = field.removesuffix("s").removesuffix("Tensor")
     return [(name, tensors)] if isinstance(tensors, Tensor) else [(f"{name}{i}", one) for i, one in enumerate(tensors)]
 
 
 def _results(op: python.Operator, example: Example) -> list[tuple[str, Tensor | tuple[Tensor, ...]]]:
-    """The output fields with their tensors."""
+    """Returns the output fields with their tensors."""
     fields = [output.tensor for output in op.outputs]
     if fields[0].array:
         return [(fields[0].field, example.outputs)]
@@ -518,7 +518,7 @@ def _json_operators(value: str | list[str]) -> str:
 
 
 def model(op: python.Operator, example: Example, type_field: str | None = None) -> str:
-    """`type_field` is the member that says of which type a DML_SCALAR_UNION is."""
+    """`type_field` is the member that gives the type of a DML_SCALAR_UNION."""
     results = _results(op, example)
     given = [(one.field, tensors) for one, tensors in zip(op.inputs, example.inputs) if tensors]
     resources, members, bindings, printed = [], [], [], []
@@ -571,7 +571,7 @@ def model(op: python.Operator, example: Example, type_field: str | None = None) 
 
 
 def _shortest(value: float, kind: str) -> str:
-    """As dmlrun prints it: a FLOAT32 with as few digits as tell it from its neighbours."""
+    """Formats a number as dmlrun does: a FLOAT32 with the fewest digits that distinguish it from its neighbors."""
     if kind != "FLOAT32":
         return str(value) if isinstance(value, int) else f"{value:g}"
     rounded = (float(f"{value:.{digits}g}") for digits in range(1, 10))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns the facts into parts of the Python package: the rows of operators (python/anydml/_specs.py and .pyi), their
-functions (_operators.py and .pyi), the rules of their default values (_defaults.py), the words of their messages
-(_words.py), the names in __init__.pyi, and the table of all operators in docs/python-operators.md. python_rule.py implements
-the rule, python_defaults.py has the default values, python_stubs.py writes the types for checkers, and examples.py has
-the examples that help() shows.
+"""Generates parts of the Python package from the facts: the rows of operators (python/anydml/_specs.py and .pyi), their
+functions (_operators.py and .pyi), the rules of their default values (_defaults.py), the names in their messages
+(_words.py), the names in __init__.pyi, and the table of all operators in docs/python-operators.md. python_rule.py
+implements the rule, python_defaults.py has the default values, python_stubs.py writes the types for checkers, and
+examples.py has the examples that help() shows.
 
 usage: generate_python.py            write the files
-       generate_python.py --check    exit 1 if a committed one is not what the facts give
+       generate_python.py --check    exit 1 if a committed file does not match the facts
 """
 import re
 import sys
@@ -38,10 +38,10 @@ def ufunc_first_line(op):
     return f"DirectML's {op.name}: {formula}, element by element and correctly rounded."
 
 
-# Where a function differs from the C library's and NumPy's.
+# Functions that differ from the C library's and NumPy's.
 UFUNC_EXCEPTIONS = {
-    "ELEMENT_WISE_POW": "A negative base, minus infinity included, raised to a finite power that is not an integer is "
-                        "NaN, as DirectML documents it; C and NumPy return 0 or infinity for minus infinity."}
+    "ELEMENT_WISE_POW": "A negative base, including minus infinity, raised to a finite power that is not an integer is "
+                        "NaN, as DirectML documents; C and NumPy return 0 or infinity for minus infinity."}
 
 
 def ufunc_notes(op):
@@ -49,7 +49,7 @@ def ufunc_notes(op):
         types = types_text(op.inputs[0].types)
     else:
         types = "float16 and float32"
-    yield f"The types are {types}; the result is the number of the type that is nearest to the true value."
+    yield f"The types are {types}; the result is the true value rounded to the nearest number of the type."
     yield ("Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other "
            "libraries, GPUs and ``device`` work as in `modulus_floor`.")
     if op.name in UFUNC_EXCEPTIONS:
@@ -84,7 +84,7 @@ def function_text(op):
     parts = [f'"{op.name}"', *(_tuple_text(one) for one in (required, optional, tuple(options(op))))]
     call, arguments = f"    return {body}(", [*(one.name for one in (*op.inputs, *op.attributes)), *options(op)]
     text = wrapped(call, arguments, ")\n", len(call))
-    if op.name in EXTRAS:  # without them it goes straight to its body
+    if op.name in EXTRAS:  # a call without them goes directly to the body
         usual = [f"{one} is None" for one in EXTRAS[op.name]]
         usual += [f"{one} is not None" for one in ("axes", *(["dtype"] if op.name in NUMPYS_TYPES else []))
                   if "keepdims" in EXTRAS[op.name]]
@@ -231,7 +231,7 @@ def main(arguments):
     for path, text in generate().items():
         if arguments == ["--check"]:
             if not path.exists() or path.read_text() != text:
-                fail(f"{path.name} is out of date: run data/python/generate_python.py and commit the result")
+                fail(f"{path.name} does not match the facts: run data/python/generate_python.py and commit the result")
             print(f"{path.name} is current")
         else:
             path.write_text(text)

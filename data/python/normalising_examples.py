@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The examples of normalisations, their gradients and the step of training."""
+"""The examples of normalizations, their gradients and the training step."""
 from __future__ import annotations
 
 from example_types import Example, Tensor, f32, single, u32
 
-# Two channels of two elements; each of the channels has a mean and a deviation.
+# Two channels of two elements; each channel has a mean and a deviation.
 _TWO_CHANNELS, _NORMALIZED = f32(1, 3, 1, 5).shaped(1, 2, 1, 2), f32(-1, 1, -1, 3).shaped(1, 2, 1, 2)
 
 

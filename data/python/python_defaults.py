@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The default values of attributes, which only Python has: DirectML and the C API require every attribute. They are the
 values that NumPy, PyTorch or ONNX use. generate_python.py puts them into the signatures, the help, the stubs and
-docs/python-operators.md; functions without one ask for the attribute, because no value is usual.
+docs/python-operators.md. An attribute without a customary value has no default and is required.
 """
 import collections
 
-# A value that depends on the arguments. In the signature it is None. rule: its name in python/anydml/_arguments.py, and
-# for some rules a number after a colon. text: what help() says.
+# A value that depends on the arguments. In the signature it is None. rule: its name in python/anydml/_arguments.py,
+# followed for some rules by a colon and a number. text: the description in help().
 By = collections.namedtuple("By", "rule text")
 
 _WINDOWS = {"Strides": By("window:1", "1"), "Dilations": By("window:1", "1"), "StartPadding": By("window:0", "0"),
@@ -17,16 +17,16 @@ _BOUNDS = {"Min": By("least", "no bound"), "Max": By("greatest", "no bound")}
 _PADDING = {"PaddingMode": "CONSTANT", "PaddingValue": 0, "StartPadding": By("each:0", "0"),
             "EndPadding": By("each:0", "0")}
 _SLICE1 = {"InputWindowStrides": By("each:1", "1")}
-_NORMAL = {"Axes": -1, "Epsilon": 1e-05}  # layer normalisation
+_NORMAL = {"Axes": -1, "Epsilon": 1e-05}  # layer normalization
 _RESPONSE = {"CrossChannel": True, "Alpha": 0.0001, "Beta": 0.75, "Bias": 1.0}  # PyTorch's
 _RECURRENT = {"Direction": "FORWARD"}
 _GATHER_ND = {"InputDimensionCount": By("ndim:0", "``input.ndim``"),
               "IndicesDimensionCount": By("ndim:1", "``indices.ndim``")}
 _RESAMPLE = {"InterpolationMode": "LINEAR", "Scales": By("scales", "the sizes of ``shape`` or ``out`` divided by the "
                                                                      "input's")}
-# The centres of pixels correspond, as in PyTorch and ONNX.
-_HALF_PIXELS = {"InputPixelOffsets": By("each:0.5", "0.5, the middle of a pixel"),
-                "OutputPixelOffsets": By("each:-0.5", "-0.5, the middle of a pixel")}
+# The centers of pixels correspond, as in PyTorch and ONNX.
+_HALF_PIXELS = {"InputPixelOffsets": By("each:0.5", "0.5, the center of a pixel"),
+                "OutputPixelOffsets": By("each:-0.5", "-0.5, the center of a pixel")}
 _RESAMPLE1 = {**_RESAMPLE, **_HALF_PIXELS}
 _RESAMPLE2 = {**_RESAMPLE1, "RoundingDirection": "INCREASING"}
 _BACK = {"InterpolationMode": "LINEAR", **_HALF_PIXELS}
@@ -34,7 +34,7 @@ _BACK = {"InterpolationMode": "LINEAR", **_HALF_PIXELS}
 _SAMPLES = {"ReductionFunction": "AVERAGE", "InterpolationMode": "LINEAR", "SpatialScaleX": 1.0, "SpatialScaleY": 1.0,
             "MinimumSamplesPerOutput": 1, "MaximumSamplesPerOutput": 4294967295}
 _ALIGNED = {**_SAMPLES, "InputPixelOffset": 0.0, "OutputPixelOffset": -0.5, "AlignRegionsToCorners": False}
-_ATTENTION = {"Scale": By("attention", "1 divided by the root of a head's size"), "MaskFilterValue": -10000.0,
+_ATTENTION = {"Scale": By("attention", "1 divided by the square root of a head's size"), "MaskFilterValue": -10000.0,
               "MaskType": "NONE"}
 
 DEFAULTS = {

@@ -18,8 +18,8 @@ from python_defaults import DEFAULTS, SHAPED, By  # noqa: E402
 FACTS = ROOT / "data" / "facts"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
 
-# Short names that Python's builtins or NumPy's functions have too. A test compares both sets with the installed NumPy,
-# so that a new function there, or a new operator here, is put into one of them.
+# Short names that are also Python builtins or NumPy functions. A test compares both sets with the installed NumPy, so
+# that a new function there, or a new operator here, must be added to one of them.
 SAME_MEANING = {
     "abs", "acos", "acosh", "add", "argmax", "argmin", "asin", "asinh", "atan", "atanh", "ceil", "clip", "cos", "cosh",
     "divide", "exp", "floor", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "multiply", "pow",
@@ -28,7 +28,7 @@ SAME_MEANING = {
 OTHER_MEANING = {"identity", "max", "mean", "min", "round", "slice"}
 
 HAND_WRITTEN = {"ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE"}  # in python/anydml/__init__.py
-# Functions that are correctly rounded and have no attribute but DirectML's ScaleBias: they are ufuncs of NumPy's.
+# Functions that are correctly rounded and have no attribute other than DirectML's ScaleBias: they are NumPy ufuncs.
 UFUNCS = {
     *(f"ELEMENT_WISE_{name}" for name in ("EXP", "LOG", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "SINH", "COSH",
                                           "TANH", "ASINH", "ACOSH", "ATANH", "ERF", "POW", "ATAN_YX")),
@@ -41,14 +41,14 @@ TAKEN = {"run", "compile", "graph", "Compiled", "Graph", "Operator", "Symbol", "
 # Parameters that only Python has, which follow the attributes.
 EXTRAS = {"REDUCE": ("axis", "keepdims"), "ARGMIN": ("axis", "keepdims"), "ARGMAX": ("axis", "keepdims"),
           "ACTIVATION_SOFTMAX": ("axis",), "ACTIVATION_LOG_SOFTMAX": ("axis",), "ACTIVATION_HARDMAX": ("axis",)}
-NUMPYS_TYPES = {"ARGMIN": "int64", "ARGMAX": "int64"}  # of results that DirectML leaves open, and NumPy does not
-# Attributes that are positional too, as NumPy's function has them.
+NUMPYS_TYPES = {"ARGMIN": "int64", "ARGMAX": "int64"}  # types of results that DirectML leaves open, but NumPy does not
+# Attributes that may also be positional, as in NumPy's function.
 POSITIONAL = {"ELEMENT_WISE_CLIP": ("min", "max"), "ELEMENT_WISE_CLIP1": ("min", "max"), "TILE": ("repeats",)}
 EXTRA_TEXTS = {
     "REDUCE": "``axes``: one axis or several; negative numbers count from the end. These axes keep the size 1. ``axis`` "
               "is the same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. "
               "``keepdims`` overrides this.",
-    "ACTIVATION_SOFTMAX": "The rows lie along the last axis, or along ``axis``: one axis or several; negative numbers "
+    "ACTIVATION_SOFTMAX": "The rows are along the last axis, or along ``axis``: one axis or several; negative numbers "
                           "count from the end."}
 EXTRA_TEXTS["ARGMIN"] = EXTRA_TEXTS["ARGMAX"] = EXTRA_TEXTS["REDUCE"]
 EXTRA_TEXTS["ACTIVATION_LOG_SOFTMAX"] = EXTRA_TEXTS["ACTIVATION_HARDMAX"] = EXTRA_TEXTS["ACTIVATION_SOFTMAX"]
@@ -61,8 +61,8 @@ DIFFERENCES = {
     "ELEMENT_WISE_SIGN": "Unlike ``numpy.sign``, it returns 0 for NaN.",
     "ELEMENT_WISE_CLIP": "Unlike ``numpy.clip``, it accepts only numbers as bounds, and converts them to the type of "
                          "the input, which is also the type of the result.",
-    "ELEMENT_WISE_ABS": "Like ``numpy.abs``, it returns the least integer of a type unchanged, because the type cannot "
-                        "hold its absolute value.",
+    "ELEMENT_WISE_ABS": "Like ``numpy.abs``, it returns the smallest integer of a type unchanged, because the type "
+                        "cannot represent its absolute value.",
     "ELEMENT_WISE_CEIL": "Unlike ``numpy.ceil``, it accepts only floats.",
     "ELEMENT_WISE_FLOOR": "Unlike ``numpy.floor``, it accepts only floats.",
     "ELEMENT_WISE_SQRT": "Unlike ``numpy.sqrt``, it accepts only floats, and does not warn about negative numbers.",
@@ -75,29 +75,29 @@ DIFFERENCES = {
     "QUANTIZED_LINEAR_CONVOLUTION": "``bias`` may have one dimension, with a number for each output channel.",
     "GEMM": "``c`` is broadcast to the shape of the product by NumPy's rule.",
     **dict.fromkeys(("MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2"),
-                    "``scale`` and ``bias`` may have fewer dimensions than ``input``, as NumPy's rule broadcasts them."),
+                    "``scale`` and ``bias`` may have fewer dimensions than ``input``; NumPy's rule broadcasts them."),
     "GATHER": "Without ``index_dimensions``, the dimensions of ``indices`` replace the axis, as in ``numpy.take``.",
     "GATHER_ND": _COUNTED.format("GatherND"), "GATHER_ND1": _COUNTED.format("GatherND"),
     "SCATTER_ND": _COUNTED.format("ScatterND"),
     "ONE_HOT": "If ``shape`` has one dimension more than ``indices``, the result gets this dimension at ``axis``, as in "
                "PyTorch.",
     "GRU": "PyTorch's GRU has ``linear_before_reset=True``; ONNX's default is False.",
-    **dict.fromkeys(("TOP_K", "TOP_K1"), "The indices of a PyTorch tensor are int64, as PyTorch's indices are; for NumPy "
-                                         "arrays, ask for them with ``dtype=(None, 'int64')``."),
+    **dict.fromkeys(("TOP_K", "TOP_K1"), "For PyTorch tensors, the indices are int64, like PyTorch's own; for NumPy "
+                                         "arrays, request that with ``dtype=(None, 'int64')``."),
     **dict.fromkeys(("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3"),
                     "Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down."),
     **dict.fromkeys(("DEPTH_TO_SPACE1", "SPACE_TO_DEPTH1"),
                     "The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'."),
-    "ROI_ALIGN": "It is torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.",
-    "ROI_ALIGN1": "By default it is torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.",
-    "SPLIT": "Unlike ``numpy.split``, it gets the shapes of the parts, and returns new arrays.",
+    "ROI_ALIGN": "It equals torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.",
+    "ROI_ALIGN1": "By default it equals torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.",
+    "SPLIT": "Unlike ``numpy.split``, it takes the shapes of the parts, and returns new arrays.",
     "TILE": "``repeats`` may be one number, or fewer numbers than dimensions, as for ``numpy.tile``.",
     **dict.fromkeys(("ARGMIN", "ARGMAX"), "For several axes, the index counts their elements in row-major order, as "
                                           "``numpy.argmax`` does for all axes."),
 }
-# Fields of which one number stands for equal numbers, besides those with a default.
+# Fields for which a single number applies to every dimension, in addition to those with a default.
 REPEATED = {"WindowSize", "WindowSizes"}
-# Fields in the shared tables of windows, of which older operators lack some.
+# Fields in the shared tables of windows that older operators may lack.
 SHARED_FIELDS = {"Dilations"}
 OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
@@ -105,11 +105,11 @@ TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32",
 
 # An input or output: field is DirectML's name, name Python's.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")
-# like: the inputs whose type it has, by number. dtype: its type if there are none; "" if nothing determines the type.
-# sizes: the inputs that are broadcast to its shape; None if the shape follows in another way, or not at all.
-# shaped: whether its shape follows from the inputs and attributes: yes, sometimes or no (inferred_outputs.txt).
+# like: the indices of the inputs whose type it has. dtype: its type if there are none; "" if nothing determines the
+# type. sizes: the inputs that are broadcast to its shape; None if the shape is determined differently or not at all.
+# shaped: whether the inputs and attributes determine its shape: yes, sometimes or no (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
-# default: a default value that only Python has, as text, or None. by: the rule that gives it, if it depends on arguments.
+# default: a default value that only Python has, as text, or None. by: its rule, if it depends on the arguments.
 Attribute = collections.namedtuple("Attribute", "field name kind optional values default by", defaults=(None, None))
 Operator = collections.namedtuple("Operator", "name python formula inputs outputs attributes same")
 
@@ -154,7 +154,7 @@ def python_names(names):
             python += "_"
         result[name] = python
     if len(set(result.values())) != len(names) or set(result.values()) & TAKEN:
-        fail("two things of the package have one name")
+        fail("two objects of the package have the same name")
     return result
 
 
@@ -177,7 +177,7 @@ def groups(operator, what):
 
 
 def read_shaped():
-    """By operator and output: yes, sometimes or no."""
+    """Returns yes, sometimes or no by operator and output."""
     return dict(re.findall(r"^(\w+ \w+): type \w+, sizes (\w+)", (FACTS / "inferred_outputs.txt").read_text(), re.MULTILINE))
 
 
@@ -186,7 +186,7 @@ def read_output(operator, tensor, inputs, shaped):
     like, always = next(((sorted(number[field] for field in fields if field in number), always)
                          for fields, always in groups(operator, "same_datatype")
                          if tensor.field in fields and any(field in number for field in fields)), ([], True))
-    # The only type; or of unsigned ones, which hold truths, counts and places, the smallest.
+    # The only type, or the smallest unsigned type: unsigned outputs are booleans, counts and indices.
     is_clear = len(tensor.types) == 1 or (tensor.types and set(tensor.types) <= set(UNSIGNED))
     dtype = tensor.types[0].lower() if is_clear and not like else ""
     dtype = NUMPYS_TYPES.get(operator["name"].removeprefix("DML_OPERATOR_"), dtype)
@@ -195,7 +195,7 @@ def read_output(operator, tensor, inputs, shaped):
                   if tensor.field in fields and any(field in number for field in fields)), None)
     if operator["name"].startswith("DML_OPERATOR_ELEMENT_WISE_") and inputs:
         sizes = list(range(len(inputs)))
-    # Whether a caller may have to say it, or has a choice.
+    # Whether a caller may have to specify the type, or has a choice.
     chosen = not always or (all(inputs[i].optional for i in like) if like else len(tensor.types) != 1)
     name = operator["name"].removeprefix("DML_OPERATOR_")
     is_shaped = "sometimes" if name in SHAPED else shaped[f"{name} {tensor.field}"]
@@ -221,7 +221,7 @@ def read_operator(operator, struct, enums, python, shaped):
         if kind == "tensors" or field["name"] in counts:
             continue
         if field["type"] == "DML_TENSOR_DATA_TYPE" and "scalar_union" in kinds.values():
-            continue  # it is the output's
+            continue  # it is the output's type
         if kind == "scale_bias":
             attributes += [Attribute(one, one.lower(), "real", True, ()) for one in ("Scale", "Bias")]
             continue
@@ -241,7 +241,7 @@ def read_operator(operator, struct, enums, python, shaped):
                     [group for group in same if len(group) > 1])
     names = [one.name for one in (*inputs, *attributes)]
     if len(set(names) | set(OPTIONS)) != len(names) + len(OPTIONS) or any(map(keyword.iskeyword, names)):
-        fail(f"{name}: its parameters are {', '.join(names)}, of which two are the same or one cannot be")
+        fail(f"{name}: its parameters are {', '.join(names)}; two are the same, or one is not allowed")
     return made
 
 
@@ -280,14 +280,14 @@ def ufunc_signature(op):
 
 
 def options(op):
-    """Returns the options that the operator has."""
+    """Returns the names of the operator's options."""
     has_choice = any(output.chosen for output in op.outputs)
     has_shape = any(output.sizes is None or all(op.inputs[i].optional for i in output.sizes) for output in op.outputs)
     return [name for name in OPTIONS if (name != "dtype" or has_choice) and (name != "shape" or has_shape)]
 
 
 def last_required(op):
-    """Returns how many inputs a call must pass; an optional input before a required one is passed as None."""
+    """Returns the number of inputs that a call must pass; an optional input before a required one is passed as None."""
     return max((i + 1 for i, one in enumerate(op.inputs) if not one.optional), default=0)
 
 
@@ -316,7 +316,7 @@ def signature(op, of_input=lambda one, default: f"{one.name}{default}", of_attri
 
 
 def wrapped(head, parts, tail, indent):
-    """Joins the parts between head and tail, in lines of 120 columns that break only between parts."""
+    """Joins the parts between head and tail, in lines of up to 120 columns that break only between parts."""
     text = head + ", ".join(parts)
     if len(text) + len(tail.splitlines()[0]) > 120:
         lines = [head]
@@ -345,7 +345,7 @@ def types_text(types):
     for kind in ("FLOAT", "INT", "UINT"):
         found = [one.lower() for one in types if re.match(rf"{kind}\d", one)]
         parts += [f"{found[0]} to {found[-1]}"] if len(found) > 2 and _has_no_gap(found) else found
-    return english(parts) or "types that DirectML's documents do not name"
+    return english(parts) or "types that DirectML's documents do not list"
 
 
 def _has_no_gap(found):
@@ -353,10 +353,10 @@ def _has_no_gap(found):
     return order.index(found[-1]) - order.index(found[0]) == len(found) - 1
 
 
-KINDS = {"real": "a number", "natural": "a whole number, 0 or more", "integer": "a whole number",
+KINDS = {"real": "a number", "natural": "a nonnegative integer", "integer": "an integer",
          "boolean": "true or false", "reals": "a sequence of numbers",
-         "naturals": "a sequence of whole numbers, 0 or more",
-         "integers": "a sequence of whole numbers", "size_2d": "a width and a height", "scalar_union": "a number",
+         "naturals": "a sequence of nonnegative integers",
+         "integers": "a sequence of integers", "size_2d": "a width and a height", "scalar_union": "a number",
          "operators": "an `Operator`", "operator_list": "a sequence of `Operator`"}
 
 
@@ -386,7 +386,7 @@ def notes(op):
         if len(op.inputs) > 1:
             yield "Shapes are broadcast by NumPy's rule."
     if {"Scale", "Bias"} <= {one.field for one in op.attributes if one.optional}:
-        yield "With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``."
+        yield "With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``."
     for one in op.attributes:
         is_said = one.name == "axes" and op.name in EXTRA_TEXTS
         if (one.field not in ("Scale", "Bias") or not one.optional) and not is_said:

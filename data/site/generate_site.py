@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the source of the site, which scripts/site.sh builds: the documents as they are, with links that fit, and the
-reference, made from the facts and from include/anydml/anydml.h.
+"""Writes the source of the site, which scripts/site.sh builds: the documents with adjusted links, and the reference,
+generated from the facts and from include/anydml/anydml.h.
 
 usage: generate_site.py FOLDER    writes FOLDER/pages and FOLDER/mkdocs.yml; the site goes to FOLDER/../site
 """
@@ -22,8 +22,8 @@ import site_pictures
 import site_python
 
 ROOT = Path(__file__).resolve().parents[2]
-# Where a file of the tree is on the site, if it is a page by itself. Others that a page links to become one that shows
-# them.
+# The location on the site of files that are pages of their own. For any other file that a page links to, a page is
+# created that shows it.
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md",
          "CHANGELOG.md": "changelog.md", "include/anydml/anydml.h": "reference/c.md",
          "examples/exact_modulus.ipynb": "exact-modulus.md"}
@@ -63,18 +63,18 @@ class Site:
         target.write_text(text, encoding="utf-8")
 
     def place(self, path: str) -> str:
-        """Where on the site the file or folder of the tree is."""
+        """Returns the location on the site of a file or folder of the tree."""
         if path in PAGES:
             return PAGES[path]
         if path.startswith("docs/"):
             return path.removeprefix("docs/")
         if not (ROOT / path).exists():
-            fail(f"a page links to {path}, which is not there")
+            fail(f"a page links to {path}, which does not exist")
         self.shown.add(path)
         return f"source/{path}.md"
 
     def with_links(self, source: str, page: str, text: str) -> str:
-        """Links from one file of the tree to another as links from page to page. Blocks of code have none."""
+        """Turns links between files of the tree into links between pages. Code blocks have no links."""
         def link(found: re.Match[str]) -> str:
             before, target, anchor, after = found[1], found[2], found[3] or "", found[4]
             if not target or ":" in target:
@@ -91,7 +91,7 @@ class Site:
             source = path.relative_to(ROOT).as_posix()
             page = self.place(source)
             if f'"{page}"' not in json.dumps(NAVIGATION):
-                fail(f"{source} has no place in the navigation")
+                fail(f"{source} is missing in the navigation")
             self.write(page, self.with_links(source, page, path.read_text(encoding="utf-8")))
         for path in (ROOT / "docs").glob("*/*.svg"):
             target = self.pages / path.relative_to(ROOT / "docs")
@@ -99,7 +99,7 @@ class Site:
             shutil.copy(path, target)
 
     def notebooks(self) -> None:
-        """Words, code, and what the code printed and drew."""
+        """Writes the notebooks: text, code, and the code's output and pictures."""
         for source in (name for name in PAGES if name.endswith(".ipynb")):
             page, lines = self.place(source), []
             for i, cell in enumerate(json.loads((ROOT / source).read_text(encoding="utf-8"))["cells"]):
@@ -117,10 +117,10 @@ class Site:
             self.write(page, "\n".join(lines))
 
     def files(self) -> None:
-        """The files that pages link to; of a folder those in it that are text."""
+        """Writes pages that show the files that pages link to; for a folder, the text files in it."""
         for source in sorted(self.shown):
             path = ROOT / source
-            lines = ["---", "search:", "  exclude: true", "---", "", f"# {source}", ""]  # its readers come by a link
+            lines = ["---", "search:", "  exclude: true", "---", "", f"# {source}", ""]  # readers come from a link
             for file in sorted(path.iterdir()) if path.is_dir() else [path]:
                 try:
                     text = file.read_text(encoding="utf-8")

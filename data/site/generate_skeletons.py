@@ -29,7 +29,7 @@ def number(value, kind):
 
 
 def skeleton(model):
-    """A line of the table, from a model of one operator."""
+    """Returns a line of the table for a model of one operator."""
     (operator,) = model["dispatchables"].values()
     bindings = model["commands"][0]["bindings"]
     members = {}
@@ -54,7 +54,7 @@ def main():
     text = table()
     if "--check" in sys.argv[1:]:
         if TABLE.read_text() != text:
-            sys.exit(f"{TABLE.name} is not what data/site/generate_skeletons.py writes")
+            sys.exit(f"{TABLE.name} does not match the output of data/site/generate_skeletons.py")
     else:
         TABLE.write_text(text)
 

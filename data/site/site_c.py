@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The site's page of the C API: each declaration of include/anydml/anydml.h below the comment that stands before it."""
+"""Writes the site's page on the C API: each declaration of include/anydml/anydml.h with the comment before it."""
 from __future__ import annotations
 
 import re
@@ -19,15 +19,15 @@ class Entry(NamedTuple):
 
 
 def comment_text(comment: str) -> str:
-    """Without what begins the lines of a comment, and without the indentation that they share."""
+    """Strips the comment markers and the common indentation of the lines of a comment."""
     lines = [re.sub(r"^ \*( |$)", "", line) for line in comment.expandtabs().split("\n")]
     rest = textwrap.dedent("\n".join(lines[1:]))
     return f"{lines[0].strip()}\n{rest}".strip()
 
 
 def end_of_declaration(text: str, start: int) -> int:
-    """Behind its semicolon: not those within braces and comments. A #define ends with its line, and an inline function
-    with its body."""
+    """Returns the position after the declaration's semicolon, ignoring those within braces and comments. A #define ends
+    with its line, and an inline function with its body."""
     if text.startswith("#", start):
         return re.compile(r"(?<!\\)$", re.MULTILINE).search(text, start).start()
     inline = text.startswith("static inline", start)
@@ -40,8 +40,8 @@ def end_of_declaration(text: str, start: int) -> int:
 
 
 def read() -> tuple[str, list[tuple[str, list[Entry]]]]:
-    """The comment at the head, and the entries of each section. Declarations that no empty line divides, and no comment,
-    share the comment before them."""
+    """Returns the comment at the top, and the entries of each section. Declarations that are not separated by an empty
+    line or a comment share the comment before them."""
     text = HEADER.read_text(encoding="utf-8")
     head = comment_text(COMMENT.findall(text)[1])
     start = text.index("/* The version of this header")
@@ -72,12 +72,12 @@ def read() -> tuple[str, list[tuple[str, list[Entry]]]]:
 
 
 def declared_names(declaration: str) -> list[str]:
-    """The function, struct, type or macro; of an enumeration that has no name its values."""
+    """Returns the name of the function, struct, type or macro, or the values of an anonymous enumeration."""
     if declaration.startswith("#define"):
         return [declaration.split()[1]]
     if declaration.startswith("enum"):
         return re.findall(r"^\s+(ANYDML_\w+)", declaration, re.MULTILINE)
-    if pointer := re.match(r"typedef [^{;]*\(\*(\w+)\)", declaration):  # to a function
+    if pointer := re.match(r"typedef [^{;]*\(\*(\w+)\)", declaration):  # a pointer to a function
         return [pointer[1]]
     if declaration.startswith("typedef"):
         return [re.findall(r"\w+", declaration)[-1]]
@@ -86,7 +86,7 @@ def declared_names(declaration: str) -> list[str]:
 
 
 def shown_declaration(declaration: str) -> str:
-    """As a reader needs it: of an inline function without its body."""
+    """Returns the declaration as the page shows it: an inline function without its body."""
     if declaration.startswith("static inline"):
         return declaration[:declaration.index(" {")] + ";"
     return declaration.removeprefix("ANYDML_API ")
@@ -99,7 +99,7 @@ def heading(entry: Entry) -> str:
 
 
 def linked(text: str, anchors: dict[str, str]) -> str:
-    """Plain text as Markdown: names in the font of code, those of the header as links."""
+    """Converts plain text to Markdown: names become code, and the header's names become links."""
     def link(found: re.Match[str]) -> str:
         name = found[0]
         return f"[`{name}`](#{anchors[name]})" if name in anchors else f"`{name}`"
@@ -112,13 +112,13 @@ def linked(text: str, anchors: dict[str, str]) -> str:
 
 
 def markdown(comment: str, anchors: dict[str, str]) -> list[str]:
-    """Paragraphs and lists; lines that are further right than the rest stay as they are."""
+    """Converts paragraphs and lists; lines that are indented further than the rest become code blocks."""
     lines: list[str] = []
     for block in re.split(r"\n\s*\n", comment):
         if re.match(r"\s+[^\s-]", block):
             lines += ["```text" if "  " in block.strip() and ";\n" not in block else "```c", *textwrap.dedent(block).splitlines(), "```", ""]
             continue
-        for line in re.sub(r"\.\n(?=\w)", ".  \n", block).splitlines():  # where a sentence ends, the line does
+        for line in re.sub(r"\.\n(?=\w)", ".  \n", block).splitlines():  # a sentence at the end of a line ends the line
             if line.strip().startswith("- ") and lines and lines[-1] and not lines[-1].lstrip().startswith("- "):
                 if not any(one.startswith("- ") for one in lines[-6:]):
                     lines.append("")
@@ -132,7 +132,7 @@ def page() -> str:
     anchors = {name: declared_names(entry.declarations[0])[0].lower() for _, entries in sections for entry in entries
                for one in entry.declarations for name in declared_names(one)}
     lines = ["# The C API", "",
-             "Made from `include/anydml/anydml.h`, which C and C++ include as `<anydml/anydml.h>`.", "",
+             "Generated from `include/anydml/anydml.h`, which C and C++ include as `<anydml/anydml.h>`.", "",
              *markdown(head, anchors)]
     for title, entries in sections:
         lines += [f"## {title}", ""]

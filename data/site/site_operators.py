@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The site's page of each operator of DirectML, and the page that lists them all, from the facts, the rules, the entries
-of src/ops and data/python/examples.py. generate_site.py writes them."""
+"""Generates the site's page on each DirectML operator, and the page that lists them all, from the facts, the rules, the
+entries of src/ops and data/python/examples.py. generate_site.py writes them."""
 from __future__ import annotations
 
 import re
@@ -23,7 +23,7 @@ from figures import reports, tables  # noqa: E402
 from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of  # noqa: E402
 Facts = dict[str, Any]
 
-# Which chapter of the list an operator is in: the first pattern that its name has.
+# The chapters of the list. An operator belongs to the first one whose pattern matches its name.
 CHAPTERS = (
     ("Element-wise", r"^ELEMENT_WISE_|^CAST$|^FILL_VALUE_"),
     ("Activations", r"^ACTIVATION_"),
@@ -36,15 +36,16 @@ CHAPTERS = (
     ("Resampling", r"RESAMPLE|UPSAMPLE|VALUE_SCALE"),
     ("Moving and choosing elements", r""),
 )
-IN_PLACE_TEXT = {"none": "no", "first_input": "OutputTensor may be InputTensor's memory",
-                 "one_input": "the output may be the memory of one input",
-                 "any_input": "the output may be the memory of any input",
-                 "each_output_but_training_step": "each output may be the memory of any input but TrainingStepTensor"}
+IN_PLACE_TEXT = {"none": "no", "first_input": "OutputTensor may use InputTensor's memory",
+                 "one_input": "the output may use the memory of one input",
+                 "any_input": "the output may use the memory of any input",
+                 "each_output_but_training_step": "each output may use the memory of any input except "
+                                                  "TrainingStepTensor"}
 SAME = {"datatype": "have the same DataType", "dimension_count": "have the same DimensionCount",
         "sizes": "have the same Sizes"}
 FUNCTIONS = {"fused_activation": "whether the operator can be fused", "gather_shape": "the shape of the result",
              "gather_nd_shape": "the shape of the result", "scatter_nd_shape": "the shape of the result"}
-DEFINED = "Every bit of the result is defined, the same on every device, the sign and payload of a NaN aside:"
+DEFINED = "Every bit of the result is defined and the same on every device, except the sign and payload of a NaN:"
 
 
 class Section(NamedTuple):
@@ -54,12 +55,12 @@ class Section(NamedTuple):
 
 
 def code(text: str) -> str:
-    """In a cell of a table too, where a bar would end it."""
+    """Formats code so that it also works in a table cell, which a bar would end."""
     return f"`{text}`" if "|" not in text else f"<code>{plain(text)}</code>"
 
 
 def plain(text: str) -> str:
-    """What Markdown would take for something else stays as it is."""
+    """Escapes characters that have a meaning in Markdown."""
     for letter, escaped in (("&", "&amp;"), ("<", "&lt;"), ("|", "&#124;"), ("*", "&#42;"), ("_", "&#95;"), ("[", "&#91;")):
         text = text.replace(letter, escaped)
     return text
@@ -71,12 +72,12 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 
 def formula_lines(formula: str) -> list[str]:
-    """A line for each case."""
+    """Writes a line for each case."""
     return [line for part in formula.split("; ") for line in textwrap.wrap(part, 80, subsequent_indent="    ")]
 
 
 def types_text(types: Iterable[str]) -> str:
-    """FLOAT16, FLOAT32, INT8 to INT64: runs of three or more in short."""
+    """Lists types, abbreviating runs of three or more: FLOAT16, FLOAT32, INT8 to INT64."""
     if not types:
         return "the documents leave them blank"
     return python.types_text([one for one in python.TYPE_ORDER if one in types]).upper().replace(" TO ", " to ").replace(
@@ -84,7 +85,7 @@ def types_text(types: Iterable[str]) -> str:
 
 
 def breakable(name: str) -> str:
-    """May go on in the next line behind an underscore, where a screen is narrow."""
+    """Allows line breaks after underscores, for narrow screens."""
     return name.replace("_", "_<wbr>")
 
 
@@ -105,10 +106,10 @@ def chapter(name: str) -> str:
     return next(title for title, pattern in CHAPTERS if re.search(pattern, name))
 
 
-# ---- What the documents say of it -----------------------------------------------------------------------------------
+# ---- What the documents say about it --------------------------------------------------------------------------------
 
 def sections(page: str) -> list[Section]:
-    """Of a document: its first lines, then each `##`."""
+    """Splits a document into its first lines and each `##` section."""
     parts = re.split(r"^## (.*)$", (DOCS / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
     title = re.match(r"# (.*)", parts[0])
     found = [Section(title[1] if title else page, "", parts[0])]
@@ -122,7 +123,7 @@ def mentions(text: str, name: str) -> bool:
 
 
 def row_about(section: Section, name: str) -> str | None:
-    """The second cell of the row that is about the operator; LOGICAL_ is about all that begin so."""
+    """Returns the second cell of the row about the operator; a row for LOGICAL_ covers all names with that prefix."""
     short = python.short_name(name).upper()
     for cells in re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", section.text, re.MULTILINE):
         words = re.findall(r"\w+", cells[0])
@@ -132,7 +133,7 @@ def row_about(section: Section, name: str) -> str | None:
 
 
 def numerics(name: str) -> list[str]:
-    """Where numerics.md says what the operator computes; the sections after these say how it is made."""
+    """Refers to the definition of the operator in numerics.md; the later sections describe the implementation."""
     found = [one for one in sections("numerics.md") if one.title in ("The other operators", "Reductions")]
     first = sections("numerics.md")[0]
     candidates = [first] if "MODULUS" in name else found
@@ -150,13 +151,13 @@ def numerics(name: str) -> list[str]:
 
 @cache
 def speeds() -> tuple[list[str], dict[str, list[str]]]:
-    """Of the machines that docs/performance has figures of."""
+    """Returns the speeds on the machines that docs/performance has figures for."""
     kept = {file.stem: reports.read(file) for file in sorted((DOCS / "performance").glob("*.json"))}
     return tables.speeds(kept, sorted(python.built_names()))
 
 
 def speed(name: str) -> list[str]:
-    """The figures of the operator, and which page has more, if it is built."""
+    """Returns the figures of an operator that is built, and a link to the page with more."""
     if name not in python.built_names():
         return []
     titles, rows = speeds()
@@ -184,7 +185,7 @@ class Pages:
         return struct_of(operator, self.source.structs, self.source.aliases)
 
     def model(self, name: str, example: examples.Example | None = None) -> str:
-        """The model of an example, by default of the operator's own."""
+        """Returns the model of an example, by default the operator's own."""
         operator = next(one for one in self.source.operators if self.source.name_of(one) == name)
         fields = self.struct(operator)["fields"]
         union = any(field["type"] == "DML_SCALAR_UNION" for field in fields)
@@ -193,7 +194,7 @@ class Pages:
 
     def summary(self, operator: Facts) -> list[str]:
         name = self.source.name_of(operator)
-        state = ('!!! warning "Not built yet"\n    anydml knows its fields and rules. Asking for it is an error that says so.'
+        state = ('!!! warning "Not built yet"\n    anydml knows its fields and rules, but using it is an error.'
                  if name not in self.built else
                  '!!! success "Built"\n    It runs on the CPU' + (" and on NVIDIA GPUs." if has_cuda(name) else "."))
         rows = [("DirectML", f"`{operator['name']}` = {operator['enum_value']}"),
@@ -234,7 +235,7 @@ class Pages:
             yield from (f"`{name}`: {values}.", "")
 
     def types(self, operator: Facts) -> Iterator[str]:
-        """Tensors that take the same at every level share their rows."""
+        """Tensors with the same support at every level share their rows."""
         groups: dict[tuple[Any, ...], list[str]] = {}
         for tensor in operator["tensors"]:
             rows = sorted((row for row in operator["support"] if row["tensor"] == tensor["field"]),
@@ -275,8 +276,8 @@ class Pages:
 
     def python_part(self, op: python.Operator) -> list[str]:
         if op.name in python.HAND_WRITTEN:
-            return [f"[`anydml.{op.python}`](../python.md#anydml{op.python}) is a function of the package. It takes every "
-                    "argument of a NumPy ufunc.", ""]
+            return [f"[`anydml.{op.python}`](../python.md#anydml{op.python}) is a function of the package. It accepts "
+                    "every argument of a NumPy ufunc.", ""]
         head = f"anydml.{op.python}("
         is_ufunc = op.name in python.UFUNCS
         parts = python.ufunc_signature(op) if is_ufunc else python.signature(op)
@@ -284,7 +285,7 @@ class Pages:
         if op.name not in self.built:
             lines += ["The function will have this signature once the operator is built.", ""]
         if is_ufunc:
-            return [*lines, "It is correctly rounded, and takes every argument of a NumPy ufunc.", ""]
+            return [*lines, "It is correctly rounded, and accepts every argument of a NumPy ufunc.", ""]
         return lines + [re.sub(r"``([^`]+)``", r"`\1`", f"- {note}") for note in python.notes(op)] + [""]
 
     def example_part(self, op: python.Operator) -> list[str]:
@@ -292,7 +293,7 @@ class Pages:
         tabs = (("Python", "python", examples.python_code(op, example), examples.python_prints(example)),
                 ("C", "c", examples.c_code(op, example), examples.c_prints(example)),
                 ("JSON, for dmlrun", "json", self.model(op.name), examples.model_prints(op, example)))
-        lines = ["## Examples", "", "A test runs all three and compares what they print.", ""]
+        lines = ["## Examples", "", "A test runs all three and compares their output.", ""]
         for title, language, text, printed in tabs:
             lines += [f'=== "{title}"', ""]
             for fence, block in ((language, text), ("text", printed)):
@@ -308,8 +309,9 @@ class Pages:
         if name in self.built:
             lines += self.example_part(op)
         lines += ["## Fields", "", *self.fields(operator)]
-        lines += ["## Types by feature level", "", "A row holds from its level up to the next one of the same tensor. "
-                  "[Feature levels](../../feature-levels.md) explains them. The C API and Python may take more types.", "", *self.types(operator)]
+        lines += ["## Types by feature level", "", "A row applies from its level up to the next row of the same "
+                  "tensor. [Feature levels](../../feature-levels.md) explains them. The C API and Python may "
+                  "accept more types.", "", *self.types(operator)]
         if rules:
             lines += ["## Rules", "", *rules, ""]
         if operator.get("notes"):
@@ -330,7 +332,7 @@ class Pages:
         return "\n".join(lines)
 
     def all(self) -> dict[str, str]:
-        """Each page by its path below the operators' folder."""
+        """Returns each page by its path below the operators' folder."""
         return {"index.md": self.index(),
                 **{page_name(self.source.name_of(one)): self.page(one) for one in self.source.operators}}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The picture of an operator's page: SVG within the page, with a caption and a text alternative.
+"""Draws the picture of an operator's page: inline SVG with a caption and a text alternative.
 
-usage: site_pictures.py FOLDER [NAME ...]     writes FOLDER/NAME.svg, to look at them; all by default"""
+usage: site_pictures.py FOLDER [NAME ...]     writes FOLDER/NAME.svg for viewing; by default all of them"""
 from __future__ import annotations
 
 import re
@@ -27,25 +27,25 @@ Facts = dict[str, Any]
 
 
 def tensor_names(operator: Facts) -> tuple[list[str], list[str]]:
-    """The fields that are inputs, and those that are outputs."""
+    """Returns the fields that are inputs, and those that are outputs."""
     fields = [(one["field"], one["kind"]) for one in operator["tensors"]]
     return ([name for name, kind in fields if "input" in kind], [name for name, kind in fields if "output" in kind])
 
 
 def picture(library: Library, name: str, operator: Facts) -> tuple[str, str]:
-    """The SVG and the caption."""
+    """Returns the SVG and the caption."""
     row = ROWS[name]
     if type(row) in OF_FUNCTIONS:
         svg, _ = OF_FUNCTIONS[type(row)](library, name, row)  # type: ignore[operator]
     else:
         example = row.example or examples.EXAMPLES[name]
         svg, _ = OF_TENSORS[type(row)](library, name, row, example, tensor_names(operator))  # type: ignore[operator]
-    # A page has one picture; its pattern has the name of the operator, so that pages can be printed together.
+    # A page has one picture; its pattern is named after the operator, so that pages can be printed together.
     return re.sub(r"(#|id=\")hatch", rf"\1hatch-{name.lower()}", svg), row.caption
 
 
 def part(library: Library | None, name: str, operator: Facts) -> list[str]:
-    """The lines of the page."""
+    """Returns the lines of the page."""
     if name not in ROWS or library is None:
         return []
     svg, caption = picture(library, name, operator)
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> None:
         name = source.name_of(operator)
         if name in (arguments[1:] or ROWS) and name in ROWS:
             (folder / f"{name}.svg").write_text(picture(library, name, operator)[0], encoding="utf-8")
-    print(f"{len(ROWS)} operators have pictures, {len(WITHOUT)} have a reason for none")
+    print(f"{len(ROWS)} operators have pictures; {len(WITHOUT)} have none, with a reason")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The site's page of the Python package: its own functions and classes with their docstrings, read without importing
-them, and what each operator's function is called."""
+"""Generates the site's page on the Python package: its own functions and classes with their docstrings, read without
+importing them, and the name of each operator's function."""
 from __future__ import annotations
 
 import ast
@@ -13,14 +13,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 import python_rule as python  # noqa: E402
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "anydml"
-# What the package has besides the operators' functions, and where.
+# The names of the package other than the operators' functions, and their modules.
 MEMBERS = {"__init__.py": ("modulus_floor", "modulus_truncate", "adapters", "operators"),
            "_device_array.py": ("DeviceArray", "to_device"),
            "_run.py": ("run", "compile", "Compiled", "Operator")}
 
 
 def shown_docstring(text: str) -> list[str]:
-    """Prose as Markdown; what stands behind >>> as a block."""
+    """Converts prose to Markdown, and sessions with >>> to code blocks."""
     lines: list[str] = []
     inside = False
     for line in inspect.cleandoc(text).splitlines():
@@ -41,7 +41,7 @@ def signature(node: ast.FunctionDef | ast.ClassDef) -> str:
         if made is None:
             made = next(one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__")
         else:
-            name = node.name.lower()  # nobody makes one: it is what is called
+            name = node.name.lower()  # users do not create it, so its calls are shown
         arguments = made.args
         for few in (arguments.posonlyargs, arguments.args):
             few[:] = [one for one in few if one.arg != "self"]
@@ -50,8 +50,8 @@ def signature(node: ast.FunctionDef | ast.ClassDef) -> str:
 
 
 def page() -> str:
-    lines = ["# Python functions", "", "`import anydml` gives these names. [The tour](../python.md) shows how they are "
-             "used; [the list of signatures](../python-operators.md) has all of DirectML's operators.", ""]
+    lines = ["# Python functions", "", "`import anydml` provides these names. [The tour](../python.md) shows how to "
+             "use them; [the list of signatures](../python-operators.md) has all of DirectML's operators.", ""]
     for file, names in MEMBERS.items():
         tree = ast.parse((PACKAGE / file).read_text(encoding="utf-8"))
         found = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

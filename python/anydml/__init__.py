@@ -25,14 +25,14 @@ for _public in (run, compile, graph, matmul, Compiled, DeviceArray, Graph, Opera
                 *(getattr(_numpy, _name) for _name in (*_numpy.NAMES, *_numpy.SHADOWING)),
                 *(getattr(_operators, _name) for _name in (*_operators.__all__, *_operators.SHADOWING))):
     globals()[_public.__name__] = _public
-    _public.__module__ = "anydml"  # so that help and pickle show it
+    _public.__module__ = "anydml"  # the name that help() and pickle use
     if _public not in (run, compile, graph, to_device) and not isinstance(_public, type):
         _tensors.let_inline(_public)
 del _public
 
 
 def _load_torch():
-    from . import torch  # here, because it imports PyTorch, which takes a second
+    from . import torch  # deferred, because importing PyTorch takes a second
 
     return torch
 
@@ -41,7 +41,7 @@ _tensors.load = _load_torch
 
 
 def __getattr__(name):
-    """Raises an error for an unknown name, with a suggestion."""
+    """Raises an error for an unknown name and suggests a similar one."""
     if name.startswith("_"):
         raise AttributeError(f"module 'anydml' has no attribute {name!r}")
     raise AttributeError(_suggest.message(name, [one for one in globals() if not one.startswith("_")]))

@@ -15,7 +15,7 @@ from ._symbols import Symbol as Symbol
 from ._ufuncs import _UfuncOfTwo
 
 __version__: str
-# Without the names that Python itself has. What follows the version is made by data/python/generate_python.py.
+# Names of Python builtins are left out. data/python/generate_python.py generates everything after the version.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
            "matmul", "operators", "DeviceArray", "to_device", "concat", "concatenate", "cumprod", "cumsum", "equal",
            "greater", "greater_equal", "isinf", "isnan", "less", "less_equal", "maximum", "mean", "minimum",

@@ -21,8 +21,8 @@ def self_check():
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="python -m anydml", description="Shows the version and the devices, and checks 130,560 results.",
-        epilog="python -m anydml.compare measures NumPy, PyTorch and ONNX Runtime beside it. docs/python.md is a tour.")
-    parser.add_argument("--operators", action="store_true", help="list DirectML's operators instead, and which are built")
+        epilog="python -m anydml.compare compares it with NumPy, PyTorch and ONNX Runtime. docs/python.md is a tour.")
+    parser.add_argument("--operators", action="store_true", help="list DirectML's operators, and which are built")
     parser.add_argument("--version", action="version", version=f"anydml {anydml.__version__}")
     if parser.parse_args(arguments).operators:
         for op in anydml.operators():

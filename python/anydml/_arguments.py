@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Converts arguments that DirectML does not accept directly: one number for a sequence, negative axes, default values that
-depend on the arguments, and arrays of bool."""
+"""Converts arguments that DirectML does not accept directly: a single number in place of a sequence, negative axes,
+default values that depend on the arguments, and arrays of bool."""
 import operator
 import sys
 from array import array
@@ -14,7 +14,8 @@ from ._messages import function_of as _function_of
 # Operators that only move elements.
 MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE",
           "DEPTH_TO_SPACE1"}
-# Operators that accept an array of bool as UINT8, and the ones among them whose results are bool again.
+# Operators that accept arrays of bool as UINT8. CHOOSING return bool if all arrays are bool; TESTING have results of 0
+# or 1, which can be written to an array of bool.
 _LOGICAL = {f"ELEMENT_WISE_LOGICAL_{name}" for name in ("AND", "OR", "XOR", "NOT")}
 CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *MOVERS, *_LOGICAL,
             *(f"ELEMENT_WISE_BIT_{name}" for name in ("AND", "OR", "XOR"))}
@@ -22,7 +23,7 @@ _COMPARING = {"CAST", "ARGMAX", "ARGMIN", "NONZERO_COORDINATES", *(f"ELEMENT_WIS
     "EQUALS", "GREATER_THAN", "LESS_THAN", "GREATER_THAN_OR_EQUAL", "LESS_THAN_OR_EQUAL"))}
 TESTING = {"ELEMENT_WISE_IS_NAN", "ELEMENT_WISE_IS_INFINITY",
            *(name for name in _COMPARING if name.startswith("ELEMENT_WISE_"))}
-# Fields of which one number stands for equal numbers.
+# Fields for which a single number applies to every dimension.
 _REPEATED = {"WindowSize", "WindowSizes"}
 
 
@@ -46,8 +47,8 @@ def axes_of(op, axes, rank):
 
 
 def converted(op, inputs, attributes, shape=None):
-    """Returns the attributes in DirectML's form: sequences, axes from 0 on, and default values that depend on the inputs
-    or on the result's shape; the same object if none changed."""
+    """Returns the attributes in DirectML's form: sequences, nonnegative axes, and default values that depend on the
+    inputs or on the result's shape. Returns the same object if nothing changed."""
     first = next((one for one in inputs if one is not None), None)
     if first is None:
         return attributes
@@ -82,7 +83,7 @@ def _is_integer(value):
 
 
 def _count(rule, rank, attributes):
-    """The number of dimensions to which an attribute applies: all, or those of the window, which follow the channels."""
+    """The number of dimensions to which an attribute applies: all of them, or the spatial ones after the channels."""
     sizes = attributes.get("WindowSize", attributes.get("WindowSizes"))
     if rule.startswith("each"):
         return rank
@@ -145,7 +146,7 @@ def _is_truth(one):
 
 
 def seen_as(one, name):
-    """Views an array of bool as uint8, or the other way round, without a copy."""
+    """Views an array of bool as uint8, or vice versa, without a copy."""
     one = one if hasattr(one, "view") else _np.asarray(one)
     kind = getattr(sys.modules["torch"], name) if str(one.dtype).startswith("torch.") else _np.dtype(name)
     return one.view(kind)
@@ -168,8 +169,8 @@ def _native(one):
 def taken(op, inputs):
     """Returns the inputs in a form that the library accepts, or the same object if none changed.
 
-    Arrays of bool become bytes if elements are chosen or compared. For logical operators, numbers become truth values.
-    Beside other arrays, True and False become numbers.
+    Arrays of bool become bytes if elements are selected or compared. For logical operators, numbers become truth
+    values. True and False become numbers if they are combined with other arrays.
     """
     made = [_native(one) for one in inputs]
     if {int, float} == set(map(type, inputs)):
@@ -195,7 +196,7 @@ def _is_byte(one):
 
 
 def as_truths(op, inputs, result):
-    """Returns the result as bool if all its source arrays are bool. Logical operators return bytes only for bytes."""
+    """Returns the result as bool if all source arrays are bool. Logical operators return bytes only for byte inputs."""
     is_truth = (not any(map(_is_byte, inputs)) if op in _LOGICAL and all(map(is_numpys, inputs)) else
                 op in CHOOSING and all(map(_is_truth, inputs[op == "ELEMENT_WISE_IF":])))
     if not is_truth:

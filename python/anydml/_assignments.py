@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Assignment to elements of Symbols: y[0] = x, y[mask] = 0, y += x.
 
-Values of a graph never change. An assignment makes a new value of the whole storage, which every view of it reads from
-then on, as NumPy's views do. NumPy itself assigns to an array of the elements' numbers, so that each kind of index,
-repeated indices and broadcasting have NumPy's meaning.
+Values of a graph never change. An assignment creates a new value for the whole storage, and every view of the storage
+reads the new value from then on, as NumPy's views do. NumPy itself performs the assignment on an array of element
+indices, so every kind of index, repeated indices and broadcasting mean the same as in NumPy.
 """
 import math
 
@@ -41,7 +41,7 @@ def _as_array(value, kind):
 
 
 def _without_leading(value, rank):
-    """An assignment accepts leading dimensions of size 1 that the target lacks."""
+    """Removes leading dimensions of size 1 that the target lacks, which an assignment accepts."""
     while value.ndim > rank and value.shape[0] == 1:
         value = value.reshape(value.shape[1:])
     return value
@@ -52,16 +52,16 @@ def _assign_by_mask(symbol, parts, value):
     if len(parts) != 1 or mask.dtype != bool:
         raise TypeError(_UNKNOWN)
     if mask.shape != symbol.shape[:mask.ndim]:
-        raise IndexError(f"a mask has the shape {mask.shape}, and the value {symbol.shape}")
+        raise IndexError(f"a mask has the shape {mask.shape}, but the value has the shape {symbol.shape}")
     if value.size != 1:
-        raise TypeError(f"an assignment through a mask takes one number, and the value has the shape {value.shape}: use "
-                        "numpy.where(mask, a, b)")
+        raise TypeError(f"an assignment through a mask takes one number, but the value has the shape {value.shape}; "
+                        "use numpy.where(mask, a, b)")
     mask = np.broadcast_to(mask.reshape(mask.shape + (1,) * (symbol.ndim - mask.ndim)), symbol.shape)
     symbol[...] = choose(mask, value.reshape(()).astype(symbol.dtype, copy=False), symbol)
 
 
 def _only_axis(symbol, parts):
-    """Returns the axis that an index restricts by an integer or by a slice of step 1, if the others are whole."""
+    """Returns the only axis that an index restricts, by an integer or a slice of step 1, or None."""
     found = None
     for axis, part in enumerate(parts):
         if part is None or part is Ellipsis or isinstance(part, (bool, np.bool_)) or axis >= symbol.ndim or not (
@@ -76,7 +76,7 @@ def _only_axis(symbol, parts):
 
 
 def _join(symbol, axis, parts, value):
-    """Joins the elements before, the new ones and the elements behind."""
+    """Concatenates the elements before the assigned range, the new elements, and the elements after it."""
     part, size = parts[axis], symbol.shape[axis]
     target = symbol._stand_in[parts]  # raises NumPy's error for an index out of range
     first = range(size)[part].start if isinstance(part, slice) else int(part) % size
@@ -92,7 +92,7 @@ def _join(symbol, axis, parts, value):
 
 
 def _merge(symbol, where, value):
-    """Takes each element from the old ones or from the new ones."""
+    """Gathers each element from either the old or the new values."""
     item = symbol.dtype.itemsize
     count, size = symbol._storage.bytes // item, math.prod(value.shape)
     numbers = np.arange(count)

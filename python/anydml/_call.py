@@ -13,7 +13,7 @@ OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the results of _core.place_of
 
 
 class Call:
-    """One call. `outs` has an entry for each result; None or True asks for a new array."""
+    """One call. `outs` has an entry for each result; None or True requests a new array."""
 
     def __init__(self, name, inputs, out, dtype, shape):
         self.name = name.removeprefix("DML_OPERATOR_")
@@ -34,7 +34,7 @@ class Call:
             self.outs = [True] * count  # a call without any result would be useless
         for i, one in enumerate(self.outs):
             if one is not None and one is not True and not (self.dtypes[i] is None and self.shapes[i] is None):
-                raise TypeError(f"{self.name}: dtype and shape are for a new array, and out is given")
+                raise TypeError(f"{self.name}: dtype and shape are for a new array, but out is given")
 
     def _each(self, value, what, count):
         if value is None or not self.several:
@@ -45,7 +45,7 @@ class Call:
         return values
 
     def positions(self, count):
-        """Returns each input's positions among the arguments; an array of tensors gets the remaining ones."""
+        """Returns each input's positions among the arguments; an array of tensors gets all remaining positions."""
         array, more = self.spec.array, max(0, count - self.spec.inputs + 1)
         if array is None:
             return [[i] for i in range(self.spec.inputs)]
@@ -133,7 +133,7 @@ class Call:
 
 
 def dtype_of(given):
-    """Returns a dtype, or a tuple of dtypes for several outputs. PyTorch dtypes are recognised by their names."""
+    """Returns a dtype, or a tuple of dtypes for several outputs. PyTorch dtypes are recognized by their names."""
     if isinstance(given, (tuple, list)):
         return type(given)(map(dtype_of, given))
     if type(given).__module__ != "torch":
@@ -143,7 +143,7 @@ def dtype_of(given):
     except TypeError:
         kind = None
     if kind is None or kind.isbuiltin != 1:  # other packages add types to NumPy, such as bfloat16
-        raise TypeError(f"dtype is {given}; expected a type that NumPy has too")
+        raise TypeError(f"dtype is {given}; expected a type that NumPy also has")
     return kind
 
 
@@ -154,7 +154,7 @@ def _listed(values, what):
 
 
 def _number(value, kind, i):
-    """A Python number beside arrays takes their type."""
+    """Converts a Python number to the type of the arrays that it is combined with."""
     if kind.kind in "iu":
         if isinstance(value, float):
             raise TypeError(f"inputs[{i}] is {value!r} (float) beside arrays of {kind}; expected an int")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays in the memory of any device, also of devices for which no other library has arrays."""
+"""Arrays in the memory of any device, including devices for which no other library has arrays."""
 import math
 import operator
 
@@ -7,15 +7,15 @@ import numpy as np
 
 from . import _core
 
-# By the names that _core uses.
+# NumPy dtypes by the names that _core uses.
 _TYPES = {name: np.dtype(name) for name in ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64",
                                             "uint8", "uint16", "uint32", "uint64")}
 
 
 class DeviceArray:
-    """An array in the memory of a device, packed in C order. `to_device` makes it from a NumPy array.
+    """An array in the memory of a device, packed in C order. `to_device` creates one from a NumPy array.
 
-    The functions of this package take it like any array and compute on its device; their results are arrays there too.
+    This package's functions accept it like any other array, compute on its device, and leave their results there.
     `numpy()` copies it to the CPU. Where DLPack has a type for the device, and the device shares its addresses with
     other libraries, `torch.from_dlpack` and similar functions use the same memory.
 
@@ -31,7 +31,7 @@ class DeviceArray:
     __slots__ = ("_shape", "_dtype", "_device", "_memory")
 
     def __init__(self, shape, dtype, device=None):
-        """Makes an array whose elements are not set. dtype: a NumPy type or its name. device: its name; None is the
+        """Creates an uninitialized array. dtype: a NumPy type or its name. device: the name of a device; None is the
         default."""
         self._dtype = np.dtype(dtype)
         if self.dtype.name not in _TYPES:
@@ -43,7 +43,7 @@ class DeviceArray:
         if any(size < 0 for size in shape):
             raise ValueError(f"shape is {shape}; expected sizes of 0 or more")
         if math.prod(shape) * self.dtype.itemsize >= 2 ** 63:
-            raise ValueError(f"shape is {shape}, which is more bytes than an address can count")
+            raise ValueError(f"shape is {shape}, which needs more bytes than can be addressed")
         self._shape = shape
         self._device = _core.device_name(device)
         self._memory = _core.DeviceMemory(self._device, self.dtype.name, shape)
@@ -78,7 +78,7 @@ class DeviceArray:
         sizes = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
         made = object.__new__(type(self))
         made._dtype, made._device = self._dtype, self._device
-        made._shape = np.broadcast_to(np.False_, self.shape).reshape(sizes).shape  # which knows NumPy's rules
+        made._shape = np.broadcast_to(np.False_, self.shape).reshape(sizes).shape  # applies NumPy's rules
         made._memory = self._memory.reshaped(made.shape)
         return made
 
@@ -99,7 +99,7 @@ class DeviceArray:
 
     def __array__(self, dtype=None, copy=None):
         if copy is False:
-            raise ValueError(f"the array is on {self._device}; NumPy can only have a copy")
+            raise ValueError(f"the array is on {self._device}; NumPy can only receive a copy")
         copied = self.numpy()
         return copied if dtype is None else copied.astype(dtype, copy=False)
 
@@ -108,7 +108,7 @@ class DeviceArray:
 
     def __dlpack__(self, **_):
         if not self._memory.is_shareable():
-            raise BufferError(f"the array is on {self._device}, whose memory DLPack cannot name; numpy() copies it")
+            raise BufferError(f"the array is on {self._device}, whose memory DLPack cannot describe; numpy() copies it")
         return self._memory.__dlpack__()
 
     def __len__(self):

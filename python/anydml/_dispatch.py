@@ -3,8 +3,8 @@
 
 An element-wise operator appears as a ufunc: arrays that define __array_ufunc__, such as those of Dask, pandas and
 xarray, are called in NumPy's order, and subclasses of NumPy arrays, such as masked arrays, wrap the result. Other
-operators use __array_function__. Masked arrays have a separate rule, and so do Dask's arrays, for which an operator
-along axes is a generalised ufunc.
+operators use __array_function__. Masked arrays and Dask's arrays have separate rules; for Dask, an operator along axes
+is a generalized ufunc.
 """
 import numpy as _np
 
@@ -24,7 +24,7 @@ _EACH = {"CAST", *(name for name in _SPECS if name.startswith(("ELEMENT_WISE_", 
 
 
 def has_a_say(array):
-    """Whether an operand's type handles calls through NumPy's protocols. Arrays that support DLPack use that instead."""
+    """Whether an operand's type handles calls through NumPy's protocols. Arrays with DLPack use that instead."""
     kind = type(array)
     if kind is _np.ndarray or isinstance(array, (_np.generic, _Symbol)):
         return False
@@ -34,7 +34,7 @@ def has_a_say(array):
 class Operation:
     """An operator with its attributes, as a function of the arrays alone. Other libraries treat it as a ufunc.
 
-    Its name differs from the function's, because pandas and Dask would call their own function of that name.
+    Its name differs from the function's, because otherwise pandas and Dask would call their own function of that name.
     """
 
     nout, identity, signature, types, ntypes = 1, None, None, [], 0
@@ -69,7 +69,7 @@ class Wrapping:
         return self.result
 
 
-# Types that do not handle calls; nearly all operands have such a type.
+# Types that do not handle calls themselves; nearly all operands have one of these.
 USUAL = frozenset((_np.ndarray, int, float, list, tuple, bool, type(None), _Symbol, *_np.sctypeDict.values()))
 
 
@@ -79,7 +79,7 @@ def answer(function, op, inputs, out, options, attributes):
     asked = [one for one in (*inputs, *outs) if has_a_say(one)]
     if not asked or any(isinstance(one, _Symbol) for one in inputs):
         return NotImplemented
-    numbers = (int, float, _np.generic) if any(map(has_a_say, inputs)) else ()  # numbers take the arrays' type
+    numbers = (int, float, _np.generic) if any(map(has_a_say, inputs)) else ()  # numbers adopt the arrays' type
     fixed = {i: one for i, one in enumerate(inputs) if one is None or isinstance(one, numbers)}
     arrays = tuple(one for i, one in enumerate(inputs) if i not in fixed)
     if op in _EACH:
@@ -97,7 +97,7 @@ def answer(function, op, inputs, out, options, attributes):
             if result is not NotImplemented:
                 return result
     if any(has_a_say(one) and not isinstance(one, _np.ndarray) for one in outs):
-        raise TypeError(f"{_function_of(op)}: out is of type {type(out).__name__}; expected an array of NumPy's")
+        raise TypeError(f"{_function_of(op)}: out is of type {type(out).__name__}; expected a NumPy array")
     result = function(op, *map(_plain, inputs), out=tuple(map(_plain, out)) if isinstance(out, tuple) else _plain(out),
                       **options, **attributes)
     return out if out is not None else _wrapped(result, [one for one in asked if not isinstance(one, _np.ndarray)])
@@ -138,7 +138,7 @@ def _by_ufunc(operation, inputs, out, asked):
             if result is not NotImplemented:
                 return result
     if others:
-        raise TypeError(f"{_function_of(operation.op)}: operands of the types {', '.join(others)} do not go together")
+        raise TypeError(f"{_function_of(operation.op)}: operands of the types {', '.join(others)} cannot be combined")
     result = operation(*map(_plain, inputs), out=_plain(out))
     home = max(asked, key=lambda one: one.__array_priority__) if out is None else out
     if type(home) is _np.ndarray:
@@ -148,7 +148,7 @@ def _by_ufunc(operation, inputs, out, asked):
 
 # ---- Masked arrays --------------------------------------------------------------------------------------------------
 
-# The values that replace masked elements in a reduction, so that they do not count.
+# The values that replace masked elements in a reduction, so that they do not affect the result.
 _FILLS = {"SUM": 0, "SUM_SQUARE": 0, "L1": 0, "L2": 0, "LOG_SUM": 0, "AVERAGE": 0, "MULTIPLY": 1,
           "LOG_SUM_EXP": "least", "MAX": "least", "ARGMAX": "least", "MIN": "greatest", "ARGMIN": "greatest"}
 
@@ -175,7 +175,7 @@ def _masked(function, op, inputs, out, options, attributes):
         fill, axes = _FILLS[name], tuple(_converted(op, inputs, attributes)["Axes"])
         data = one.filled(_extreme(one.dtype, fill) if isinstance(fill, str) else fill)
         if name == "AVERAGE":
-            wide = data.astype(_np.float32) if data.dtype == _np.float16 else data  # whose sums may be too large
+            wide = data.astype(_np.float32) if data.dtype == _np.float16 else data  # float16 sums may overflow
             total = function(op, wide, **options, **{**attributes, "Function": "SUM"})
             count = one.count(axis=axes, keepdims=True)
             result = function("ELEMENT_WISE_DIVIDE", total, _np.maximum(count, 1).astype(total.dtype)).astype(data.dtype)
@@ -195,7 +195,7 @@ def is_masked(one):
 def refuse_masks(function, *arrays):
     if any(map(is_masked, arrays)):
         raise TypeError(f"{function}: an array is masked, which is not supported here; pass x.filled(value), "
-                        "or x.data to go without the mask")
+                        "or x.data to ignore the mask")
 
 
 # ---- Dask -----------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def refuse_masks(function, *arrays):
 def _in_blocks(function, op, inputs, out, options, attributes):
     """Returns a lazy result. Dask merges each operand into one block; shape and type are inferred from the operands."""
     if out is not None:
-        raise TypeError(f"{_function_of(op)}: out is not taken with Dask's arrays, whose results are lazy")
+        raise TypeError(f"{_function_of(op)}: out is not supported with Dask's arrays, whose results are lazy")
     lazy = [i for i, one in enumerate(inputs) if "dask" in _names_of(type(one))]
     stand_ins = [_np.broadcast_to(_np.zeros((), one.dtype), one.shape) if i in lazy else one
                  for i, one in enumerate(inputs)]
@@ -212,7 +212,7 @@ def _in_blocks(function, op, inputs, out, options, attributes):
     results = call.new_outs(call.arrays(made.inputs), call.outs, made.attributes,
                             make=lambda shape, kind: (made.final or shape, _np.dtype(kind)))
     results = [one for one in results if one is not None]
-    # If an operand gets another shape, `function` converts the attributes with it.
+    # If an operand is reshaped, `function` converts the attributes together with it.
     if [_np.shape(one) for one in made.inputs] == [_np.shape(one) for one in stand_ins]:
         attributes = made.attributes
     fixed = {i: one for i, one in enumerate(inputs) if i not in lazy}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The call that DirectML accepts in place of one that NumPy's and PyTorch's users write: a bias with one dimension,
+"""Converts calls in the style of NumPy and PyTorch to equivalent ones that DirectML accepts: a bias with one dimension,
 indices with fewer dimensions than the input, arrays of different types.
 
-Arrays are only seen in another shape wherever that is possible, so nothing is copied, PyTorch differentiates the call,
-and a graph records it.
+Wherever possible, arrays are only viewed in another shape, so nothing is copied, PyTorch can differentiate the call,
+and a graph can record it.
 """
 import math
 from collections import namedtuple
@@ -15,15 +15,15 @@ from ._messages import function_of as _function_of
 from ._specs import SPECS as _SPECS
 from ._symbols import Symbol as _Symbol
 
-# shape: the result's in DirectML's form, if the call must say it; final: the shape of the function's result.
+# shape: the result's shape in DirectML's form, if the call must specify it; final: the shape of the function's result.
 Equivalent = namedtuple("Equivalent", "op inputs attributes shape final", defaults=(None, None))
 
 # Operators along rows that accept at most two dimensions; their successors accept any axes.
 ROWS = frozenset(("ACTIVATION_SOFTMAX", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_HARDMAX"))
-# Inputs with one number for each channel, and inputs whose shape NumPy's rule extends, by their numbers.
+# Indices of the inputs with one number for each channel, and of the inputs that are broadcast by NumPy's rule.
 _PER_CHANNEL = {"CONVOLUTION": (2,), "QUANTIZED_LINEAR_CONVOLUTION": (6,)}
 _BROADCAST = {"MEAN_VARIANCE_NORMALIZATION1": (1, 2), "MEAN_VARIANCE_NORMALIZATION2": (1, 2)}
-# Element-wise operators that compute with two arrays of one type.
+# Element-wise operators whose operands must have the same type.
 PROMOTING = {name: spec.same for name, spec in _SPECS.items()
              if name.startswith("ELEMENT_WISE_") and "QUANTIZE" not in name and spec.same}
 
@@ -52,8 +52,8 @@ def equivalent(op, inputs, attributes, shape=None):
 
 
 def repeated(op, inputs, attributes, result):
-    """Returns the call to compile for later calls like one that gave this result: (operator, inputs, attributes, the
-    outputs' sizes or None). None: the later calls need this module's conversions too."""
+    """Returns the call to compile for later calls of the form that gave this result: (operator, inputs, attributes, the
+    outputs' sizes or None). Returns None if later calls need this module's conversions too."""
     if op == "CAST" and str(getattr(result, "dtype", "")) in ("bool", "torch.bool"):
         return None
     if op in ROWS:
@@ -142,14 +142,14 @@ def _gather(op, inputs, attributes, before, shape):
 
 
 def _by_coordinates(op, inputs, attributes, before, shape):
-    """GATHER_ND, SCATTER_ND: all tensors have one rank in DirectML, and the attributes say how many dimensions count."""
+    """GATHER_ND, SCATTER_ND: in DirectML all tensors have the same rank, and attributes give the dimensions in use."""
     arrays = list(map(_array, inputs))
     x, indices = arrays[:2]
     if len({one.ndim for one in arrays}) == 1 and before.get("InputDimensionCount") is not None and before.get(
             "IndicesDimensionCount") is not None:
         return None
     if not indices.ndim:
-        raise ValueError(f"{_function_of(op)}: indices has no dimensions; expected the coordinates in its last one")
+        raise ValueError(f"{_function_of(op)}: indices has no dimensions; expected coordinates in its last dimension")
     final = tuple(x.shape) if op == "SCATTER_ND" else (
         *indices.shape[:-1], *x.shape[attributes.get("BatchDimensionCount", 0) + indices.shape[-1]:])
     final = final if shape is None else tuple(shape)
@@ -160,7 +160,7 @@ def _by_coordinates(op, inputs, attributes, before, shape):
 
 
 def _one_hot(op, inputs, attributes, before, shape):
-    """The indices may lack the axis that the result adds, and the values their dimensions of size 1."""
+    """The indices may lack the axis that the result adds, and the values may lack their dimensions of size 1."""
     indices, values = map(_array, inputs)
     rank = indices.ndim if shape is None else len(shape)
     if rank == indices.ndim + 1:

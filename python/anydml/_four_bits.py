@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of four-bit elements. The int4 and uint4 of ml_dtypes use one byte for each element; the library packs two
-elements into a byte. QUANTIZE and DEQUANTIZE accept such arrays."""
+"""Arrays of four-bit elements. ml_dtypes' int4 and uint4 use one byte for each element; the library packs two elements
+into a byte. QUANTIZE and DEQUANTIZE accept such arrays."""
 import numpy as _np
 
 from . import _core
@@ -52,12 +52,12 @@ def pack(array):
 
 
 def room_for(array):
-    """Returns the same with new bytes for results."""
+    """Returns a Packed of the same type and shape with new bytes for results; returns other arrays unchanged."""
     return Packed(array, _np.empty((array.size + 1) // 2, _np.uint8)) if _is_array(array) else array
 
 
 def unpack(packed, array):
-    """Writes the elements into the array that was passed to room_for."""
+    """Unpacks the elements into the array that was passed to room_for."""
     if packed is not array:
         values = _np.stack([packed.bytes & 15, packed.bytes >> 4], -1).reshape(-1)[:array.size].view(_np.int8)
         if packed.name == "int4":

@@ -43,7 +43,7 @@ class Recording:
 
     @classmethod
     def of(cls, recorder, likes, results, device=None):
-        """Compiles a recorder's content. `likes`: arrays like its inputs."""
+        """Compiles what a recorder has recorded. `likes`: arrays of the same form as its inputs."""
         made = cls.__new__(cls)
         made._compile(recorder, likes, results, device)
         return made
@@ -59,7 +59,7 @@ class Recording:
         self.compiled = _core.Compiled(recorder.graph, likes, outs, device)
 
     def run(self, arrays, outs):
-        """Runs over arrays of the recorded form; None among the outs asks for a new array. Compiled graphs write packed
+        """Runs over arrays of the recorded form; None among the outs requests a new array. Compiled graphs write packed
         results, so a strided out is copied from a packed array."""
         if len(outs) != len(self._outs):
             raise ValueError(f"out has {len(outs)} entries; expected {len(self._outs)}, one for each result")
@@ -104,14 +104,14 @@ class Recording:
 
 def _release_later(library, device, compiled):
     """Waits for work that may still read the compiled graph, which is released together with this call's arguments.
-    `device` is the library's number of it; None: it has no streams, so that each call has waited."""
+    `device` is the library's device number, or None for a device without streams, where each call has waited."""
     if device is not None:
         library.finish(device)
 
 
 def _is_packed_on_device(array, name, shape, kind):
     if _core.place_of(array) != _ON_GPU:
-        raise TypeError(f"{name} is of type {type(array).__name__} and not on a GPU; expected an array beside the inputs")
+        raise TypeError(f"{name} is of type {type(array).__name__} and not on a GPU; expected an array like the inputs")
     found, its_shape, strides = _core.device_layouts([array])[2][0]
     if _np.dtype(found) != kind:
         raise TypeError(f"{name} is an array of {found}; expected {kind}")
@@ -135,7 +135,7 @@ def _check_apart(outs):
     for i, one in enumerate(outs):
         for j in range(i):
             if one is not None and outs[j] is not None and _share_memory(one, outs[j]):
-                raise ValueError(f"out[{j}] and out[{i}] share memory; expected each result at a place of its own")
+                raise ValueError(f"out[{j}] and out[{i}] share memory; expected separate memory for each result")
 
 
 def _share_memory(a, b):
@@ -156,7 +156,7 @@ def regular(array):
 # ---- Graphs ---------------------------------------------------------------------------------------------------------
 
 class _Identity:
-    """A key for one object, equal to no other key. It does not keep the object alive if weak references are possible."""
+    """A unique key for one object. It does not keep the object alive if weak references are possible."""
 
     __slots__ = ("_id", "_get")
 
@@ -214,33 +214,33 @@ def _is_same(a, b):
 
 
 def _checksum(argument):
-    """A checksum of arrays: while a function is recorded, it can reach them by another name and change them only once."""
+    """A checksum of arrays, which a function may reach under another name, and change, while it is recorded."""
     if not isinstance(argument, _np.ndarray):
         return None
     return zlib.crc32(_np.ascontiguousarray(argument).reshape(-1).view(_np.uint8))
 
 
 def _holds_array(container):
-    """Whether a tuple, a list or a dict among the arguments holds an array."""
+    """Whether a tuple, a list or a dict among the arguments contains an array."""
     leaves = []
     _taken_apart(container, leaves)
     return any(isinstance(one, (_np.ndarray, Symbol)) or _libraries._is_foreign(one) for one in leaves)
 
 
 def _way_out(argument):
-    """Says how an argument becomes an array or a constant, if it can."""
+    """Suggests how to turn an argument into an array or a constant, if that is possible."""
     kind = type(argument)
     if hasattr(kind, "to_numpy"):
         return "pass its elements, x.to_numpy()"
     if kind is list:
-        return "pass an array, numpy.asarray(x), or for a constant a tuple"
+        return "pass an array, numpy.asarray(x), or a tuple for a constant"
     if hasattr(kind, "__array__") or hasattr(kind, "__array_interface__"):
         return "pass an array, numpy.asarray(x)"
     return None
 
 
 def _like(kind, shape, strides):
-    """Returns an array without memory of its own, with the form of an array on a GPU."""
+    """Returns an array with the form of an array on a GPU, without memory of its own."""
     dtype = _np.dtype(kind)
     is_empty = 0 in shape
     return _np.lib.stride_tricks.as_strided(_np.empty(1, dtype), shape, None if is_empty else
@@ -294,7 +294,7 @@ class Graph:
                 tuple([(name, _taken_apart(one, leaves, _holds_array)) for name, one in named.items()]))
         if any(type(one) is Symbol for one in (*leaves, *(outs or ()))):  # inside another graph
             if outs is not None:
-                raise TypeError("out is given within another graph; expected none, since that graph makes its results")
+                raise TypeError("out is given within another graph; expected none, since that graph allocates results")
             results = []
             return _put_together(_taken_apart(self._function(*arguments, **named), results), iter(results), tuple)
         if _core.place_of(*leaves) == _ON_GPU:
@@ -327,7 +327,7 @@ class Graph:
         return bound.args, bound.kwargs
 
     def _on_gpu(self, leaves, form, outs):
-        """Compiles the function for the GPU that holds the arrays, and runs it on the library's stream."""
+        """Compiles the function for the GPU where the arrays are, and runs it on the library's stream."""
         is_array = [isinstance(one, _np.ndarray) or _libraries._is_foreign(one) for one in leaves]
         arrays = [one for one, is_one in zip(leaves, is_array) if is_one]
         device, _, layouts = _core.device_layouts(arrays)
@@ -339,7 +339,7 @@ class Graph:
         return recording.result(recording.run_on_device(arrays, recording.no_outs if outs is None else outs, self._device))
 
     def _recording(self, given, form, gpu=None):
-        """`gpu` is the name of the device that holds the arrays; `given` then contains similar arrays."""
+        """`gpu` is the name of the device where the arrays are; `given` then contains CPU arrays of the same form."""
         key = []
         for i, one in enumerate(given):
             try:
@@ -364,8 +364,8 @@ class Graph:
         with _watch.Unchanged(), _watch.Executed(self._function) as executed:
             made = Recording(functools.partial(self._call, form), given, self._device if gpu is None else gpu)
         if gpu is None and list(map(_checksum, given)) != before:
-            raise ValueError("the function changed an array that is one of its arguments; a graph's function must leave "
-                             "its arguments as they are")
+            raise ValueError("the function changed an array that is one of its arguments; a graph's function must "
+                             "not modify its arguments")
         objects = [i for i, one in enumerate(given) if not isinstance(one, (_np.ndarray, _np.generic, *_watch.PLAIN))]
         made.watch = _watch.Watch(self._function, executed, given, objects, made.constants, _is_same)
         _watch.keep(made.watch)
@@ -392,14 +392,14 @@ _watch.register_parts(Graph, ("_function",))
 def graph(function=None, *, device=None):
     """Compiles a function of arrays into a graph: it is recorded once, compiled, and then runs as one unit.
 
-    A chain of element-wise operators runs in one pass over memory, and intermediate results are materialised only if
+    A chain of element-wise operators runs in one pass over memory, and intermediate results are materialized only if
     they are needed. The results equal those of the function itself, bit for bit. `graph` also works as a decorator of
     functions and methods. The function is called once for each form of its arguments, with a `Symbol` in place of each
     array. Operators, NumPy's functions and Python's arithmetic accept symbols. Other arrays that the function reads
     become constants with their current elements, and so do arguments that are not arrays: a different type or a
-    different bit leads to a different graph. If something changes that the function read, such as an attribute or the
-    elements of an array, the next call records it anew. The function returns an array, or a tuple or a dict of arrays. Arrays on a
-    GPU stay there.
+    different bit leads to a different graph. If anything that the function read has changed, such as an attribute or
+    the elements of an array, the next call records the function again. The function returns an array, or a tuple or a
+    dict of arrays. Arrays on a GPU stay there.
 
     >>> import numpy as np, anydml
     >>> @anydml.graph

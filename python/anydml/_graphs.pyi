@@ -14,8 +14,8 @@ _Parameters = ParamSpec("_Parameters", default=...)
 _P = ParamSpec("_P")
 _Self = TypeVar("_Self")
 
-# A function that is annotated with arrays keeps its parameters and its result; `out` is the graph's own. One that is
-# annotated with Symbols takes arrays of any library, and constants.
+# A function that is annotated with arrays keeps its parameters and its result, and the graph adds `out`. A function
+# that is annotated with Symbols accepts arrays of any library, and constants.
 class Graph(Generic[_Result, _Parameters]):
     def __init__(self, function: Callable[_Parameters, _Result], *, device: str | None = None) -> None: ...
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
@@ -30,7 +30,7 @@ class Graph(Generic[_Result, _Parameters]):
     @overload
     def __call__(self, *arguments: Any, out: Any, **named: Any) -> _Result: ...
 
-# A graph as the method of an object.
+# A graph that is a method of an object.
 class _Bound(Protocol[_Result_co, _P]):
     @overload
     def __call__(self, *arguments: _P.args, **named: _P.kwargs) -> _Result_co: ...

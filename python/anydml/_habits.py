@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Connects a function with its operator: NumPy's habits, and messages with Python's names.
+"""Connects a function with its operator: supports NumPy's conventions, and puts Python's names into messages.
 
-The operator runs first. Only if it fails are the arguments converted: one number for a sequence, negative axes, defaults
-that depend on the arguments, arrays of bool, a bias with one dimension (_arguments.py, _equivalent.py). Ordinary calls
-therefore do not pay for these conversions.
+The operator runs first. Only if it fails are the arguments converted: a single number in place of a sequence, negative
+axes, defaults that depend on the arguments, arrays of bool, a bias with one dimension (_arguments.py, _equivalent.py).
+Ordinary calls therefore do not pay for these conversions.
 """
 import numpy as _np
 
@@ -31,8 +31,8 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
         if result is not NotImplemented:
             return result
         if op in _PLACES and dtype is None and out is None and type(inputs[0]).__module__.startswith("torch"):
-            dtype = (None, _np.int64)  # which PyTorch accepts as indices
-        is_usual = False  # tensors may be traced, and then wrong arguments are not found at once
+            dtype = (None, _np.int64)  # the type that PyTorch accepts as indices
+        is_usual = False  # tensors may be traced, and then wrong arguments are not detected immediately
     if op == "CAST" and _is_bool(dtype if out is None else getattr(out, "dtype", None)):
         return _as_bool(*inputs, out, device)
     try:
@@ -46,7 +46,7 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     is_truth = isinstance(out, _np.ndarray) and out.dtype == bool and op in _CHOOSING | _TESTING
     if dtype is None and out is None and op == "REDUCE" and str(attributes.get("Function")).upper().endswith(
             ("ARGMAX", "ARGMIN")):
-        dtype = _np.int64  # NumPy's choice; DirectML has none
+        dtype = _np.int64  # NumPy's default; DirectML has none
     elif (failed is not None and call.inputs is inputs and call.attributes is attributes and call.shape is None
           and not is_truth):
         raise _said(failed, op, inputs, attributes, own) from None
@@ -68,7 +68,7 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
 
 
 def _wanted_shape(op, shape, out):
-    """Returns the result's shape, if the caller says it and there is one result."""
+    """Returns the result's shape, if the caller specifies it and there is only one result."""
     if len(_SPECS[op].outputs) > 1 or _SPECS[op].outputs[0].array:
         return None
     return getattr(out, "shape", None) if shape is None else _np.broadcast_shapes(shape)
@@ -89,12 +89,12 @@ def _as_bool(x, out, device):
 
 
 def function_of(op, required, optional, options):
-    """Returns the body of a function, which goes the short way or calls `run`."""
+    """Returns the body of a function, which takes the fast path or calls `run`."""
     if op not in _PROMOTING:
         return _body_of(run, op, required, optional, options, _repeated)
 
     def promote(_, *inputs, **given):
-        """Converted arrays go the short way too."""
+        """Converted arrays take the fast path too."""
         made = _promoted(op, inputs)
         if made is inputs:
             return run(op, *inputs, **given)
@@ -108,7 +108,7 @@ _ALONG_AXES = {op: function_of(op + "1", ("Axes",), (), ("out", "device")) for o
 
 
 def over_axes(body, op, input, *, axis=None, keepdims=None, out=None, dtype=None, shape=None, device=None, **attributes):
-    """Returns the function of an operator along axes. NumPy's `axis` removes them; DirectML's `axes` keeps them with size 1.
+    """Runs an operator along axes. NumPy's `axis` removes the axes; DirectML's `axes` keeps them with size 1.
 
     `body` is the operator's plain function, which accepts the input, the attributes and the options.
     """
@@ -116,9 +116,9 @@ def over_axes(body, op, input, *, axis=None, keepdims=None, out=None, dtype=None
         return body(input, out, device) if axis is None else _ALONG_AXES[op](input, axis, out, device)
     axes = attributes["Axes"]
     if axes is not None and axis is not None:
-        raise TypeError(f"{_function_of(op)}: axes and axis are both given; they mean the same")
+        raise TypeError(f"{_function_of(op)}: axes and axis are both given, but mean the same")
     if dtype is None and out is None and op != "REDUCE":
-        dtype = _np.int64  # NumPy's choice; DirectML has none
+        dtype = _np.int64  # NumPy's default; DirectML has none
     if keepdims or (keepdims is None and axes is not None):
         attributes["Axes"] = axis if axes is None else axes
         return body(input, *attributes.values(), out, dtype, shape, device)

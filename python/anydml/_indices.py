@@ -87,7 +87,7 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def select(x, where):
-    """x[where] if a part of the index is an array, like NumPy's advanced indexing."""
+    """x[where] if the index contains an array, like NumPy's advanced indexing."""
     parts = []
     for part in where:
         if part is Ellipsis:
@@ -100,10 +100,10 @@ def select(x, where):
     is_advanced = [part is not None and not isinstance(part, slice) for part in parts]
     places = [i for i, one in enumerate(is_advanced) if one]
     are_together = places[-1] - places[0] == len(places) - 1
-    # First the parts that return views, with whole dimensions in place of the arrays.
+    # First apply the parts that produce views, with full slices in place of the arrays.
     x = x[tuple(slice(None) if advanced else part for part, advanced in zip(parts, is_advanced))]
     indices = [_indices(parts[i], x.shape[i]) for i in places]
-    if not are_together:  # then the dimensions of the indices come first
+    if not are_together:  # then NumPy puts the dimensions of the indices first
         x = np.moveaxis(x, places, range(len(places)))
         places = list(range(len(places)))
     axis, sizes = places[0], [x.shape[i] for i in places]
@@ -113,7 +113,7 @@ def select(x, where):
 
 
 def _joined(indices, sizes):
-    """Combines one index for each of several dimensions into one index into all of their elements."""
+    """Combines the indices into several dimensions into one index into the flattened dimensions."""
     total = None
     for index, size in zip(indices, sizes):
         if type(index) is Symbol:

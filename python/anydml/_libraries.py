@@ -16,17 +16,17 @@ class Library:
     """A library that supports DLPack and, for numbers and new arrays, Python's array API standard."""
 
     immutable = False
-    stream = None      # stream(device): the library's current stream there, an address as an int. None: it does not report it
+    stream = None      # stream(device): the library's current stream there, an address as an int. None: not reported
     empty_like = None  # empty_like(array): a new, similar array
     empty = None       # empty(array, shape, kind): on its device, of its type or the named one. None: use adopt()
-    written = None     # written(arrays): they were changed. None: the library does not ask
+    written = None     # written(arrays): reports that they were changed. None: the library does not need that
 
     def __init__(self, name):
         self.name = name
 
     @staticmethod
     def capsule(array, stream):
-        """Returns the array's DLPack capsule. `stream` is DLPack's number of the one that may use the array
+        """Returns the array's DLPack capsule. `stream` is DLPack's number of the stream that may use the array
         (cuda_streams.h), or None for devices without streams."""
         try:
             return array.__dlpack__(stream=stream, max_version=(1, 0))
@@ -34,12 +34,12 @@ class Library:
             return array.__dlpack__(stream=stream)
 
     def number(self, array, bits, size):
-        """Returns an integer array of `size` bytes without dimensions, on the array's device."""
+        """Returns a zero-dimensional array with an integer of `size` bytes, on the array's device."""
         space = self._space(array)
         return space.full((), bits, dtype=getattr(space, f"int{8 * size}"), device=array.device)
 
     def finish(self, device):
-        """Waits until all work on the device is done. Only libraries that report their stream leave work there."""
+        """Waits until all work on the device is done. Only libraries that report their stream leave work pending."""
 
     def adopt(self, array, memory):
         """Returns a new array over our own memory."""
@@ -47,8 +47,8 @@ class Library:
 
     def _space(self, array):
         if not hasattr(array, "__array_namespace__"):
-            raise TypeError(f"arrays of {self.name} do not name their functions (__array_namespace__), so that none "
-                            "can be made: give out, and arrays instead of numbers")
+            raise TypeError(f"arrays of {self.name} do not provide __array_namespace__, so new ones cannot be created: "
+                            "pass out, and arrays instead of numbers")
         return array.__array_namespace__()
 
 
@@ -146,7 +146,7 @@ _made = {}
 def library_of(kind):
     """Returns the library of an array type, and the type's table of C functions, or None.
 
-    A subclass does not inherit the table, because only its __dlpack__ knows about overridden behaviour.
+    A subclass does not inherit the table, because it may override __dlpack__.
     """
     name = next((name for name in names_of(kind) if name in _KNOWN), None) or next(names_of(kind))
     if name not in _made:
@@ -155,7 +155,8 @@ def library_of(kind):
 
 
 def names_of(kind):
-    """Returns the names of libraries that a type may belong to, the nearest first; any package may define subclasses."""
+    """Returns the names of libraries that a type may belong to, the most derived class first, since any package may
+    define subclasses."""
     for base in kind.__mro__:
         name = base.__module__.partition(".")[0]
         yield "jax" if name == "jaxlib" else name
@@ -185,7 +186,7 @@ def tell_written(outs):
 
 
 def by_torch_function(function, arrays, arguments, options):
-    """Lets a subclass of PyTorch's tensors handle a call through __torch_function__; NotImplemented if there is none.
+    """Lets a subclass of PyTorch's tensors handle a call through __torch_function__, or returns NotImplemented.
 
     A subclass that does not override it gets a result of its own type, as from PyTorch's functions.
     """
@@ -210,11 +211,11 @@ def _to_numpy(array, writes=False):
     names = list(names_of(type(array)))
     try:
         if "torch" in names:
-            # The same memory, in a tenth of DLPack's time. A lazily negated tensor has other values in its memory.
+            # Shares the memory in a tenth of DLPack's time. A lazily negated tensor stores other values in its memory.
             return array.resolve_neg().numpy() if not writes and array.is_neg() else array.numpy()
         view = np.from_dlpack(array)
         if writes and not view.flags.writeable and hasattr(array, "__array__"):
-            # Before DLPack 1.0, every array is read-only; this way it may be writable, if it is not a copy.
+            # Before DLPack 1.0, every array is read-only; np.asarray may return a writable one, if it does not copy.
             other = np.asarray(array)
             if other.__array_interface__["data"][0] == view.__array_interface__["data"][0]:
                 return other
@@ -224,7 +225,7 @@ def _to_numpy(array, writes=False):
             raise TypeError("a tensor is bfloat16, which functions and anydml.run compute in float32; pass x.float() "
                             "here") from error
         known = next((name for name in names if name in _KNOWN), type(array).__module__)
-        raise TypeError(f"an array of {known} cannot be taken: {error}") from error
+        raise TypeError(f"an array of {known} cannot be used: {error}") from error
 
 
 def _to_library(home, result):

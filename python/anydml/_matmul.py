@@ -13,7 +13,7 @@ def matmul(a, b, /, out=None, *, device=None):
     """The matrix product of ``a`` and ``b``, with the shapes of ``numpy.matmul``, computed by DirectML's GEMM.
 
     Operands of one dimension are vectors; dimensions before the last two are broadcast. The types are float32, float64,
-    and float16, which is computed in float32 and rounded once. The sums have a fixed order, which docs/numerics.md
+    and float16, which is computed in float32 and rounded once. Sums use a fixed order, which docs/numerics.md
     defines, so the bits are the same on every machine. `graph` records ``x @ y`` and ``numpy.matmul`` as this function.
 
     >>> import numpy as np, anydml
@@ -43,12 +43,12 @@ def _long_way(a, b, out, device):
 
     def multiply(left, right, shape):
         if tuple(seen.shape) != tuple(shape):
-            raise ValueError(f"matmul: out has the shape {list(out.shape)}, which does not hold the product")
+            raise ValueError(f"matmul: out has the shape {list(out.shape)}, which does not fit the product")
         return _run("GEMM", left, right, None, out=seen, device=device, **_PLAIN)
 
     _multiplied(a, b, multiply)
     return out
 
 
-# The product of two matrices is GEMM itself, and known forms run immediately.
+# The product of two matrices is GEMM itself, so calls of a known form run immediately.
 _matmul = _core.make_short_call("GEMM", 2, None, (), 0, ("out", "device"), [], _long_way, _PLAIN)

@@ -40,6 +40,6 @@ def check_floats(*arrays):
     for name, array in zip("ab", arrays):
         kind = str(array.dtype).removeprefix("torch.")
         if kind not in ("float16", "float32", "float64", "bfloat16"):
-            instead = ("; anydml.matrix_multiply_integer takes int8 and uint8 and gives int32" if "int" in kind else
+            instead = ("; anydml.matrix_multiply_integer accepts int8 and uint8 and returns int32" if "int" in kind else
                        "; convert it with astype('float32')")
             raise TypeError(f"matmul: {name} is {kind}; expected float16, float32 or float64{instead}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Translates the library's messages to Python's names: parameters instead of fields, functions instead of operators."""
+"""Puts Python's names into the library's messages: parameters instead of fields, functions instead of operators."""
 import functools
 import re
 
@@ -16,7 +16,7 @@ def function_of(op):
 
 
 def named(function, own=None):
-    """Decorates a function so that messages have its own name, and not that of the operator's function that it calls."""
+    """Decorates a function so that messages have its own name instead of the name of the function that it calls."""
     if isinstance(function, str):
         return functools.partial(named, own=function)
 
@@ -35,8 +35,8 @@ def named(function, own=None):
 
 
 def said(error, op, inputs, attributes, own=None):
-    """Returns the error with Python's names instead of the names of the fields and the operator. `own`: the operator of
-    the function that was called, if it called another one."""
+    """Returns the error with Python's names instead of the names of the fields and the operator. `own` is the operator
+    of the function that the user called, if that function runs another operator."""
     function, names = function_of(own or op), _words.INPUTS.get(op, "").split()
     if len(names) == 1 and names[0] == "inputs":
         names = [f"inputs[{i}]" for i in range(len(inputs))]
@@ -61,7 +61,7 @@ def said(error, op, inputs, attributes, own=None):
         return f"{match[1]} is {attributes[match[1]]!r}; expected {known}{other if 'AVERAGE' in values else ''}"
 
     text = re.sub(rf"^(node \d+: )?{op}: ", "", str(error)).replace("attribute ", "")
-    text = text.removesuffix("; convert it to float32")  # the conversion below is that of the array's library
+    text = text.removesuffix("; convert it to float32")  # the conversion suggested below uses the array's library
     text = re.sub(r"(\w+): is ('[^']*'); expected the name of a value of \w+", choices, text)
     text = re.sub(r"\binputs\[(\d+)\]", lambda match: names[int(match[1])].rstrip("?")
                   if int(match[1]) < len(names) else match[0], text)

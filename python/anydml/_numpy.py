@@ -13,7 +13,7 @@ NAMES = ["concat", "concatenate", "cumprod", "cumsum", "equal", "greater", "grea
 SHADOWING = ["max", "min", "sum"]  # names of Python builtins: never imported by import *
 
 
-# In a graph, NumPy's own functions of Symbols record them, so that there is one meaning of each.
+# In a graph, NumPy's own functions on Symbols record these functions, so each has a single meaning.
 _OF_SYMBOLS = {"SUM": _np.sum, "MULTIPLY": _np.prod, "AVERAGE": _np.mean, "MAX": _np.max, "MIN": _np.min}
 
 
@@ -57,7 +57,7 @@ def _reduced(a, function, axis, kind, out, keepdims):
 
 
 def _type_of(a):
-    """Returns NumPy's type of the elements, also of PyTorch's tensors, or None if NumPy does not have that type."""
+    """Returns NumPy's type for the elements, including those of PyTorch's tensors, or None if NumPy lacks the type."""
     kind = _np.asarray(a).dtype if _is_numpys(a) else getattr(a, "dtype", None)
     try:
         kind = _dtype_of(kind)
@@ -78,7 +78,7 @@ def _wide(a, dtype):
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):
     """The sum over axes, like ``numpy.sum``, computed by DirectML's REDUCE.
 
-    Integers are added in 64 bits. Sums of floats are correctly rounded or have a fixed order, as docs/numerics.md
+    Integers are added in 64 bits. Sums of floats are correctly rounded or use a fixed order, as docs/numerics.md
     defines for REDUCE, so they may differ from NumPy's in the last bits. ``initial`` and ``where`` are not supported.
 
     >>> import numpy as np, anydml
@@ -115,7 +115,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
 
 @_named
 def max(a, axis=None, out=None, keepdims=False):
-    """The greatest element over axes, like ``numpy.max``, by DirectML's REDUCE; a NaN wins. `maximum` compares two arrays.
+    """The maximum over axes, like ``numpy.max``, computed by DirectML's REDUCE; NaN wins. See also `maximum`.
 
     >>> import numpy as np, anydml
     >>> anydml.max(np.float32([[1, 2], [3, 4]]), axis=1)
@@ -126,7 +126,7 @@ def max(a, axis=None, out=None, keepdims=False):
 
 @_named
 def min(a, axis=None, out=None, keepdims=False):
-    """The least element over axes, like ``numpy.min``, by DirectML's REDUCE; a NaN wins. `minimum` compares two arrays.
+    """The minimum over axes, like ``numpy.min``, computed by DirectML's REDUCE; NaN wins. See also `minimum`.
 
     >>> import numpy as np, anydml
     >>> anydml.min(np.float32([[1, 2], [3, 4]]), axis=1)
@@ -181,7 +181,7 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 @_named
 def maximum(a, b, /, out=None):
-    """The greater of two elements, like ``numpy.maximum``, computed by DirectML's ELEMENT_WISE_MAX; a NaN wins.
+    """The larger of two elements, like ``numpy.maximum``, computed by DirectML's ELEMENT_WISE_MAX; a NaN wins.
 
     >>> import numpy as np, anydml
     >>> anydml.maximum(np.float32([-1, 2]), 0)
@@ -194,7 +194,7 @@ def maximum(a, b, /, out=None):
 
 @_named
 def minimum(a, b, /, out=None):
-    """The lesser of two elements, like ``numpy.minimum``, computed by DirectML's ELEMENT_WISE_MIN; a NaN wins.
+    """The smaller of two elements, like ``numpy.minimum``, computed by DirectML's ELEMENT_WISE_MIN; a NaN wins.
 
     >>> import numpy as np, anydml
     >>> anydml.minimum(np.float32([-1, 2]), 0)
@@ -207,8 +207,8 @@ def minimum(a, b, /, out=None):
 
 @_named
 def where(condition, x, y, /):
-    """The elements of x where the condition holds, and of y elsewhere, like ``numpy.where``, computed by DirectML's
-    ELEMENT_WISE_IF. For a condition alone, use `nonzero_coordinates`.
+    """The elements of x where the condition is true, and of y elsewhere, like ``numpy.where``, computed by DirectML's
+    ELEMENT_WISE_IF. With only a condition, use `nonzero_coordinates`.
 
     >>> import numpy as np, anydml
     >>> a = np.float32([-1, 2])

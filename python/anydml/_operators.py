@@ -44,7 +44,7 @@ def element_wise_identity(input, /, *, scale=None, bias=None, out=None, device=N
     """DirectML's ELEMENT_WISE_IDENTITY: input, element by element.
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -63,10 +63,10 @@ def abs(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_ABS: abs(input), element by element.
 
     Types in DirectML: ``input`` float16, float32 and int8 to int64.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     The result has the type of ``input``.
-    Like ``numpy.abs``, it returns the least integer of a type unchanged, because the type cannot hold its absolute
-    value.
+    Like ``numpy.abs``, it returns the smallest integer of a type unchanged, because the type cannot represent its
+    absolute value.
 
     >>> import anydml
     >>> import numpy as np
@@ -82,7 +82,7 @@ def acos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_ACOS: acos(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ACOS', x, Scale=2, Bias=1).
@@ -122,7 +122,7 @@ def asin(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_ASIN: asin(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ASIN', x, Scale=2, Bias=1).
@@ -140,7 +140,7 @@ def atan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_ATAN: atan(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ATAN', x, Scale=2, Bias=1).
@@ -160,7 +160,7 @@ def ceil(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_CEIL: ceil(input), element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     The result has the type of ``input``.
     Unlike ``numpy.ceil``, it accepts only floats.
 
@@ -180,7 +180,7 @@ def clip(input, /, min=None, max=None, *, scale=None, bias=None, out=None, devic
     """DirectML's ELEMENT_WISE_CLIP: max(Min, min(input, Max)), element by element.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     ``min``: a number (default: no bound).
     ``max``: a number (default: no bound).
     The result has the type of ``input``.
@@ -201,7 +201,7 @@ def cos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_COS: cos(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_COS', x, Scale=2, Bias=1).
@@ -241,7 +241,7 @@ def exp(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_EXP: exp(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_EXP', x, Scale=2, Bias=1).
@@ -261,7 +261,7 @@ def floor(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_FLOOR: floor(input), element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     The result has the type of ``input``.
     Unlike ``numpy.floor``, it accepts only floats.
 
@@ -279,7 +279,7 @@ def log(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_LOG: ln(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_LOG', x, Scale=2, Bias=1).
@@ -530,11 +530,11 @@ def pow(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=
         device=None):
     """DirectML's ELEMENT_WISE_POW: pow(a, b), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
-    A negative base, minus infinity included, raised to a finite power that is not an integer is NaN, as DirectML
-    documents it; C and NumPy return 0 or infinity for minus infinity.
+    A negative base, including minus infinity, raised to a finite power that is not an integer is NaN, as DirectML
+    documents; C and NumPy return 0 or infinity for minus infinity.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_POW', a, b, Scale=2, Bias=1).
 
     >>> import anydml
@@ -553,7 +553,7 @@ def constant_pow(input, /, *, exponent, scale=None, bias=None, out=None, device=
     """DirectML's ELEMENT_WISE_CONSTANT_POW: pow(input, Exponent), element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     ``exponent``: a number.
     The result has the type of ``input``.
 
@@ -573,7 +573,7 @@ def recip(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_RECIP: 1 / input, element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -590,7 +590,7 @@ def sin(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_SIN: sin(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_SIN', x, Scale=2, Bias=1).
@@ -610,7 +610,7 @@ def sqrt(input, /, *, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_SQRT: sqrt(input), element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     The result has the type of ``input``.
     Unlike ``numpy.sqrt``, it accepts only floats, and does not warn about negative numbers.
 
@@ -650,7 +650,7 @@ def tan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
         device=None):
     """DirectML's ELEMENT_WISE_TAN: tan(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_TAN', x, Scale=2, Bias=1).
@@ -670,7 +670,7 @@ def threshold(input, /, *, min, scale=None, bias=None, out=None, device=None):
     """DirectML's ELEMENT_WISE_THRESHOLD: max(input, Min), element by element.
 
     Types in DirectML: ``input`` float16, float32, int8 to int32 and uint8 to uint32.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     ``min``: a number.
     The result has the type of ``input``.
 
@@ -754,7 +754,7 @@ def hardmax(input, /, *, axis=None, out=None, device=None):
     """DirectML's ACTIVATION_HARDMAX: 1 at the first maximum of each row, 0 elsewhere.
 
     Types in DirectML: ``input`` float16 and float32.
-    The rows lie along the last axis, or along ``axis``: one axis or several; negative numbers count from the end.
+    The rows are along the last axis, or along ``axis``: one axis or several; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -853,7 +853,7 @@ def log_softmax(input, /, *, axis=None, out=None, device=None):
     2-D tensor.
 
     Types in DirectML: ``input`` float16 and float32.
-    The rows lie along the last axis, or along ``axis``: one axis or several; negative numbers count from the end.
+    The rows are along the last axis, or along ``axis``: one axis or several; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -971,7 +971,7 @@ def sigmoid(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype
             device=None):
     """DirectML's ACTIVATION_SIGMOID: 1 / (1 + exp(-x)), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
 
@@ -991,7 +991,7 @@ def softmax(input, /, *, axis=None, out=None, device=None):
     tensor.
 
     Types in DirectML: ``input`` float16 and float32.
-    The rows lie along the last axis, or along ``axis``: one axis or several; negative numbers count from the end.
+    The rows are along the last axis, or along ``axis``: one axis or several; negative numbers count from the end.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1029,7 +1029,7 @@ def softsign(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtyp
              device=None):
     """DirectML's ACTIVATION_SOFTSIGN: x / (1 + abs(x)), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
 
@@ -1046,7 +1046,7 @@ def activation_tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDE
                     signature=None, device=None):
     """DirectML's ACTIVATION_TANH: (1 - exp(-2 * x)) / (1 + exp(-2 * x)), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
 
@@ -1091,12 +1091,12 @@ def convolution(input, filter, /, bias=None, *, mode='CROSS_CORRELATION', direct
     ``input``, ``filter`` and ``bias`` must have the same type.
     ``mode``: 'CONVOLUTION' or 'CROSS_CORRELATION'.
     ``direction``: 'FORWARD' or 'BACKWARD'.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``output_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``group_count``: a whole number, 0 or more.
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``output_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``group_count``: a nonnegative integer.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``filter`` or ``bias``.
     ``bias`` may have one dimension, with a number for each output channel.
@@ -1180,10 +1180,10 @@ def average_pooling(input, /, *, strides=None, window_size, start_padding=None, 
     elements.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``include_padding``: true or false.
     The result has the type of ``input``.
 
@@ -1206,11 +1206,11 @@ def lp_pooling(input, /, *, strides=None, window_size, start_padding=None, end_p
     """DirectML's LP_POOLING: (X1^P + ... + Xn^P)^(1/P) over the window.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``p``: a whole number, 0 or more.
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``p``: a nonnegative integer.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1231,10 +1231,10 @@ def max_pooling(input, /, *, strides=None, window_size, start_padding=None, end_
     """DirectML's MAX_POOLING: max(window).
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1277,9 +1277,9 @@ def slice_(input, /, *, offsets, sizes, strides=None, out=None, shape=None, devi
     """DirectML's SLICE: out[c] = input[Offsets + Strides * c].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``offsets``: a sequence of whole numbers, 0 or more.
-    ``sizes``: a sequence of whole numbers, 0 or more.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``offsets``: a sequence of nonnegative integers.
+    ``sizes``: a sequence of nonnegative integers.
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1319,7 +1319,7 @@ def split(input, /, *, axis=0, out=None, shape=None, device=None):
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``axis``: an axis; negative numbers count from the end.
     The results have the type of ``input`` and the shape ``shape``.
-    Unlike ``numpy.split``, it gets the shapes of the parts, and returns new arrays.
+    Unlike ``numpy.split``, it takes the shapes of the parts, and returns new arrays.
 
     >>> import anydml
     >>> import numpy as np
@@ -1360,8 +1360,8 @@ def padding(input, /, *, padding_mode='CONSTANT', padding_value=0, start_padding
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``padding_mode``: 'CONSTANT', 'EDGE', 'REFLECTION', 'SYMMETRIC' or 'WRAP'.
     ``padding_value``: a number.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1422,7 +1422,7 @@ def gather(input, indices, /, *, axis=0, index_dimensions=None, out=None, shape=
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
     ``axis``: an axis; negative numbers count from the end.
-    ``index_dimensions``: a whole number, 0 or more (default: ``indices.ndim``).
+    ``index_dimensions``: a nonnegative integer (default: ``indices.ndim``).
     The result has the type of ``input``.
     Without ``index_dimensions``, the dimensions of ``indices`` replace the axis, as in ``numpy.take``.
 
@@ -1443,7 +1443,7 @@ def space_to_depth(input, /, *, block_size, out=None, shape=None, device=None):
     """DirectML's SPACE_TO_DEPTH: order DEPTH_COLUMN_ROW: [N,C,(H,BH),(W,BW)] -> [N,(BH,BW,C),H,W].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``block_size``: a whole number, 0 or more.
+    ``block_size``: a nonnegative integer.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1462,7 +1462,7 @@ def depth_to_space(input, /, *, block_size, out=None, shape=None, device=None):
     """DirectML's DEPTH_TO_SPACE: order DEPTH_COLUMN_ROW: [N,(BH,BW,C),H,W] -> [N,C,(H,BH),(W,BW)].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``block_size``: a whole number, 0 or more.
+    ``block_size``: a nonnegative integer.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1481,7 +1481,7 @@ def tile(input, /, repeats, *, out=None, shape=None, device=None):
     """DirectML's TILE: out[c] = input[c mod InputTensor.Sizes].
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``repeats``: a sequence of whole numbers, 0 or more.
+    ``repeats``: a sequence of nonnegative integers.
     The result has the type of ``input``.
     ``repeats`` may be one number, or fewer numbers than dimensions, as for ``numpy.tile``.
 
@@ -1502,11 +1502,11 @@ def top_k(input, /, *, axis=-1, k, out=None, dtype=None, shape=None, device=None
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axis``: an axis; negative numbers count from the end.
-    ``k``: a whole number, 0 or more.
+    ``k``: a nonnegative integer.
     The result ``output_value`` has the type of ``input``.
     The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
-    The indices of a PyTorch tensor are int64, as PyTorch's indices are; for NumPy arrays, ask for them with
-    ``dtype=(None, 'int64')``.
+    For PyTorch tensors, the indices are int64, like PyTorch's own; for NumPy arrays, request that with ``dtype=(None,
+    'int64')``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1587,7 +1587,7 @@ def local_response_normalization(input, /, *, cross_channel=True, local_size, al
 
     Types in DirectML: ``input`` float16 and float32.
     ``cross_channel``: true or false.
-    ``local_size``: a whole number, 0 or more.
+    ``local_size``: a nonnegative integer.
     ``alpha``: a number.
     ``beta``: a number.
     ``bias``: a number.
@@ -1611,7 +1611,7 @@ def lp_normalization(input, /, *, axis=-1, epsilon=1e-05, p=2, out=None, device=
     Types in DirectML: ``input`` float16 and float32.
     ``axis``: an axis; negative numbers count from the end.
     ``epsilon``: a number.
-    ``p``: a whole number, 0 or more.
+    ``p``: a nonnegative integer.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -1775,7 +1775,7 @@ def erf(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """DirectML's ELEMENT_WISE_ERF: 2 / sqrt(pi) * integrate( i = 0 to x, exp(-(i^2)) ), element by element and
     correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ERF', x, Scale=2, Bias=1).
@@ -1793,7 +1793,7 @@ def sinh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_SINH: sinh(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_SINH', x, Scale=2, Bias=1).
@@ -1811,7 +1811,7 @@ def cosh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_COSH: cosh(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_COSH', x, Scale=2, Bias=1).
@@ -1829,7 +1829,7 @@ def tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ELEMENT_WISE_TANH: tanh(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_TANH', x, Scale=2, Bias=1).
@@ -1847,7 +1847,7 @@ def asinh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
           device=None):
     """DirectML's ELEMENT_WISE_ASINH: asinh(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ASINH', x, Scale=2, Bias=1).
@@ -1865,7 +1865,7 @@ def acosh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
           device=None):
     """DirectML's ELEMENT_WISE_ACOSH: acosh(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ACOSH', x, Scale=2, Bias=1).
@@ -1883,7 +1883,7 @@ def atanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
           device=None):
     """DirectML's ELEMENT_WISE_ATANH: atanh(x), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ATANH', x, Scale=2, Bias=1).
@@ -1969,10 +1969,10 @@ def max_pooling1(input, /, *, strides=None, window_size, start_padding=None, end
     """DirectML's MAX_POOLING1: max(window); OutputIndices = linear index of it in InputTensor.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     The result ``output`` has the type of ``input``.
     The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
 
@@ -2010,7 +2010,7 @@ _diagonal_matrix = _function_of("DIAGONAL_MATRIX", ("Offset", "Value"), (), ("ou
 def diagonal_matrix(*, offset=0, value=1.0, out=None, dtype=None, shape=None, device=None):
     """DirectML's DIAGONAL_MATRIX: out[..., y, x] = (y + Offset == x) ? Value : 0.
 
-    ``offset``: a whole number.
+    ``offset``: an integer.
     ``value``: a number.
     The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64 and the shape ``shape``.
 
@@ -2278,8 +2278,8 @@ def gather_nd(input, indices, /, *, input_dimension_count=None, indices_dimensio
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
-    ``input_dimension_count``: a whole number, 0 or more (default: ``input.ndim``).
-    ``indices_dimension_count``: a whole number, 0 or more (default: ``indices.ndim``).
+    ``input_dimension_count``: a nonnegative integer (default: ``input.ndim``).
+    ``indices_dimension_count``: a nonnegative integer (default: ``indices.ndim``).
     The result has the type of ``input``.
     The tensors may have different numbers of dimensions; the result has the shape of ONNX's GatherND.
 
@@ -2303,8 +2303,8 @@ def scatter_nd(input, indices, updates, /, *, input_dimension_count=None, indice
     Types in DirectML: ``input`` and ``updates`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices``
     int32, int64, uint32 and uint64.
     ``input`` and ``updates`` must have the same type.
-    ``input_dimension_count``: a whole number, 0 or more (default: ``input.ndim``).
-    ``indices_dimension_count``: a whole number, 0 or more (default: ``indices.ndim``).
+    ``input_dimension_count``: a nonnegative integer (default: ``input.ndim``).
+    ``indices_dimension_count``: a nonnegative integer (default: ``indices.ndim``).
     The result has the type of ``input`` or ``updates``.
     The tensors may have different numbers of dimensions; the result has the shape of ONNX's ScatterND.
 
@@ -2328,11 +2328,11 @@ def max_pooling2(input, /, *, strides=None, window_size, start_padding=None, end
     """DirectML's MAX_POOLING2: max(dilated window); OutputIndices = linear index of it in InputTensor.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     The result ``output`` has the type of ``input``.
     The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
 
@@ -2355,9 +2355,9 @@ def slice1(input, /, *, input_window_offsets, input_window_sizes, input_window_s
     out[c] = input[start + InputWindowStrides * c].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``input_window_offsets``: a sequence of whole numbers, 0 or more.
-    ``input_window_sizes``: a sequence of whole numbers, 0 or more.
-    ``input_window_strides``: a sequence of whole numbers, or one for all dimensions (default: 1).
+    ``input_window_offsets``: a sequence of nonnegative integers.
+    ``input_window_sizes``: a sequence of nonnegative integers.
+    ``input_window_strides``: a sequence of integers, or one for all dimensions (default: 1).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -2378,12 +2378,12 @@ def top_k1(input, /, *, axis=-1, k, axis_direction='DECREASING', out=None, dtype
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axis``: an axis; negative numbers count from the end.
-    ``k``: a whole number, 0 or more.
+    ``k``: a nonnegative integer.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     The result ``output_value`` has the type of ``input``.
     The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
-    The indices of a PyTorch tensor are int64, as PyTorch's indices are; for NumPy arrays, ask for them with
-    ``dtype=(None, 'int64')``.
+    For PyTorch tensors, the indices are int64, like PyTorch's own; for NumPy arrays, request that with ``dtype=(None,
+    'int64')``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2402,7 +2402,7 @@ def depth_to_space1(input, /, *, block_size, order='DEPTH_COLUMN_ROW', out=None,
     [N,(C,BH,BW),H,W] -> [N,C,(H,BH),(W,BW)].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``block_size``: a whole number, 0 or more.
+    ``block_size``: a nonnegative integer.
     ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
     The result has the type of ``input``.
     The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'.
@@ -2424,7 +2424,7 @@ def space_to_depth1(input, /, *, block_size, order='DEPTH_COLUMN_ROW', out=None,
     [N,(C,BH,BW),H,W].
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``block_size``: a whole number, 0 or more.
+    ``block_size``: a nonnegative integer.
     ``order``: 'DEPTH_COLUMN_ROW' or 'COLUMN_ROW_DEPTH'.
     The result has the type of ``input``.
     The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'.
@@ -2454,7 +2454,7 @@ def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes=-1, no
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``scale`` or ``bias``.
-    ``scale`` and ``bias`` may have fewer dimensions than ``input``, as NumPy's rule broadcasts them.
+    ``scale`` and ``bias`` may have fewer dimensions than ``input``; NumPy's rule broadcasts them.
 
     >>> import anydml
     >>> import numpy as np
@@ -2479,8 +2479,8 @@ def resample1(input, /, *, interpolation_mode='LINEAR', scales=None, input_pixel
     Types in DirectML: ``input`` float16, float32, int8 and uint8.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
-    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
-    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
     The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
     Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
@@ -2561,11 +2561,11 @@ def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=No
     Types in DirectML: ``input``, ``input_zero_point``, ``filter`` and ``filter_zero_point`` int8 and uint8.
     ``input`` and ``input_zero_point`` must have the same type.
     ``filter`` and ``filter_zero_point`` must have the same type.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``group_count``: a whole number, 0 or more.
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``group_count``: a nonnegative integer.
     The result has the type int32 and the shape ``shape``, if the inputs do not determine it.
 
     >>> import anydml
@@ -2597,11 +2597,11 @@ def quantized_linear_convolution(input, input_scale, input_zero_point, filter, f
     and uint8; ``input_scale``, ``filter_scale`` and ``output_scale`` float32; ``bias`` int32.
     ``input`` and ``input_zero_point`` must have the same type.
     ``filter`` and ``filter_zero_point`` must have the same type.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``group_count``: a whole number, 0 or more.
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``group_count``: a nonnegative integer.
     The result has the type of ``output_zero_point``, or ``dtype`` and the shape ``shape``, if the inputs do not
     determine it.
     ``bias`` may have one dimension, with a number for each output channel.
@@ -2820,10 +2820,10 @@ def average_pooling_grad(input_gradient, /, *, strides=None, window_size, start_
     position of its window.
 
     Types in DirectML: ``input_gradient`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``include_padding``: true or false.
     The result has the type of ``input_gradient`` and the shape ``shape``.
 
@@ -2849,11 +2849,11 @@ def max_pooling_grad(input, input_gradient, /, *, strides=None, window_size, sta
 
     Types in DirectML: ``input`` and ``input_gradient`` float16 and float32.
     ``input`` and ``input_gradient`` must have the same type.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     The result has the type of ``input`` or ``input_gradient``.
 
     >>> import anydml
@@ -2923,8 +2923,8 @@ def resample_grad(input_gradient, /, *, interpolation_mode='LINEAR', scales, inp
     Types in DirectML: ``input_gradient`` float16 and float32.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``scales``: a sequence of numbers.
-    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
-    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
     The result has the type of ``input_gradient`` and the shape ``shape``.
 
     >>> import anydml
@@ -2946,9 +2946,9 @@ def slice_grad(input_gradient, /, *, input_window_offsets, input_window_sizes, i
     """DirectML's SLICE_GRAD: out = 0; out[start + InputWindowStrides * c] = gradient[c], start as in SLICE1.
 
     Types in DirectML: ``input_gradient`` float16 to float64, int8 to int64 and uint8 to uint64.
-    ``input_window_offsets``: a sequence of whole numbers, 0 or more.
-    ``input_window_sizes``: a sequence of whole numbers, 0 or more.
-    ``input_window_strides``: a sequence of whole numbers, or one for all dimensions (default: 1).
+    ``input_window_offsets``: a sequence of nonnegative integers.
+    ``input_window_sizes``: a sequence of nonnegative integers.
+    ``input_window_strides``: a sequence of integers, or one for all dimensions (default: 1).
     The result has the type of ``input_gradient`` and the shape ``shape``.
 
     >>> import anydml
@@ -3072,10 +3072,10 @@ def roi_align(input, roi, batch_indices, /, *, reduction_function='AVERAGE', int
     ``spatial_scale_x``: a number.
     ``spatial_scale_y``: a number.
     ``out_of_bounds_input_value``: a number.
-    ``minimum_samples_per_output``: a whole number, 0 or more.
-    ``maximum_samples_per_output``: a whole number, 0 or more.
+    ``minimum_samples_per_output``: a nonnegative integer.
+    ``maximum_samples_per_output``: a nonnegative integer.
     The result has the type of ``input`` or ``roi`` and the shape ``shape``.
-    It is torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.
+    It equals torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.
 
     >>> import anydml
     >>> import numpy as np
@@ -3100,9 +3100,9 @@ def gather_nd1(input, indices, /, *, input_dimension_count=None, indices_dimensi
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64; ``indices`` int32, int64, uint32
     and uint64.
-    ``input_dimension_count``: a whole number, 0 or more (default: ``input.ndim``).
-    ``indices_dimension_count``: a whole number, 0 or more (default: ``indices.ndim``).
-    ``batch_dimension_count``: a whole number, 0 or more.
+    ``input_dimension_count``: a nonnegative integer (default: ``input.ndim``).
+    ``indices_dimension_count``: a nonnegative integer (default: ``indices.ndim``).
+    ``batch_dimension_count``: a nonnegative integer.
     The result has the type of ``input``.
     The tensors may have different numbers of dimensions; the result has the shape of ONNX's GatherND.
 
@@ -3123,7 +3123,7 @@ def atan_yx(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dt
             device=None):
     """DirectML's ELEMENT_WISE_ATAN_YX: atan2(a, b), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
 
@@ -3193,7 +3193,7 @@ def local_response_normalization_grad(input, input_gradient, /, *, cross_channel
     ``input`` and ``input_gradient`` must have the same type.
     Shapes are broadcast by NumPy's rule.
     ``cross_channel``: true or false.
-    ``local_size``: a whole number, 0 or more.
+    ``local_size``: a nonnegative integer.
     ``alpha``: a number.
     ``beta``: a number.
     ``bias``: a number.
@@ -3343,11 +3343,11 @@ def roi_align1(input, roi, batch_indices, /, *, reduction_function='AVERAGE', in
     ``input_pixel_offset``: a number.
     ``output_pixel_offset``: a number.
     ``out_of_bounds_input_value``: a number.
-    ``minimum_samples_per_output``: a whole number, 0 or more.
-    ``maximum_samples_per_output``: a whole number, 0 or more.
+    ``minimum_samples_per_output``: a nonnegative integer.
+    ``maximum_samples_per_output``: a nonnegative integer.
     ``align_regions_to_corners``: true or false.
     The result has the type of ``input`` or ``roi`` and the shape ``shape``.
-    By default it is torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.
+    By default it equals torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3385,8 +3385,8 @@ def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_fu
     ``spatial_scale_y``: a number.
     ``input_pixel_offset``: a number.
     ``output_pixel_offset``: a number.
-    ``minimum_samples_per_output``: a whole number, 0 or more.
-    ``maximum_samples_per_output``: a whole number, 0 or more.
+    ``minimum_samples_per_output``: a nonnegative integer.
+    ``maximum_samples_per_output``: a nonnegative integer.
     ``align_regions_to_corners``: true or false.
     The result ``output_gradient`` has the type of ``input``, ``input_gradient`` or ``roi`` and the shape ``shape``, if
     the inputs do not determine it; it is optional.
@@ -3477,7 +3477,7 @@ def clip1(input, /, min=None, max=None, *, scale=None, bias=None, out=None, devi
     """DirectML's ELEMENT_WISE_CLIP1: max(Min, min(input, Max)), element by element.
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
-    With ``scale`` and ``bias``, the operator first replaces the input by ``input * scale + bias``.
+    With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``.
     ``min``: a number (default: no bound).
     ``max``: a number (default: no bound).
     The result has the type of ``input``.
@@ -3525,8 +3525,8 @@ def padding1(input, /, *, padding_mode='CONSTANT', padding_value=0, start_paddin
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``padding_mode``: 'CONSTANT', 'EDGE', 'REFLECTION', 'SYMMETRIC' or 'WRAP'.
     ``padding_value``: a number.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3561,7 +3561,7 @@ def gelu(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
          device=None):
     """DirectML's ACTIVATION_GELU: 0.5 * x * (1.0 + erf(x / sqrt(2))), element by element and correctly rounded.
 
-    The types are float16 and float32; the result is the number of the type that is nearest to the true value.
+    The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
     Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
     GPUs and ``device`` work as in `modulus_floor`.
 
@@ -3644,8 +3644,8 @@ def resample2(input, /, *, interpolation_mode='LINEAR', rounding_direction='INCR
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``rounding_direction``: 'INCREASING' or 'DECREASING'.
     ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
-    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
-    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
     The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
     Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
@@ -3674,8 +3674,8 @@ def resample_grad1(input_gradient, /, *, interpolation_mode='LINEAR', rounding_d
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``rounding_direction``: 'INCREASING' or 'DECREASING'.
     ``scales``: a sequence of numbers.
-    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
-    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
     The result has the type of ``input_gradient`` and the shape ``shape``.
 
     >>> import anydml
@@ -3700,8 +3700,8 @@ def diagonal_matrix1(input=None, *, value=1, diagonal_fill_begin=0, diagonal_fil
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``value``: a number.
-    ``diagonal_fill_begin``: a whole number.
-    ``diagonal_fill_end``: a whole number.
+    ``diagonal_fill_begin``: an integer.
+    ``diagonal_fill_end``: an integer.
     The result has the type of ``input``, or ``dtype`` and the shape ``shape``, if the inputs do not determine it.
 
     >>> import anydml
@@ -3729,9 +3729,9 @@ def multihead_attention(query=None, key=None, value=None, stacked_query_key=None
     float32; ``mask`` int32.
     ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
     ``relative_position_bias``, ``past_key`` and ``past_value`` must have the same type.
-    ``scale``: a number (default: 1 divided by the root of a head's size).
+    ``scale``: a number (default: 1 divided by the square root of a head's size).
     ``mask_filter_value``: a number.
-    ``head_count``: a whole number, 0 or more.
+    ``head_count``: a nonnegative integer.
     ``mask_type``: 'NONE', 'KEY_SEQUENCE_LENGTH', 'KEY_SEQUENCE_END_START', 'KEY_QUERY_SEQUENCE_LENGTH_START_END' or
     'BOOLEAN'.
     The result ``output`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
@@ -3768,12 +3768,12 @@ def lp_pooling1(input, /, *, strides=None, window_size, start_padding=None, end_
     """DirectML's LP_POOLING1: (X1^P + ... + Xn^P)^(1/P) over the dilated window.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``p``: a whole number, 0 or more.
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``p``: a nonnegative integer.
     The result has the type of ``input``.
 
     >>> import anydml
@@ -3796,11 +3796,11 @@ def average_pooling1(input, /, *, strides=None, window_size, start_padding=None,
     window elements.
 
     Types in DirectML: ``input`` float16 and float32.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     ``include_padding``: true or false.
     The result has the type of ``input``.
 
@@ -3867,11 +3867,11 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
     Types in DirectML: ``input``, ``input_zero_point`` and ``output_zero_point`` int8 and uint8; ``input_scale`` and
     ``output_scale`` float32.
     ``input`` and ``input_zero_point`` must have the same type.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``window_size``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``window_size``: a sequence of nonnegative integers, or one for all dimensions.
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     ``include_padding``: true or false.
     The result has the type of ``output_zero_point``, or ``dtype``.
 
@@ -3937,7 +3937,7 @@ def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes=-1, us
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
     The result has the type of ``input``, ``scale`` or ``bias``.
-    ``scale`` and ``bias`` may have fewer dimensions than ``input``, as NumPy's rule broadcasts them.
+    ``scale`` and ``bias`` may have fewer dimensions than ``input``; NumPy's rule broadcasts them.
 
     >>> import anydml
     >>> import numpy as np
@@ -3966,10 +3966,10 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
     float32; ``mask`` int32; ``past_sequence_lengths`` float16, float32 and int32.
     ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
     ``relative_position_bias``, ``past_key`` and ``past_value`` must have the same type.
-    ``scale``: a number (default: 1 divided by the root of a head's size).
+    ``scale``: a number (default: 1 divided by the square root of a head's size).
     ``mask_filter_value``: a number.
-    ``query_head_count``: a whole number, 0 or more.
-    ``key_value_head_count``: a whole number, 0 or more (default: ``query_head_count``).
+    ``query_head_count``: a nonnegative integer.
+    ``key_value_head_count``: a nonnegative integer (default: ``query_head_count``).
     ``mask_type``: 'NONE', 'KEY_SEQUENCE_LENGTH', 'KEY_SEQUENCE_END_START', 'KEY_QUERY_SEQUENCE_LENGTH_START_END' or
     'BOOLEAN'.
     The result ``output`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
@@ -4053,8 +4053,8 @@ def resample3(input, /, *, interpolation_mode='LINEAR', rounding_direction='INCR
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``rounding_direction``: 'INCREASING' or 'DECREASING'.
     ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
-    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the middle of a pixel).
-    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the middle of a pixel).
+    ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
+    ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
     ``antialiased``: true or false.
     The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
     Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
@@ -4077,13 +4077,13 @@ def fold(input, /, *, window_sizes, strides=None, dilations=None, start_padding=
          dtype=None, shape=None, device=None):
     """DirectML's FOLD: sum overlapping blocks of a [N, C*prod(WindowSizes), BlockCount] input into [N, C, spatial...].
 
-    Types in DirectML: ``input`` types that DirectML's documents do not name.
-    ``window_sizes``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    The result has the type ``dtype``: types that DirectML's documents do not name and the shape ``shape``.
+    Types in DirectML: ``input`` types that DirectML's documents do not list.
+    ``window_sizes``: a sequence of nonnegative integers, or one for all dimensions.
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    The result has the type ``dtype``: types that DirectML's documents do not list and the shape ``shape``.
 
     >>> import anydml
     >>> import numpy as np
@@ -4103,13 +4103,13 @@ def unfold(input, /, *, window_sizes, strides=None, dilations=None, start_paddin
     """DirectML's UNFOLD: each window of [N, C, spatial...] becomes one column of [N, C*prod(WindowSizes), BlockCount];
     padding reads 0.
 
-    Types in DirectML: ``input`` types that DirectML's documents do not name.
-    ``window_sizes``: a sequence of whole numbers, 0 or more, or one for all dimensions.
-    ``strides``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``dilations``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 1).
-    ``start_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    ``end_padding``: a sequence of whole numbers, 0 or more, or one for all dimensions (default: 0).
-    The result has the type ``dtype``: types that DirectML's documents do not name.
+    Types in DirectML: ``input`` types that DirectML's documents do not list.
+    ``window_sizes``: a sequence of nonnegative integers, or one for all dimensions.
+    ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
+    ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
+    The result has the type ``dtype``: types that DirectML's documents do not list.
 
     >>> import anydml
     >>> import numpy as np

@@ -2,14 +2,14 @@
 """Records NumPy's array functions over Symbols as operators. FUNCTIONS maps NumPy's own functions to the recording
 functions, which have NumPy's parameters; Symbol has the methods of arrays.
 
-_recorded_ufuncs.py states the accepted types. Sums and means have the order that docs/numerics.md defines.
+_recorded_ufuncs.py describes the accepted types. Sums and means use the order that docs/numerics.md defines.
 """
 import math
 import operator
 
 import numpy as np
 
-from . import _assignments, _indices  # noqa: F401, they add to the table too
+from . import _assignments, _indices  # noqa: F401, these modules extend the table
 from ._recorded_ufuncs import (absolute, add, converted, divide, equal, greater, is_finite, is_nan, is_number, less,
                                logical_or, multiply, multiply_matrices, operate, round_to_even, subtract, symbols, taken,
                                together, truths, view_as_bool, where)
@@ -19,10 +19,10 @@ _AxisError = getattr(np, "exceptions", np).AxisError
 
 
 def _check_no_others(name, others):
-    """Refuses parameters of NumPy that graphs do not support: out, where, initial."""
+    """Rejects parameters of NumPy that graphs do not support: out, where, initial."""
     for key in others:
         raise TypeError(f"numpy.{name}: {key} cannot be given in a graph" +
-                        (": it makes its results itself" if key == "out" else ""))
+                        (": a graph allocates its own results" if key == "out" else ""))
 
 
 def _symbol(x, *others):
@@ -51,7 +51,8 @@ def axes_of(axis, rank):
 # ---- Reductions -----------------------------------------------------------------------------------------------------
 
 def _reduced(x, axis, keepdims, reduce, of_nothing):
-    """`reduce` is a function of a Symbol and axes, which it keeps with size 1; `of_nothing` is its result for no elements."""
+    """`reduce` is a function of a Symbol and axes, which it keeps with size 1; `of_nothing` is its result for an empty
+    array."""
     axes = axes_of(axis, x.ndim)
     shape = [1 if i in axes else size for i, size in enumerate(x.shape)]
     if any(x.shape[i] == 0 for i in axes):
@@ -107,7 +108,7 @@ def mean(a, axis=None, dtype=None, *, keepdims=False, **others):
 
 
 def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None, **others):
-    """The mean of the squared distances from the mean, with each operation rounded."""
+    """The mean of the squared distances from the mean. Each operation is rounded."""
     _check_no_others("var", others)
     x = _averaged(a, dtype)
     distance = subtract(x, _average_of(x, axis, True))
@@ -241,7 +242,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 def where_(condition, x=None, y=None):
     if x is None or y is None:
         raise TypeError("numpy.where with a condition alone has a number of results that is not known before the graph "
-                        "runs; give the values to choose between")
+                        "runs; pass the values to choose between")
     return where(condition, x, y)
 
 
@@ -320,8 +321,8 @@ def tile(A, reps):
 
 def repeat(a, repeats, axis=None):
     if np.ndim(repeats) != 0:
-        raise TypeError("numpy.repeat with a number for each element cannot be part of a graph: give one number, or take "
-                        "the elements by their indices")
+        raise TypeError("numpy.repeat with a number for each element cannot be part of a graph: pass one number, or "
+                        "gather the elements by their indices")
     times = operator.index(repeats)
     a, axis = (a.reshape(-1), 0) if axis is None else (a, axis_of(axis, a.ndim))
     rows = a.reshape(*a.shape[:axis + 1], 1, math.prod(a.shape[axis + 1:]))
@@ -368,7 +369,7 @@ def _triangle(of_upper):
 
 def dot(a, b, **others):
     _check_no_others("dot", others)
-    a, b = (one if type(one) is Symbol else np.asarray(one) for one in (a, b))  # here numbers do not take another operand's type
+    a, b = (one if type(one) is Symbol else np.asarray(one) for one in (a, b))  # numbers keep their own type
     if a.ndim == 0 or b.ndim == 0:
         return multiply(a, b)
     if b.ndim > 2:
@@ -385,7 +386,7 @@ def outer(a, b, **others):
 # ---- The table ------------------------------------------------------------------------------------------------------
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    """Returns a symbol, to whose elements values of the graph can be assigned."""
+    """Returns a symbol, so that values of the graph can be assigned to its elements."""
     return a._recorder.known(np.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype))
 
 
@@ -429,7 +430,7 @@ def _method(function, name):
         return fresh(function(self, *arguments, **options), (self,))
 
     method.__name__, method.__qualname__ = name, f"Symbol.{name}"
-    method.__doc__ = f"As numpy.{name}, recorded."
+    method.__doc__ = f"Records numpy.{name}."
     return method
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Records numpy.sort, numpy.argsort and numpy.median, by TOP_K1, and the logarithms and exponentials that have no operator.
+"""Records numpy.sort, numpy.argsort and numpy.median as TOP_K1, and logarithms and exponentials without an operator.
 
-TOP_K1 orders as NumPy does: a NaN comes last, and equal elements stay in their order.
+TOP_K1 sorts as NumPy does: a NaN comes last, and equal elements stay in their order.
 """
 import math
 
@@ -16,7 +16,7 @@ from ._symbols import FUNCTIONS, REFUSED, UFUNCS, Symbol, changed, plain
 # ---- Order ----------------------------------------------------------------------------------------------------------
 
 def _ordered(x, axis, name, order=None, kind=None, stable=None):
-    """Returns the elements in order, and their indices."""
+    """Returns the sorted elements and their indices."""
     if order is not None:
         raise TypeError(f"numpy.{name}: order cannot be given in a graph; it is for arrays with fields")
     x, axis = (x.reshape(-1), 0) if axis is None else (x, _recorded.axis_of(axis, x.ndim))
@@ -32,25 +32,25 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
-    """numpy.argsort. Every kind is stable here: of equal elements, the one with the lower index comes first."""
+    """numpy.argsort. Every kind is stable here: among equal elements, the one with the lower index comes first."""
     return _ordered(a, axis, "argsort", order)[1].astype(np.int64, copy=False)
 
 
 def _sort_in_place(self, axis=-1, kind=None, order=None, *, stable=None):
-    """As numpy.ndarray.sort, recorded."""
+    """Records numpy.ndarray.sort."""
     self._own()
     changed(self, sort(self, axis, kind, order), "sort")
 
 
 def _argsort(self, axis=-1, kind=None, order=None, *, stable=None):
-    """As numpy.argsort, recorded."""
+    """Records numpy.argsort."""
     return argsort(self, axis, kind, order, stable=stable)
 
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """numpy.median: the mean of the one or two elements in the middle, or NaN if an element is NaN."""
     if out is not None:
-        raise TypeError("numpy.median: out cannot be given in a graph: it makes its results itself")
+        raise TypeError("numpy.median: out cannot be given in a graph: a graph allocates its own results")
     axes = _recorded.axes_of(axis, a.ndim)
     rest = [i for i in range(a.ndim) if i not in axes]
     rows = a.transpose([*rest, *axes]).reshape(*(a.shape[i] for i in rest), -1)

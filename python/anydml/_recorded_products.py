@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Records numpy.einsum and the other sums of products over Symbols, and norms.
 
-A sum of products of two operands of float16 or float32 is a matrix product, whose order docs/numerics.md defines; of
-other types it is a product element by element and a sum.
+A sum of products of two float16 or float32 operands is a matrix product, computed in the order that docs/numerics.md
+defines. For other types it is an element-wise product followed by a sum.
 """
 import math
 
@@ -20,7 +20,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
     """numpy.einsum. Operands are multiplied from left to right."""
     if out is not None:
-        raise TypeError("numpy.einsum: out cannot be given in a graph: it makes its results itself")
+        raise TypeError("numpy.einsum: out cannot be given in a graph: a graph allocates its own results")
     inputs, result, arrays = _parsed(operands)
     if dtype is not None:
         arrays = [one.astype(dtype) for one in arrays]
@@ -40,7 +40,7 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
 def _parsed(operands):
     """Returns the names of the dimensions of each operand and of the result, and the operands. Dimensions of "..." have
     numbers as names."""
-    if not isinstance(operands[0], str):  # operands and lists of numbers by turns
+    if not isinstance(operands[0], str):  # operands alternate with lists of numbers
         lists = operands[1::2] if len(operands) % 2 == 0 else (*operands[1:-1:2], operands[-1])
         words = ["".join("..." if one is Ellipsis else _LETTERS[one] for one in numbers) for numbers in lists]
         arrays = operands[:-1:2] if len(operands) % 2 else operands[::2]
@@ -68,7 +68,7 @@ def _parsed(operands):
         names = [*shared, *sorted(one for one in set(letters) if letters.count(one) == 1)]
     known = {one for names in inputs for one in names}
     if len(set(names)) != len(names) or not set(names) <= known or (arrow and not dots and shared):
-        raise ValueError(f"numpy.einsum: the result of {text!r} has a name twice, or one that no operand has, or lacks '...'")
+        raise ValueError(f"numpy.einsum: the result of {text!r} repeats a name, has an unknown one, or lacks '...'")
     return inputs, names, arrays
 
 
@@ -80,7 +80,7 @@ def _check_sizes(a, names, b, others):
 
 
 def _diagonal(x, names):
-    """Joins dimensions of one name into their diagonal."""
+    """Replaces dimensions that have the same name by their diagonal."""
     names = list(names)
     while len(set(names)) < len(names):
         name = next(one for one in names if names.count(one) > 1)
@@ -95,13 +95,13 @@ def _diagonal(x, names):
 
 
 def _summed_over(x, names, kept):
-    """Adds over the dimensions that nothing needs. The sum has the type of the elements, as numpy.einsum's has."""
+    """Sums over the dimensions that are not needed. The sum has the type of the elements, as in numpy.einsum."""
     axes = tuple(i for i, one in enumerate(names) if one not in kept)
     return (_recorded.sum(x, axes, dtype=x.dtype) if axes else x), [one for one in names if one in kept]
 
 
 def _pair(a, names, b, others, kept):
-    """Multiplies two operands, and adds over their dimensions that are not kept."""
+    """Multiplies two operands, and sums over the dimensions that are not kept."""
     a, names = _summed_over(a, names, kept | set(others))
     b, others = _summed_over(b, others, kept | set(names))
     sizes = {**dict(zip(names, a.shape)), **{name: size for name, size in zip(others, b.shape) if size != 1}}
@@ -148,7 +148,7 @@ def inner(a, b):
 
 
 def vdot(a, b):
-    """numpy.vdot, of real numbers."""
+    """numpy.vdot for real numbers."""
     a, b = symbols(*(one if type(one) is Symbol else np.asarray(one) for one in (a, b)))[0]
     return inner(a.reshape(-1), b.reshape(-1))
 
@@ -159,14 +159,14 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, **others):
 
 
 def _trace(self, offset=0, axis1=0, axis2=1, dtype=None):
-    """As numpy.trace, recorded."""
+    """Records numpy.trace."""
     return trace(self, offset, axis1, axis2, dtype)
 
 
 # ---- Norms ----------------------------------------------------------------------------------------------------------
 
 def norm(x, ord=None, axis=None, keepdims=False):
-    """numpy.linalg.norm, of vectors and, as far as it needs no singular values, of matrices."""
+    """numpy.linalg.norm for vectors, and for matrices if the norm needs no singular values."""
     x = x if x.dtype.kind == "f" else x.astype(np.float64)
     if axis is None and ord is None:
         axes = tuple(range(x.ndim))

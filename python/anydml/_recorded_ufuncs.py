@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Records the arithmetic of Symbols, and NumPy's ufuncs over them, as operators.
 
-Types are those of NumPy 2: operands of two types are converted to the type that numpy.result_type names, Python numbers
-take the type of the operand beside them, and functions of floats convert integers to the same floats as NumPy. If no
-operator supports that type, such as float64 for the exponential of an int32, a TypeError suggests an alternative.
+Types follow NumPy 2: operands of different types are converted to the type that numpy.result_type returns, Python
+numbers are converted to the other operand's type, and functions of floats convert integers to the same floats as NumPy.
+If no operator supports that type, such as float64 for the exponential of an int32, a TypeError suggests an alternative.
 """
 import functools
 import math
@@ -113,7 +113,7 @@ def divide(a, b):
 
 
 def floor_divide(a, b):
-    """Divides a minus the remainder by b, as NumPy does, so that the result is right even if a / b is rounded up."""
+    """Divides a minus the remainder by b, as NumPy does, so that the result is correct even if a / b is rounded up."""
     (a, b), kind = symbols(a, b)
     if kind == bool:
         raise TypeError("// of bool and bool cannot be part of a graph; convert them with astype")
@@ -144,7 +144,7 @@ def power(a, b):
     if kind == bool:
         raise TypeError("** of bool and bool cannot be part of a graph; convert them with astype")
     if kind in (np.int64, np.uint64, np.float64):
-        raise TypeError(f"** of {kind} takes "
+        raise TypeError(f"** of {kind} accepts "
                         f"{'the numbers 0, 0.5, 1, 2 and -1' if kind.kind == 'f' else 'numbers'} as exponents; convert it "
                         f"with astype('{'float32' if kind.kind == 'f' else 'int32'}')")
     return operate("ELEMENT_WISE_POW", a, b)
@@ -209,7 +209,7 @@ def _shift_left(a, b):
 
 
 def _shift_right(a, b):
-    """A negative number is filled with ones from the left."""
+    """Shifts right; for a negative number, ones are shifted in from the left."""
     (a, b), kind = symbols(a, b)
     _check_integers("shift", kind)
     bits = f"u{kind.itemsize}"
@@ -221,7 +221,7 @@ def _shift_right(a, b):
     return where(less(a, 0), negative, positive)
 
 
-# ---- Comparisons, and a choice --------------------------------------------------------------------------------------
+# ---- Comparisons and selection --------------------------------------------------------------------------------------
 
 def _comparison(name):
     def function(a, b):
@@ -248,7 +248,7 @@ def logical_not(x):
 
 
 def where(condition, a, b):
-    """Returns the elements of a where the condition holds, and of b elsewhere."""
+    """Returns the elements of a where the condition is true, and of b elsewhere."""
     if is_number(taken(a)) and is_number(taken(b)):
         a, b = (np.asarray(one, np.result_type(np.asarray(a), np.asarray(b))) for one in (a, b))
     (a, b), kind = together(a, b)
@@ -260,7 +260,7 @@ def where(condition, a, b):
 
 
 def _maximum_of_numbers(extreme):
-    """fmax and fmin: the result is NaN only if both operands are."""
+    """fmax and fmin: the result is NaN only if both operands are NaN."""
     def function(a, b):
         (a, b), kind = symbols(a, b)
         if kind.kind != "f":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Any operator by DirectML's name: `run` and `compile`."""
+"""`run` and `compile`, which run any operator by its DirectML name."""
 from types import GenericAlias as _GenericAlias
 
 import numpy as _np
@@ -44,13 +44,13 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     """Runs any operator by its DirectML name. Attributes have the names of its fields.
 
     The inputs come in the order of the fields; None means absent. They must have a combination of types that the
-    operator accepts, usually a single type; Python numbers take the type of the arrays beside them. Element-wise
+    operator accepts, usually a single type; Python numbers are converted to the type of the other inputs. Element-wise
     operators broadcast the inputs by NumPy's rule. Arrays of other libraries are accepted and returned as by
     `modulus_floor`, and arrays on a GPU stay there.
 
     Attributes are numbers, sequences of numbers, names of enumeration values as str, and `Operator` objects. `out` is an
-    array for the result, or a tuple of arrays for several results. In it, None asks for a new array if the output is
-    required, and leaves out an optional output; True asks for a new array for an optional output. Without `out`, an
+    array for the result, or a tuple of arrays for several results. In it, None requests a new array if the output
+    is required, and omits an optional output; True requests a new array for an optional output. Without `out`, an
     operator whose outputs are all optional returns all of them. The type and the shape of a new array follow from the
     inputs and attributes by DirectML's rules. If they do not, pass `dtype` and `shape`, as tuples for several results.
 
@@ -93,7 +93,7 @@ def function_of(run, op, required, optional, options, equivalent=None):
     `equivalent` returns the call to compile for calls that `run` converts.
 
     Calls with a known form, that is with arrays of the same types, shapes and strides and with the same attributes as
-    before, run immediately (short_call.h). All others go the long way, through `run`.
+    before, run immediately (short_call.h). All others take the slow path through `run`.
     """
     spec = _SPECS[op]
     return _core.make_short_call(op, spec.inputs, spec.array, required + optional, len(required), options,
@@ -118,7 +118,7 @@ def long_way(run, op, spec, required, optional, options):
 
 
 class Compiled:
-    """An operator over arrays of fixed types, shapes and strides, which runs many times without being checked again.
+    """An operator over arrays of fixed types, shapes and strides, which can run many times without being checked again.
 
     >>> import numpy as np, anydml
     >>> step = anydml.compile("ELEMENT_WISE_ADD", np.empty(3), np.empty(3))
@@ -170,7 +170,7 @@ def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attrib
     name = _core.operator_name(op)
     call = _Call(name, inputs, out, dtype, shape)
     if _core.place_of(*inputs, *call.outs) == _ON_GPU:
-        raise TypeError("compile takes arrays in the CPU's memory; what runs on a GPU stays compiled by itself: "
+        raise TypeError("compile takes arrays in the CPU's memory; calls on a GPU stay compiled automatically: "
                         "call run")
     # Contents do not matter, so it does not matter whether a tensor requires a gradient.
     inputs = [one.detach() if getattr(one, "requires_grad", False) else one for one in inputs]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Besides the names of _run.py: the types that all stubs share.
+# In addition to the names of _run.py, this defines the types that all stubs share.
 from collections.abc import Mapping, Sequence
 from types import GenericAlias
 from typing import Any, Generic, Protocol, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, overload
@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from ._specs import _OneResult
 from ._symbols import Symbol, _DLPackArray
 
-# Constrained and not bound, so that arrays of two types are not taken for arrays of a type above both.
+# Constrained rather than bound, so that checkers do not treat arrays of two types as arrays of a common base type.
 _Element = TypeVar("_Element", np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,
                    np.uint16, np.uint32, np.uint64)
 _Library = TypeVar("_Library", bound=_DLPackArray | Symbol)  # arrays of one library, or values of a graph
@@ -48,14 +48,14 @@ class Compiled(Generic[_Result]):
 @overload
 def run(op: _OneResult, *inputs: _NumPys | None, out: None = None, dtype: _DType | None = None,
         shape: _Shape | None = None, device: str | None = None, **attributes: _Attribute) -> _Array: ...
-@overload  # Checkers see that NumPy's arrays go by DLPack too; they are taken above.
+@overload  # NumPy's arrays also match the DLPack overload, but the overload above is chosen for them.
 def run(  # type: ignore[overload-overlap]
         op: _OneResult, *inputs: _Library | _Array | float | None, out: None = None, dtype: _DType | None = None,
         shape: _Shape | None = None, device: str | None = None, **attributes: _Attribute) -> _Library: ...
 @overload
 def run(op: _OneResult, *inputs: _Operand | None, out: _Out, dtype: None = None, shape: None = None,
         device: str | None = None, **attributes: _Attribute) -> _Out: ...
-# An operator with several results, or a name that is not known before.
+# An operator with several results, or a name that is not a literal.
 @overload
 def run(op: str, *inputs: _NumPys | None, out: Any = None, dtype: Any = None, shape: Any = None,
         device: str | None = None, **attributes: _Attribute) -> _Array | tuple[_Array | None, ...]: ...

@@ -59,7 +59,7 @@ def message(name, names):
         return (f"{text}; DirectML's {known} is anydml.{_function_of(known)}" if built[known] else
                 f"{text}; DirectML's {known} is not built yet")
     other = _library_of(name)
-    if other is not None:  # a name that is spelt right, so another name would mislead
+    if other is not None:  # the name is spelled correctly, so a similar name would mislead
         return (f"{text}, and no function does what {other}.{name} does; docs/python-operators.md and dir(anydml) list its "
                 "functions")
     near = difflib.get_close_matches(name.lower(), [*names, *OTHERS], 3, 0.7)

@@ -17,7 +17,7 @@ from . import _core
 from ._call import Call as _Call
 from ._specs import SPECS as _SPECS
 
-# NumPy's functions that return a view of their first argument, and its functions that return a list of views.
+# NumPy's functions that return a view of their first argument, and functions that return a list of views.
 _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
                     _np.fliplr, _np.flipud, _np.rot90, _np.diagonal, _np.lib.stride_tricks.sliding_window_view))
 _LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit, _np.dsplit))
@@ -35,7 +35,7 @@ _CODES = "?efdbhilqBHILQ"  # NumPy's codes of the types that CAST has, and of bo
 
 
 class ElementsNeeded(TypeError):
-    """Code needed the elements of a Symbol, which do not exist before the graph runs."""
+    """Raised if code needs the elements of a Symbol, which do not exist before the graph runs."""
 
     def __init__(self, message, symbol=None):
         super().__init__(message)
@@ -56,14 +56,14 @@ def _needs_elements(what):
 
 class _Storage:
     """The memory of symbols that view the same elements, as NumPy's views do: a value of the graph, which an assignment
-    replaces by another."""
+    replaces with another."""
 
     __slots__ = ("source", "version", "bytes", "is_array")
 
     def __init__(self, source, bytes_=None):
         self.source, self.version = source, 0
         self.bytes = bytes_  # None: an argument, whose elements belong to the caller
-        self.is_array = False  # whether it is an array even without dimensions, where NumPy's results are numbers
+        self.is_array = False  # whether it is an array even without dimensions; NumPy's results would be numbers
 
 
 class Symbol:
@@ -92,11 +92,11 @@ class Symbol:
 
     _source = property(lambda self: self._storage.source)
 
-    shape = property(lambda self: self._stand_in.shape, doc="As of an array.")
-    dtype = property(lambda self: self._stand_in.dtype, doc="As of an array.")
-    ndim = property(lambda self: self._stand_in.ndim, doc="As of an array.")
-    size = property(lambda self: self._stand_in.size, doc="As of an array.")
-    T = property(lambda self: self.transpose(), doc="With its dimensions in reverse order.")
+    shape = property(lambda self: self._stand_in.shape, doc="As in a NumPy array.")
+    dtype = property(lambda self: self._stand_in.dtype, doc="As in a NumPy array.")
+    ndim = property(lambda self: self._stand_in.ndim, doc="As in a NumPy array.")
+    size = property(lambda self: self._stand_in.size, doc="As in a NumPy array.")
+    T = property(lambda self: self.transpose(), doc="The symbol with its dimensions in reverse order.")
 
     def __repr__(self):
         return f"<symbol {self.dtype}{list(self.shape)}>"
@@ -127,8 +127,8 @@ class Symbol:
         return _raveled(self, order).copy()
 
     def copy(self, order="C"):
-        """Returns the same elements. Elements of the copy can be assigned without a change of the original."""
-        if self._stand_in.flags.c_contiguous:  # values themselves never change, so both have the same
+        """Returns the same elements. Assigning to elements of the copy does not change the original."""
+        if self._stand_in.flags.c_contiguous:  # values themselves never change, so both share one
             bits = self if self.dtype != bool else Symbol(self._recorder, self._storage, self._start,
                                                           self._stand_in.view(_np.uint8))
             made = self._recorder.symbol(bits._id(), self._stand_in)
@@ -137,14 +137,14 @@ class Symbol:
         return self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
 
     def _is_number(self):
-        """Whether NumPy would have a number here, which never changes, and not an array without dimensions."""
+        """Whether NumPy would have an immutable number here instead of an array without dimensions."""
         return self.ndim == 0 and not self._storage.is_array and self._storage.bytes == self.dtype.itemsize
 
     def _own(self, what="changed in place"):
-        """Refuses a change of an argument."""
+        """Raises an error if the change would modify an argument."""
         if self._storage.bytes is None:
             raise TypeError(f"an argument of a graph cannot be {what}, because that would change the caller's array: make a "
-                            "copy first, x = x.copy(), or a new value, as x = x + 1 in place of x += 1")
+                            "copy first, x = x.copy(), or create a new value, x = x + 1 in place of x += 1")
         if any(step == 0 and size > 1 for size, step in zip(self.shape, self._stand_in.strides)):
             raise ValueError(f"a value that repeats its elements cannot be {what}: make a copy first, x = x.copy()")
 
@@ -184,7 +184,7 @@ class Symbol:
         if found.ndim:
             return found
         found = found.copy()
-        found._storage.is_array = False  # a number, which later assignments do not change
+        found._storage.is_array = False  # a number, which later assignments must not change
         return found
 
     def __len__(self):
@@ -193,7 +193,7 @@ class Symbol:
     def __array_function__(self, function, types, args, kwargs):
         """Records NumPy's array functions."""
         if function in FUNCTIONS:
-            if kwargs.get("out", self) is None:  # which is as good as not given
+            if kwargs.get("out", self) is None:  # equivalent to not passing it
                 kwargs = {name: value for name, value in kwargs.items() if name != "out"}
             return fresh(FUNCTIONS[function](*args, **kwargs), args)
         if args and type(args[0]) is Symbol:
@@ -231,23 +231,23 @@ class Symbol:
 
     def _seen(self, look, may_copy=True):
         """Returns the same elements, rearranged by NumPy's function `look`. Where NumPy copies, the graph copies."""
-        if self._is_number():  # an array made of a number has its own memory
+        if self._is_number():  # an array created from a number has its own memory
             self = self.copy()
         seen = look(self._stand_in)
         if seen is not None and self._is_view(seen):
             return Symbol(self._recorder, self._storage, self._start, seen)
         if not may_copy:
-            raise ValueError("copy is False, and the elements cannot be arranged so without a copy")
+            raise ValueError("copy is False, but the elements cannot be rearranged without a copy")
         packed = self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
         seen = look(packed._stand_in)
         if not packed._is_view(seen):
-            raise NotImplementedError("a graph cannot arrange the elements of a value so; it takes reshapes, "
-                                      "permutations of axes and slices")
+            raise NotImplementedError("a graph cannot rearrange the elements of a value like this; it supports "
+                                      "reshapes, permutations of axes and slices")
         return Symbol(packed._recorder, packed._storage, packed._start, seen)
 
     def _is_view(self, seen):
         """Whether an array is a view of the stand-in that a graph can read, and not a copy. The graph counts offsets and
-        strides in elements of the view's type; NumPy counts bytes, so a view in NumPy can lie between two elements."""
+        strides in elements of the view's type; NumPy counts bytes, so a NumPy view may start between two elements."""
         own = self._stand_in
         if seen.size == 0 or (seen.itemsize == own.itemsize and (seen.base is own or seen.base is own.base)):
             return True
@@ -278,7 +278,7 @@ for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__",
 
 
 def fresh(result, operands):
-    """Copies a result that is one of the operands: NumPy's result is a new array, which can be changed alone."""
+    """Copies a result that is one of the operands: NumPy's result is a new array, which can change independently."""
     if type(result) is not Symbol:
         return result
     for one in operands:
@@ -293,8 +293,8 @@ def changed(symbol, value, what):
     """Changes all elements of a symbol in place, and returns it."""
     symbol._own()
     if not _np.can_cast(value.dtype, symbol.dtype, "same_kind"):
-        raise TypeError(f"{what}: the result is {value.dtype} and cannot be put into a value of {symbol.dtype} in place: write "
-                        "x = x * y in place of x *= y, or convert it with astype")
+        raise TypeError(f"{what}: the result is {value.dtype} and cannot be stored in a value of {symbol.dtype}: "
+                        "write x = x * y in place of x *= y, or convert it with astype")
     if value.shape != symbol.shape:
         raise ValueError(f"{what}: the result has the shape {value.shape} and does not fit into a value of the shape "
                          f"{symbol.shape}")
@@ -342,7 +342,7 @@ def _raveled(symbol, order="C"):
     if order == "K":
         flags = symbol._stand_in.flags
         if not flags.forc:
-            raise NotImplementedError("ravel with order='K' of a strided value cannot be part of a graph; give 'C', "
+            raise NotImplementedError("ravel with order='K' of a strided value cannot be part of a graph; use 'C', "
                                       "'F' or 'A'")
         order = "C" if flags.c_contiguous else "F"
     return symbol.reshape(-1, order=order)
@@ -380,19 +380,19 @@ class FixedArrays:
     """Arrays that cannot change while a graph is recorded, and their memory."""
 
     def __init__(self, arrays=()):
-        self.constants = _core.Constants()  # lets graphs share them
+        self.constants = _core.Constants()  # the constants that graphs share
         self._arrays = [one for one in arrays if one.size]  # keep the memory alive
         self._ids = {id(one) for one in self._arrays if one.flags.c_contiguous}
         self._starts, self._ends = [], []
         for start, end in sorted(map(_bounds, self._arrays)):
-            if self._ends and start < self._ends[-1]:  # a view of another
+            if self._ends and start < self._ends[-1]:  # overlaps the previous array
                 self._ends[-1] = max(end, self._ends[-1])
             else:
                 self._starts.append(start)
                 self._ends.append(end)
 
     def holds(self, array):
-        """Whether an array is one of them, or a part of one that a graph can read."""
+        """Whether an array is one of these arrays, or a part of one that a graph can read."""
         if id(array) in self._ids:
             return True
         if not array.flags.c_contiguous and any(step < 0 or step % array.itemsize for step in array.strides):
@@ -414,7 +414,7 @@ def _bounds(array):
 
 
 class Recorder:
-    """A graph under construction. `fixed` holds the FixedArrays, which it does not need to copy."""
+    """A graph under construction. It does not need to copy the FixedArrays in `fixed`."""
 
     def __init__(self, fixed=None):
         self.graph = _core.Graph()
@@ -431,19 +431,19 @@ class Recorder:
         if not self._memories or self._memories[-1][1] < bytes_:
             try:
                 memory = mmap.mmap(-1, max(bytes_, mmap.PAGESIZE), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
-            except (OSError, OverflowError, ValueError):  # more than there are addresses
-                raise MemoryError(f"a value of shape {list(shape)} and type {dtype} has {bytes_} bytes, which is more than "
-                                  "there can be") from None
+            except (OSError, OverflowError, ValueError):  # larger than the address space
+                raise MemoryError(f"a value of shape {list(shape)} and type {dtype} has {bytes_} bytes, which is more "
+                                  "than can be addressed") from None
             self._memories.append((_address(_np.frombuffer(memory, _np.uint8)), len(memory), memory))
         return _np.ndarray(shape, dtype, self._memories[-1][2], strides=strides)
 
     def stand_in_at(self, address, count, dtype):
-        """Returns an array in one dimension over the memory of stand-ins that begins at an address."""
+        """Returns a one-dimensional array over the memory of stand-ins, starting at an address."""
         start, _, memory = next(one for one in self._memories if one[0] <= address < one[0] + one[1])
         return _np.ndarray((count,), dtype, memory, address - start)
 
     def is_within(self, address):
-        """Whether an address lies in the memory of stand-ins."""
+        """Whether an address is in the memory of stand-ins."""
         return any(start <= address < start + count for start, count, _ in self._memories)
 
     def symbol(self, source, stand_in, is_argument=False):
@@ -452,7 +452,7 @@ class Recorder:
                       address if stand_in.base is memory else _address(stand_in), stand_in, source)
 
     def input(self, array):
-        """Returns a Symbol for arrays like this one, and their stand-in."""
+        """Returns a Symbol for an argument of this array's form, and its stand-in."""
         like = plain(array)
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
         symbol = self.symbol(self.graph.input(stand_in), stand_in, is_argument=True)
@@ -480,7 +480,7 @@ class Recorder:
         return value
 
     def owners_of_constants(self):
-        """Returns weak references to the arrays whose elements the constants had."""
+        """Returns weak references to the arrays from which the constants were copied."""
         owners = {}
         for array, _, _ in self._constants.values():
             while isinstance(array.base, _np.ndarray):
@@ -497,7 +497,7 @@ class Recorder:
                 return self._add_several(name, inputs, dtype, attributes)
         call = _Call(name, inputs, out, dtype, shape)
         if any(one is not None and one is not True for one in call.outs):
-            raise TypeError(f"{call.name}: out is an array; expected none, since a graph makes its results itself")
+            raise TypeError(f"{call.name}: out is an array; expected none, since a graph allocates its results")
         arrays = call.arrays([one._stand_in if type(one) is Symbol else one for one in inputs])
         outs = call.new_outs(arrays, call.outs, attributes, self.stand_in)
         values = []
@@ -512,7 +512,7 @@ class Recorder:
         return call.result([None if one is None else self.symbol(value, one) for value, one in zip(results, outs)])
 
     def _add_plain(self, name, inputs, dtype, shape, attributes):
-        """Does the same in a third of the time, for operators with one output and operands that need no conversion."""
+        """Like `add`, in a third of the time, for operators with one output and operands that need no conversion."""
         arrays = [one._stand_in if type(one) is Symbol else one for one in inputs]
         if dtype is None or shape is None:
             shape = shape if shape is None or type(shape) is tuple else _np.broadcast_shapes(shape)
@@ -523,7 +523,7 @@ class Recorder:
         return self.symbol(value, out)
 
     def _add_several(self, name, inputs, dtypes, attributes):
-        """Does the same for operators with several outputs."""
+        """Like `_add_plain`, for operators with several outputs."""
         arrays = [one._stand_in if type(one) is Symbol else one for one in inputs]
         none = (None,) * _PLAIN_WITH_SEVERAL[name]
         dtypes = none if dtypes is None else [None if one is None else _np.dtype(one) for one in dtypes]
@@ -544,7 +544,7 @@ class Recorder:
         return values
 
     def output(self, value):
-        """Makes a value a packed output, and returns a stand-in for its arrays and its type."""
+        """Turns a value into a packed output, and returns a stand-in for its arrays and its type."""
         if type(value) is not Symbol:
             array = _np.asarray(value)
             stand_in = self.stand_in(array.shape, plain(array).dtype)
@@ -584,7 +584,7 @@ def _have_same_bits(a, b):
 def record(op, inputs, out, dtype, shape, device, attributes):
     """Records an operator that has a Symbol as an input."""
     if device is not None:
-        raise TypeError("device is for operators that run at once; a graph has its own")
+        raise TypeError("device is for operators that run immediately; a graph has its own")
     recorder = next(one for one in inputs if type(one) is Symbol)._recorder
     return recorder.add(_core.operator_name(op), inputs, out, dtype, shape, attributes)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Finds the calls that belong to PyTorch: calls with tensors that are differentiated, traced or transformed.
 
-They are passed to anydml.torch, which the first such call loads. Nothing here imports PyTorch: callers check only if it
-is already among `modules`. PyTorch's compiler reads these functions too, so they are simple.
+These calls are passed to anydml.torch, which is loaded by the first of them. Nothing here imports PyTorch: callers use
+these checks only if PyTorch is already in `modules`. PyTorch's compiler traces these functions too, so they are simple.
 """
 from sys import modules
 
@@ -10,8 +10,8 @@ __all__ = ["FUNCTIONS", "call", "call_ufunc", "has_bfloats", "in_float32", "let_
            "traced"]
 
 FUNCTIONS = {}  # anydml's functions by name, which PyTorch's compiler puts into its graphs by name
-# Returns anydml.torch. The package sets it, because that module builds on the modules that call this one. It contains an
-# import statement, which PyTorch's compiler follows.
+# A function that returns anydml.torch. The package sets it, because that module depends on the modules that call this
+# one. It contains an import statement, which PyTorch's compiler follows.
 load = None
 
 
@@ -37,7 +37,7 @@ def takes(arrays):
 
 
 def has_bfloats(inputs):
-    """Whether a tensor is bfloat16. A subclass of tensors that handles calls itself is left alone."""
+    """Whether a tensor is bfloat16. Subclasses of tensors that handle calls themselves are excluded."""
     torch = modules["torch"]
     tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
     if not tensors or (any(type(one) is not torch.Tensor for one in tensors)
@@ -47,13 +47,13 @@ def has_bfloats(inputs):
 
 
 def in_float32(function, op, inputs, out, dtype):
-    """Calls ``function(inputs, out)`` with float32 instead of bfloat16, exactly, and rounds the results back.
+    """Calls ``function(inputs, out)`` with bfloat16 converted exactly to float32, and rounds the results back.
 
-    If another tensor of floats stands beside them, the results stay float32, as PyTorch promotes; so do results whose
-    type was asked for.
+    The results stay float32 if another operand has a different float type, following PyTorch's promotion rules, or if
+    the caller specified their type.
     """
     if op.removeprefix("DML_OPERATOR_").startswith("ELEMENT_WISE_BIT_"):
-        raise TypeError(f"{op}: a tensor is bfloat16, which is computed in float32 and has other bits there; "
+        raise TypeError(f"{op}: a tensor is bfloat16, which is computed in float32, where its bits differ; "
                         "use x.view(torch.int16)")
     torch = modules["torch"]
     is_narrow = all(one.dtype == torch.bfloat16 for one in inputs if isinstance(one, torch.Tensor)
@@ -100,7 +100,7 @@ def call(op, inputs, out, dtype, shape, device, attributes):
 
 
 def let_inline(function):
-    """Gives PyTorch's compiler a function to read in place of anydml's function, whose short way is compiled code."""
+    """Gives PyTorch's compiler a function to trace in place of anydml's function, whose fast path is compiled code."""
     name = function.__name__
     FUNCTIONS[name] = function
 
@@ -109,8 +109,9 @@ def let_inline(function):
 
     # The compiler counts how often a code object was compiled, so each function has one of its own.
     inlined.__code__ = inlined.__code__.replace(co_name=name)
-    function._torchdynamo_inline = inlined  # where a function that is compiled calls it
-    function._torchdynamo_orig_callable, function._torchdynamo_wrapper_id = inlined, id(function)  # torch.compile of itself
+    function._torchdynamo_inline = inlined  # called from a function that is being compiled
+    # For torch.compile of the function itself.
+    function._torchdynamo_orig_callable, function._torchdynamo_wrapper_id = inlined, id(function)
 
 
 def call_ufunc(function, op, inputs, out, absent, true, casting, order, dtype, options):
@@ -120,6 +121,6 @@ def call_ufunc(function, op, inputs, out, absent, true, casting, order, dtype, o
     if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"
             or order != "K"):
         expected = "x" if len(inputs) == 1 else "a and b"
-        raise TypeError("tensors that require a gradient or are traced are taken without further arguments: expected "
-                        f"{expected}, and dtype if need be")
+        raise TypeError("tensors that require a gradient or are traced accept no further arguments: expected "
+                        f"{expected}, and optionally dtype")
     return load().call(op, inputs, None, dtype, None, None, {}, converts=True)

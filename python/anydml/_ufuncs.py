@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Functions that are NumPy ufuncs and also accept the arrays of other libraries.
 
-Each function holds its ufunc. The short way in _core passes whole arrays; the long way is here.
+Each function contains its ufunc. The fast path in _core passes whole arrays; the slow path is here.
 """
 import numpy as _np
 
@@ -15,7 +15,7 @@ from ._tensors import (call_ufunc as _call_ufunc, has_bfloats as _has_bfloats, i
 # The defaults of these options, compared by identity: NumPy checks all other values.
 CASTING, ORDER = "same_kind", "K"
 
-OPERATORS = {}  # by the function's name: the operator and its number of inputs
+OPERATORS = {}  # function name -> (operator, number of inputs)
 
 # A ufunc's other attributes, which each function has too. They accept NumPy arrays and objects that NumPy converts.
 _OF_EACH = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "at", "resolve_dtypes")
@@ -23,13 +23,13 @@ _OF_TWO = ("reduce", "accumulate", "reduceat", "outer")
 
 
 def ufunc(op):
-    """Turns a function without a body, with one or two parameters before /, into the ufunc of an operator."""
+    """Turns a function without a body, with one or two positional-only parameters, into the ufunc of an operator."""
 
     def make(described):
         name, inputs = described.__name__, described.__code__.co_posonlyargcount
         core = _core.make_ufunc(name, op, inputs)
         OPERATORS[name] = op, inputs
-        setattr(_core, name, core.ufunc)  # NumPy pickles a ufunc by its name, in any module that has it
+        setattr(_core, name, core.ufunc)  # NumPy pickles a ufunc by its name, from any module that contains it
         function = (_of_one if inputs == 1 else _of_two)(core)
         function.__name__ = function.__qualname__ = name
         function.__doc__, function.__module__ = described.__doc__, "anydml"
@@ -68,8 +68,8 @@ def _of_two(core):
 
 
 def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, signature, device):
-    """The long way: arrays of other libraries, devices by name, and everything that NumPy itself handles."""
-    # Only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept every one.
+    """The slow path: arrays of other libraries, devices by name, and everything that NumPy itself handles."""
+    # Pass only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept all.
     options = {} if where is True else {"where": where}
     if not (isinstance(casting, str) and casting == CASTING):
         options["casting"] = casting
@@ -85,7 +85,7 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
     if _Symbol in map(type, inputs):
         kind = options.pop("dtype", None)
         if options:
-            raise TypeError(f"{', '.join(options)}: for arrays, and not within a graph")
+            raise TypeError(f"{', '.join(options)}: only for arrays, not within a graph")
         if kind is not None:
             inputs = [(one if isinstance(one, _Symbol) else _np.asarray(one)).astype(kind, casting=casting)
                       for one in inputs]
@@ -110,13 +110,13 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
             return result
         if place == _ON_GPU:
             if options:
-                raise TypeError(f"{', '.join(options)}: for arrays in the CPU's memory alone")
+                raise TypeError(f"{', '.join(options)}: only for arrays in the CPU's memory")
             every = list(range(len(inputs)))
             return _core.run_on_device(core.op, inputs, [out], {}, device, [every], [(True, "", None)])[0]
         inputs, (out,), give = _libraries.borrow(inputs, [out])
     if device is not None and not _core.is_default_device(device):
         if options:
-            raise ValueError(f"{', '.join(options)}: taken on the default device alone")
+            raise ValueError(f"{', '.join(options)}: only on the default device")
         arrays = [_np.asarray(one) for one in inputs]
         kind = _np.result_type(*arrays)
         result = _run(core.op, *(one.astype(kind, copy=False) for one in arrays), out=out, device=device)
@@ -125,7 +125,7 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
             result = core.ufunc(*inputs, **options) if out is None else core.ufunc(*inputs, out=out, **options)
         except TypeError as error:
             raise _said(error, core, inputs) from None
-        except (ArithmeticError, RuntimeWarning):  # asked for by numpy.errstate or a filter, after out was written
+        except (ArithmeticError, RuntimeWarning):  # requested by numpy.errstate or a filter, after out was written
             _libraries.tell_written([given_out])
             raise
     return result if give is None else give([result])[0]
@@ -139,13 +139,13 @@ def _said(error, core, inputs):
 
 
 def _unfit(core, inputs):
-    """Returns the error about an operand whose type no loop accepts, with the way out, or None."""
+    """Returns the error about an operand whose type no loop accepts, with a suggested conversion, or None."""
     loops = dict.fromkeys(_np.dtype(letter).name for one in core.ufunc.types for letter in one.partition("->")[0])
     for name, one in zip("x" if len(inputs) == 1 else "ab", inputs):
         if one is None:
             return TypeError(f"{core.name}: {name} is None; expected an array")
         if type(one) in (int, float) and any(type(other) not in (int, float) for other in inputs):
-            continue  # it takes the type of the other
+            continue  # it is converted to the other operand's type
         try:
             kind = _np.dtype(_dtype_of(one.dtype)) if hasattr(one, "dtype") else _np.asarray(one).dtype
         except (TypeError, ValueError):
@@ -154,6 +154,6 @@ def _unfit(core, inputs):
             operands = "x" if len(inputs) == 1 else "a, b"
             way = (f"; anydml.{core.name}({operands}, dtype='float32') converts it"
                    if _np.can_cast(kind, _np.float32, "same_kind") else "")
-            return TypeError(f"{core.name}: {name} is {kind}; expected {', '.join(loops)}, or what NumPy converts to "
-                             f"them safely{way}")
+            return TypeError(f"{core.name}: {name} is {kind}; expected {', '.join(loops)}, or a type that "
+                             f"NumPy converts to them safely{way}")
     return None

@@ -15,7 +15,7 @@ _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _Order: TypeAlias = Literal["K", "A", "C", "F"]
 _Signature: TypeAlias = str | tuple[DTypeLike | None, ...] | None
 
-# A function that carries a ufunc and what a ufunc has. As a ufunc it gives numbers for numbers.
+# A function that contains a ufunc and has its attributes. Like a ufunc, it returns numbers for numbers.
 class _Ufunc(Protocol):
     ufunc: np.ufunc
     nin: int
@@ -29,7 +29,7 @@ class _Ufunc(Protocol):
                        casting: _Casting | None = None,
                        reduction: bool = False) -> tuple[np.dtype[Any], ...]: ...
 
-# Of one operand: float16 and float32, and what fits into these.
+# One operand: float16 and float32, and types that fit into these.
 class _UfuncOfOne(_Ufunc, Protocol):
     @overload
     def __call__(self, x: _Rounded, /, out: None = None, *, where: Literal[True] = True,
@@ -57,8 +57,8 @@ class _UfuncOfOne(_Ufunc, Protocol):
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Out: ...
     def at(self, a: _Array, indices: ArrayLike | slice | tuple[ArrayLike | slice, ...], /) -> None: ...
 
-# Of two, with types by NumPy's rules: those of the operands where they have one, or where the other one is a Python
-# number that fits.
+# Two operands, with types by NumPy's rules: the operands' type if both have the same, or if the other operand is a
+# Python number that fits.
 class _UfuncOfTwo(_Ufunc, Protocol):
     @overload
     def __call__(self, a: _Element, b: _Element, /, out: None = None, *, where: Literal[True] = True,

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Notices whether objects that a function read while it was recorded have changed since.
+"""Detects whether objects that a function read while it was recorded have changed since.
 
-A recorded graph holds as constants everything that its function read and that was not an array among its arguments:
+In a recorded graph, everything that its function read, other than the arrays among its arguments, is a constant:
 attributes of objects, global names, variables of enclosing functions, and the items of containers in them. While the
-function runs, a profile function collects the code that is executed. From the names in that code follows where it can
-have read, and a Watch describes the objects there: numbers by their values, arrays by their elements, other objects by
-their attributes or by their identity. _core compares a description with the present state before each call of the graph.
+function runs, a profile function collects the code that is executed. The names in that code show which objects it may
+have read, and a Watch describes these objects: numbers by their values, arrays by their elements, other objects by
+their attributes or by their identity. Before each call of the graph, _core compares the description with the current
+state.
 """
 import collections
 import dis
@@ -21,10 +22,10 @@ import numpy as np
 
 from . import _core, _libraries
 
-# The kinds of descriptions, which watch.h compares, with their other entries.
-_VALUE = 0     # value: the same object, or one that equals it as a constant does
+# The kinds of descriptions, which watch.h compares. The comments list the entries that follow the kind.
+_VALUE = 0     # value: the same object, or one that is the same constant
 _WEAK = 1      # weak reference: the same object
-_AGAIN = 2     # number: the object that was described at that place
+_AGAIN = 2     # number: the object that was described under that number
 _SEQUENCE = 3  # type, descriptions
 _MAPPING = 4   # type, keys, descriptions: exactly these items
 _OBJECT = 5    # type, number of attributes in its dict or -1, names, descriptions, names of others, descriptions
@@ -33,9 +34,9 @@ _CELL = 7      # description of its content
 _ARRAY = 8     # fingerprint
 _TOKEN = 9     # function, result: the function returns this for the object
 
-# Packages whose own code reads nothing that changes a recording; only the code that calls them does.
+# Packages whose own code reads nothing that affects a recording; only the code that calls them does.
 _PACKAGES = frozenset(("anydml", "builtins", "cupy", "dask", "jax", "jaxlib", "numpy", "pandas", "scipy", "torch", "xarray"))
-_DYNAMIC = frozenset(("getattr", "vars", "__dict__", "attrgetter", "__getattribute__"))  # read attributes of any name
+_DYNAMIC = frozenset(("getattr", "vars", "__dict__", "attrgetter", "__getattribute__"))  # read attributes by any name
 PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range))
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 
@@ -44,7 +45,7 @@ _standard = {}  # packages, and whether they are part of Python
 
 
 def _is_standard(package):
-    """Whether a package is part of Python. A module of such a name may also be the user's own."""
+    """Whether a package is part of Python. A user's own module may have the name of a standard one."""
     if package not in _standard:
         file = getattr(sys.modules.get(package), "__file__", None)
         _standard[package] = package in sys.builtin_module_names if file is None else (
@@ -80,7 +81,7 @@ def _names(code):
 
 
 class Executed:
-    """Collects the code that is executed in this thread in a `with` statement: its names, and its dicts of global names."""
+    """Collects the code that this thread executes in a `with` statement, with its dicts of global names."""
 
     def __init__(self, function):
         self._codes = {}
@@ -93,7 +94,7 @@ class Executed:
     def __enter__(self):
         self._other = sys.getprofile()
         self.is_whole = self._other is None or callable(self._other)
-        if self.is_whole:  # a profiler in C stays in place, and only the function's own code is known
+        if self.is_whole:  # a profiler written in C stays active, and only the function's own code is known
             sys.setprofile(self._see)
         return self
 
@@ -108,18 +109,19 @@ class Executed:
             self._other(frame, event, argument)
 
     def codes(self):
-        """Returns the code that is not a library's."""
+        """Returns the code that does not belong to a library."""
         return {code: its for code, its in self._codes.items() if not _is_library(its.get("__name__"))}
 
 
 # ---- Descriptions ---------------------------------------------------------------------------------------------------
 
 class _Description:
-    """Describes objects. `codes`: the executed code, with its dicts of global names. `is_whole`: whether all is known."""
+    """Describes objects. `codes`: the executed code, with its dicts of globals. `is_whole`: whether that is
+    complete."""
 
     def __init__(self, codes, is_whole):
         self._codes, self._attributes = codes, set()
-        self._seen, self._places = {}, set()  # the numbers of objects, and the modules, classes and functions
+        self._seen, self._places = {}, set()  # numbers by object id, and the ids of modules, classes and functions
         self._alive, self._waiting = [], collections.deque()
         self.fingerprints, self.roots = [], []
         for code in codes:
@@ -144,7 +146,7 @@ class _Description:
         self._finish()
 
     def _finish(self):
-        """Describes the objects that other descriptions led to: one after the other, in the order of the roots."""
+        """Describes the objects that other descriptions refer to, one after another, in the order of the roots."""
         while self._waiting:
             root, describe = self._waiting.popleft()
             self.roots.append((root, describe()))
@@ -163,7 +165,7 @@ class _Description:
             return _AGAIN, self._seen[id(value)]
         if isinstance(value, np.ndarray) and value.dtype != object:
             return self._of_array(value)
-        if isinstance(value, tuple):  # equal ones are as good as the same
+        if isinstance(value, tuple):  # equal tuples are as good as identical ones
             return _SEQUENCE, kind, tuple(map(self.of, value))
         if isinstance(value, list):
             self._see(value)
@@ -200,13 +202,13 @@ class _Description:
         return _ARRAY, self.fingerprints[-1]
 
     def add_constant(self, weak):
-        """Adds an array that became a constant, if others still hold it and it was not described."""
+        """Adds an array that became a constant, if it is still alive elsewhere and has not been described."""
         array = weak()
         if array is not None and id(array) not in self._seen and array.dtype != object and _can_change(array):
             self.roots.append((weak, self._of_array(array)))
 
     def _of_function(self, function):
-        """A function itself does not change; if it was executed, its variables of enclosing functions and defaults may."""
+        """A function itself does not change, but if it was executed, its closure variables and defaults may."""
         if function.__code__ in self._codes and id(function) not in self._places:
             self._places.add(id(function))
             self._alive.append(function)
@@ -221,7 +223,7 @@ class _Description:
     def _of_cell(self, cell):
         try:
             return _CELL, self.of(cell.cell_contents)
-        except ValueError:  # empty
+        except ValueError:  # the cell is empty
             return _CELL, None
 
     def _of_place(self, value):
@@ -256,20 +258,20 @@ class _Description:
 
 
 def _is_known(value):
-    """Whether the value of a name is a library's module, class or function, which nobody exchanges."""
+    """Whether the value of a name is a library's module, class or function, which is never replaced."""
     if isinstance(value, types.ModuleType):
         return _is_library(value.__name__)
     return isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) and _is_library(value.__module__)
 
 
 _ABSENT, _IS_HEAP_TYPE = object(), 1 << 9
-# Objects that refer to others through attributes of their own.
+# Types whose objects refer to others through these attributes.
 _PARTS = {types.MethodType: ("__func__", "__self__"), functools.partial: ("func", "args", "keywords"),
           property: ("fget",), staticmethod: ("__func__",), classmethod: ("__func__",)}
 
 
 def register_parts(kind, names):
-    """Names the attributes through which objects of a type refer to what they read."""
+    """Registers the attributes through which objects of a type refer to other objects."""
     _PARTS[kind] = names
 
 
@@ -281,7 +283,7 @@ def _identity(value):
 
 
 class _Only:
-    """Equal to itself for one object alone, without keeping the object alive if weak references are possible."""
+    """Equal only to an _Only of the same object. It does not keep the object alive if weak references are possible."""
 
     __slots__ = ("_get",)
     __hash__ = None
@@ -298,14 +300,14 @@ class _Only:
 
 
 def _members(container):
-    """The members of a set by their hashes, and of a deque in their order."""
+    """Returns the members of a set, or the members of a deque in their order, for comparison."""
     if isinstance(container, collections.deque):
         return [_Only(one) if type(one) not in PLAIN else one for one in container]
     return frozenset(container)
 
 
 def _tensor(tensor):
-    """PyTorch counts the changes of a tensor; inference tensors have no count, and are compared by their elements."""
+    """PyTorch counts the changes of a tensor. Inference tensors have no count and are compared by their elements."""
     try:
         version = tensor._version
     except RuntimeError:
@@ -319,7 +321,7 @@ def _converted(value):
 
 
 def _can_change(array):
-    """Whether someone may write to the memory of an array; if all its bases are read-only, nobody does."""
+    """Whether the memory of an array may be written; it cannot be if all its bases are read-only."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return True
@@ -330,9 +332,9 @@ def _can_change(array):
 # ---- Watches --------------------------------------------------------------------------------------------------------
 
 class Watch:
-    """The objects that a recorded function read. `arguments`: those of the call; `places`: which of them are objects;
-    `constants`: weak references to arrays; `same`: whether two values are one constant. `tree` is the description, or
-    None if nothing can change."""
+    """The objects that a recorded function read. `arguments`: the arguments of the call; `places`: the indices of those
+    that are objects; `constants`: weak references to arrays; `same`: tells whether two values are the same constant.
+    `tree` is the description, or None if nothing can change."""
 
     def __init__(self, function, executed, arguments, places, constants, same):
         self._function, self._codes, self._is_whole = function, executed.codes(), executed.is_whole
@@ -342,7 +344,7 @@ class Watch:
         self.renew(arguments)
 
     def renew(self, arguments):
-        """Describes the present state, and returns whether the arrays are as before."""
+        """Describes the current state, and returns whether the arrays are unchanged."""
         made = _Description(self._codes, self._is_whole)
         for i, _ in self._objects:
             made.add(i, arguments[i])
@@ -359,7 +361,7 @@ class Watch:
         return self.tree is None or _core.watch_holds(self.tree, arguments, contents)
 
     def arguments(self):
-        """Returns a list of arguments that has the objects at their places, or None if one of them is gone."""
+        """Returns a list of arguments with the objects at their positions, or None if one of them no longer exists."""
         found = [None] * self._count
         for i, get in self._objects:
             found[i] = get()
@@ -379,15 +381,15 @@ _watches, _lock = weakref.WeakSet(), threading.Lock()
 
 
 def keep(watch):
-    """Keeps a watch for `Unchanged`, as long as it is alive."""
+    """Registers a watch with `Unchanged`, for as long as the watch is alive."""
     if watch.tree is not None:
         with _lock:
             _watches.add(watch)
 
 
 class Unchanged:
-    """What a function itself changes while it is recorded, such as a list of its calls or a counter, is no change for
-    the graphs that were recorded before: otherwise two of them would be recorded anew for ever."""
+    """Changes that a function itself makes while it is recorded, such as appending to a list of calls or incrementing a
+    counter, do not invalidate earlier graphs. Otherwise two graphs would invalidate each other forever."""
 
     def __enter__(self):
         with _lock:
@@ -402,4 +404,4 @@ class Unchanged:
                 one.tree = _NEVER
 
 
-_NEVER = operator.is_, ((None, (_VALUE, _ABSENT)),)  # describes nothing that exists: an array changed too
+_NEVER = operator.is_, ((None, (_VALUE, _ABSENT)),)  # matches nothing: an array changed too

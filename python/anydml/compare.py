@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Compares the speed and the wrong answers of anydml, NumPy, PyTorch and ONNX Runtime, as far as they are installed.
+"""Compares the speed and the wrong answers of anydml, NumPy, PyTorch and ONNX Runtime, if they are installed.
 
-Times: tensor by tensor, into memory that is already allocated. The libraries take turns, each with its default number
-of threads, and the median of the runs counts. A library that has run for three seconds in a case takes no more turns.
+Times are for whole tensors, with results written to memory that is already allocated. The libraries take turns, each
+with its default number of threads, and the median of the runs is reported. A library that has run for three seconds in
+a case takes no more turns.
 
 Wrong answers: results in which any bit differs; all NaNs count as one value, and +0 and -0 count as two. The reference
-answers do not come from anydml. For floats they come from numpy.fmod, which is the C library's; floor adds the divisor
-where the signs differ. For integers they are the remainders of the magnitudes with the sign put back; a sample is
-compared with Python's own integers. Integer data has no zero divisors, and never the least number divided by -1,
+answers do not come from anydml. For floats they come from numpy.fmod, which calls the C library; floor adds the divisor
+where the signs differ. For integers they are the remainders of the magnitudes with the sign restored; a sample is
+compared with Python's own integers. Integer data has no zero divisors, and never divides the smallest number by -1,
 because some libraries trap there.
 """
 import argparse
@@ -28,16 +29,16 @@ from anydml._pipes import exit_with
 
 TYPES = ("float32", "float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 OPERATORS = ("floor", "truncate")
-DATA = {"ordinary": "floats: a from N(0, 100), b from N(0, 3); integers: a of the whole range, |b| from 1 to 1000",
-        "bits": "random bits: infinities, NaN and subnormals among them, exponents far apart"}
+DATA = {"ordinary": "floats: a from N(0, 100), b from N(0, 3); integers: a from the whole range, |b| from 1 to 1000",
+        "bits": "random bits, including infinities, NaN and subnormals, with exponents far apart"}
 SEED = 1
 MOST_SECONDS = 3.0  # for one library in one case
-LEAST_SAMPLE = 2e-3  # seconds: shorter runs are repeated
+LEAST_SAMPLE = 2e-3  # seconds; shorter runs are repeated
 SMALL = 16  # elements of the small call
 
 
 class Unsupported(Exception):
-    """The library does not have the operator for the type."""
+    """Raised if the library does not have the operator for the type."""
 
 
 # ---- The libraries --------------------------------------------------------------------------------------------------
@@ -104,7 +105,7 @@ class OnnxRuntime:
 
     def prepare(self, operator, a, b, out):
         if a.dtype.kind == "f" and operator == "floor":
-            raise Unsupported("of floats Mod is defined with fmod=1 alone, which truncates")
+            raise Unsupported("for floats, Mod is defined only with fmod=1, which truncates")
         options = self.runtime.SessionOptions()
         options.log_severity_level = 4
         model = self.model(a.dtype.name, int(operator == "truncate"))
@@ -129,7 +130,7 @@ def find_libraries():
     return here, absent
 
 
-# ---- Operands and right answers -------------------------------------------------------------------------------------
+# ---- Operands and reference answers ---------------------------------------------------------------------------------
 
 def operands(random, data, dtype, count):
     dtype = np.dtype(dtype)
@@ -161,14 +162,14 @@ def right_answers(operator, a, b):
         return np.where(r == 0, np.copysign(a.dtype.type(0), b), np.where(np.signbit(r) != np.signbit(b), r + b, r))
     if a.dtype.kind == "u":
         return (a.astype(np.uint64) % b.astype(np.uint64)).astype(a.dtype)
-    # Magnitudes as uint64, which can hold the magnitude of the least number too.
+    # Magnitudes as uint64, which can represent the magnitude of the smallest number too.
     x, y = (np.where(array < 0, np.uint64(0) - array.astype(np.uint64), array.astype(np.uint64)) for array in (a, b))
     m = x % y
     if operator == "truncate":
         m = np.where(a < 0, np.uint64(0) - m, m)
     else:
         differ = (a < 0) != (b < 0)
-        m = np.where(differ & (m != 0), y - m, m)  # towards the divisor's sign
+        m = np.where(differ & (m != 0), y - m, m)  # toward the divisor's sign
         m = np.where(b < 0, np.uint64(0) - m, m)
     return m.view(np.int64).astype(a.dtype)
 
@@ -182,7 +183,7 @@ def by_python(operator, a, b):
 
 
 def count_wrong(actual, right):
-    """Counts wrong results piece by piece, to need little extra memory."""
+    """Counts wrong results in chunks, which needs little extra memory."""
     wrong, bits = 0, np.dtype(f"u{right.itemsize}")
     for start in range(0, right.size, 1 << 20):
         x, y = actual[start:start + (1 << 20)], right[start:start + (1 << 20)]
@@ -194,14 +195,14 @@ def count_wrong(actual, right):
 
 
 def make_right(operator, a, b):
-    """Computes the right answers for all pairs, piece by piece."""
+    """Computes the reference answers for all pairs in chunks."""
     right = np.empty_like(a)
     for start in range(0, a.size, 1 << 20):
         piece = slice(start, start + (1 << 20))
         right[piece] = right_answers(operator, a[piece], b[piece])
     sample = slice(0, 10_000)
     if a.dtype.kind != "f" and not np.array_equal(right[sample], by_python(operator, a[sample], b[sample])):
-        sys.exit(f"{a.dtype} {operator}: NumPy's integers are not Python's here; nothing can be counted")
+        sys.exit(f"{a.dtype} {operator}: NumPy's integer results differ from Python's here, so nothing can be counted")
     return right
 
 
@@ -213,7 +214,7 @@ def progress(text):
 
 
 def sample(function, repeat):
-    time.sleep(0.005)  # threads of the previous library may spin for a while
+    time.sleep(0.005)  # the previous library's threads may still spin for a while
     before = time.perf_counter()
     for _ in range(repeat):
         function()
@@ -240,7 +241,7 @@ def measure(options, libraries):
         out = np.empty_like(a)
         for operator in OPERATORS:
             title = f"{dtype} {operator}"
-            progress(f"{title}: right answers")
+            progress(f"{title}: reference answers")
             right = make_right(operator, a, b)
             ready, wrong = {}, {}
             for library in libraries:
@@ -320,7 +321,7 @@ def print_head(report):
     print(f"{here['cpu']}, {here['cores']} cores; Python {here['python']}, {here['c_library']}")
     for library in report["libraries"].values():
         threads = library["threads"]
-        threads = "threads by its default" if threads is None else f"{threads} thread{'s' if threads > 1 else ''}"
+        threads = "default number of threads" if threads is None else f"{threads} thread{'s' if threads > 1 else ''}"
         print(f"  {library['name']} {library['version']}, {threads}")
     for name, reason in report["absent"].items():
         print(f"  {name}: absent ({reason})")
@@ -331,7 +332,7 @@ def print_report(report):
     def time_cell(case):
         times = "" if case["library"] == "anydml" else f" ({case['times_anydml']:.1f}x)"
         return f"{case['ns_per_element']:.2f}{times}"
-    print_cases(report, f"ns an element, and how many times anydml's; the median of {report['rounds']} runs in turn",
+    print_cases(report, f"ns per element, and the ratio to anydml; median of {report['rounds']} alternating runs",
                 time_cell)
     print_cases(report, f"wrong answers of {report['elements']:,}", lambda case: f"{case['wrong']:,}")
     print(f"\na call on {SMALL} float32 elements that returns a new array, µs\n")
@@ -362,7 +363,7 @@ def plot(report, path):
                           color="#444444")
         axes.set_yscale("log")
         axes.set_ylim(axes.get_ylim()[0], axes.get_ylim()[1] * 2.5)
-        axes.set_ylabel("ns an element (log)")
+        axes.set_ylabel("ns per element (log)")
         axes.set_title(f"modulus, {operator}", loc="left", fontsize=11)
         axes.spines[["top", "right"]].set_visible(False)
     both[1].set_xticks(range(len(types)), types)
@@ -374,14 +375,14 @@ def plot(report, path):
         names.append("hatched: has wrong answers")
     figure.legend(handles, names, ncols=3, loc="lower center", bbox_to_anchor=(0.5, -0.04), frameon=False, fontsize=9)
     figure.suptitle(f"{report['machine']['cpu']}, {report['machine']['cores']} cores: {report['elements']:,} elements, "
-                    f"{report['data']} data; less is better", fontsize=11)
+                    f"{report['data']} data; lower is better", fontsize=11)
     figure.savefig(path, bbox_inches="tight", dpi=130)
 
 
 def parse(arguments):
     def count(text):
         if not text.isdigit() or int(text) == 0:
-            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1")
+            raise argparse.ArgumentTypeError(f"'{text}' is not a positive integer")
         return int(text)
 
     def types(text):
@@ -393,15 +394,15 @@ def parse(arguments):
 
     parser = argparse.ArgumentParser(prog="python -m anydml.compare", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--elements", type=count, metavar="N", help="of an array (2^24; with --quick 2^18)")
+    parser.add_argument("--elements", type=count, metavar="N", help="elements of an array (2^24; with --quick 2^18)")
     parser.add_argument("--quick", action="store_true", help="2^18 elements: seconds rather than minutes")
     parser.add_argument("--data", choices=DATA, default="ordinary",
                         help=". ".join(f"{name}: {text}" for name, text in DATA.items()))
     parser.add_argument("--types", type=types, default=list(TYPES), metavar="T,T", help="all eleven by default")
     parser.add_argument("--rounds", type=count, default=5, metavar="N", help="turns of each library (5)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all results to this file")
     parser.add_argument("--plot", type=Path, metavar="FILE",
-                        help="draw the times there, .svg or .png (needs matplotlib)")
+                        help="draw the times to this file, .svg or .png (needs matplotlib)")
     options = parser.parse_args(arguments)
     options.elements = options.elements or (1 << 18 if options.quick else 1 << 24)
     if options.plot is not None:

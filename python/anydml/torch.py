@@ -50,17 +50,17 @@ def call(op, inputs, out, dtype, shape, device, attributes, converts=False):
 
 
 def with_out(function, inputs, out):
-    """Calls a function that writes to `out`. As in PyTorch, no derivative follows a write, so none may be recorded."""
+    """Calls a function that writes to `out`. As in PyTorch, writes have no derivative, so none may be recorded."""
     several = isinstance(out, (tuple, list))
     given = (*inputs, *(out if several else (out,)))
     tensors = [one for one in given if isinstance(one, torch.Tensor)]
     if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
-        raise TypeError("out: a tensor requires a gradient, and no derivative follows a write; call without out, or within "
+        raise TypeError("out: a tensor requires a gradient, and writes have no derivative; call without out, or within "
                         "torch.no_grad()")
     arrays = [one.detach() if isinstance(one, torch.Tensor) else one for one in given]
     if _takes(arrays):
         _device_of("out", tensors)
-        raise TypeError("out: a tensor is traced, transformed or without memory (meta), so that nothing can be written; "
+        raise TypeError("out: a tensor is traced, transformed or without memory (meta), so it cannot be written; "
                         "call without out")
     plain = arrays[len(inputs):]
     made = function(arrays[:len(inputs)], plain if several else plain[0])
@@ -138,7 +138,7 @@ def _plain(name, value):
 
 
 def _tensors(call, inputs):
-    """Returns the inputs as tensors, with None for absent ones."""
+    """Returns the inputs as tensors, with None for absent inputs."""
     inputs = list(inputs)
     known = [one for one in inputs if isinstance(one, torch.Tensor)]
     groups = [call.places(group, len(inputs)) for group in call.spec.same]
@@ -185,7 +185,7 @@ class _Options:
                 every[i] = one
             found = made(given, *every)
             found = found if isinstance(found, (list, tuple)) else [found]
-            # The inputs of an operator of elements may be broadcast to a greater shape than their own.
+            # The inputs of an element-wise operator may be broadcast to a larger shape.
             return tuple(found[i] if found[i].shape == outputs[i][0] else found[i].expand(outputs[i][0]) for i in wanted)
 
         return function
@@ -233,7 +233,7 @@ def _(op, inputs, options):
     tensors = [one for one in inputs if one is not None]
     device = _device_of(op, tensors)
     is_broadcast = _equivalents.is_pointwise(op) and len(tensors) == len(inputs)
-    # Tensors of one element suffice to infer the types, so the sizes may stay unknown.
+    # Tensors with one element are enough to infer the types, so the sizes may stay unknown.
     call = given.call
     arrays = call.arrays([None if one is None else _stand_in(one, (1,) * min(one.ndim, 8) if is_broadcast else one.shape)
                           for one in inputs])
@@ -244,7 +244,7 @@ def _(op, inputs, options):
 
 
 def _device_of(op, tensors):
-    """The one device of all tensors. A tensor without dimensions in the CPU's memory counts as a number."""
+    """Returns the common device of all tensors. A zero-dimensional tensor in the CPU's memory counts as a number."""
     devices = list(dict.fromkeys(one.device for one in tensors if one.ndim > 0 or one.device.type != "cpu"))
     if len(devices) > 1:
         raise TypeError(f"{op}: tensors are on {devices[0]} and on {devices[1]}; expected one device: move them yourself "
@@ -253,7 +253,7 @@ def _device_of(op, tensors):
 
 
 def _broadcast(op, shapes, wanted):
-    """The shape of an element-wise operator's output: the requested one, or the one that follows from the inputs."""
+    """Returns the shape of an element-wise operator's output: the requested one, or one inferred from the inputs."""
     if wanted is None:
         return torch.broadcast_shapes(*shapes)
     for shape in shapes:
@@ -347,7 +347,7 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
 
 @contextlib.contextmanager
 def _leaves_allowed():
-    """torch.func forbids requires_grad_, because users could mix levels with it; here it applies to a new view of one level."""
+    """torch.func forbids requires_grad_, because users could mix levels; here it applies to a new view of one level."""
     before = get_inplace_requires_grad_allowed()
     set_inplace_requires_grad_allowed(True)
     try:
@@ -370,7 +370,7 @@ def _vectorize(info, in_dims, op, inputs, options):
     """Element-wise operators treat the batch as an extra dimension; other operators are called for each of its members."""
     dims = in_dims[1]
     if _equivalents.is_pointwise(op) and all(one is not None for one in inputs):
-        wanted = _read(op, options).shapes[0]  # of one member
+        wanted = _read(op, options).shapes[0]  # for one member
         rank = len(wanted) if wanted is not None else max(
             one.ndim - (dim is not None) for one, dim in zip(inputs, dims))
         if rank < 8:
@@ -379,7 +379,7 @@ def _vectorize(info, in_dims, op, inputs, options):
                      for one, dim in zip(moved, dims)]
             results = _OP(op, moved, options if wanted is None else _in_batch(options, int(info.batch_size)))
             return results, [0] * len(results)
-    if info.batch_size == 0:  # the shapes and types of a member that is not there
+    if info.batch_size == 0:  # no members: use the shapes and types that one would have
         of_one = _OP(op, [one if dim is None else one.new_zeros(one.movedim(dim, 0).shape[1:])
                           for one, dim in zip(inputs, dims)], options)
         return [one.new_empty((0, *one.shape)) for one in of_one], [0] * len(of_one)
@@ -390,7 +390,7 @@ def _vectorize(info, in_dims, op, inputs, options):
 
 
 def _in_batch(options, size):
-    """The options for all members at once: the shapes have one more dimension."""
+    """Returns the options for all members at once: the shapes get one more dimension."""
     attributes, present, dtypes, shapes, device = json.loads(options)
     return json.dumps([attributes, present, dtypes, [[size, *one] for one in shapes], device])
 
@@ -398,10 +398,10 @@ def _in_batch(options, size):
 torch.library.register_vmap("anydml::run", _vectorize, lib=_library)
 
 
-# ---- The functions of one and two tensors under their own names ------------------------------------------------------
+# ---- Ufuncs under their own names -----------------------------------------------------------------------------------
 
 def _declare(name, op, inputs):
-    """Declares torch.ops.anydml.exp and so on: functions that are ufuncs, which accept only tensors."""
+    """Declares torch.ops.anydml.exp and the other ufuncs, which accept only tensors here."""
     if inputs == 1:
         _library.define(f"{name}(Tensor x) -> Tensor")
         _library.impl(name, lambda x: call(op, (x,), None, None, None, None, {}), "CompositeImplicitAutograd")

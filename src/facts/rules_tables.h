@@ -495,7 +495,7 @@ inline constexpr Judgement kSLICE_judgements[] = {
     {Judged::by_expression, ""},
 };
 inline constexpr Judgement kCAST_judgements[] = {
-    {Judged::prose, "it allows every pair of types that the columns hold"},
+    {Judged::prose, "it allows every pair of types in the columns"},
 };
 inline constexpr Rule kSPLIT_rules[] = {
     {0, RuleFunction::none, 2, 0x0, 0x4},
@@ -1229,7 +1229,7 @@ inline constexpr RuleNode kLSTM_nodes[] = {
 };
 inline constexpr Judgement kLSTM_judgements[] = {
     {Judged::by_expression, ""},
-    {Judged::prose, "it says what the values mean"},
+    {Judged::prose, "it describes the meaning of the values"},
     {Judged::by_expression, ""},
     {Judged::by_expression, ""},
 };
@@ -1365,7 +1365,7 @@ inline constexpr RuleNode kGRU_nodes[] = {
 };
 inline constexpr Judgement kGRU_judgements[] = {
     {Judged::by_expression, ""},
-    {Judged::prose, "it says what the values mean"},
+    {Judged::prose, "it describes the meaning of the values"},
     {Judged::by_expression, ""},
     {Judged::by_expression, ""},
 };
@@ -4069,7 +4069,7 @@ inline constexpr RuleNode kMULTIHEAD_ATTENTION1_nodes[] = {
 inline constexpr Judgement kMULTIHEAD_ATTENTION1_judgements[] = {
     {Judged::by_expression, ""},
     {Judged::by_expression, ""},
-    {Judged::prose, "programs give it INT32, which the columns hold too, and it need not have the type of the others"},
+    {Judged::prose, "programs pass INT32, which the columns also allow, and it need not have the type of the others"},
 };
 inline constexpr Rule kQUANTIZE_rules[] = {
     {-1, RuleFunction::none, 2, 0x2, 0x2},
@@ -4240,7 +4240,7 @@ inline constexpr Judgement kFOLD_judgements[] = {
     {Judged::by_expression, ""},
     {Judged::by_expression, ""},
     {Judged::by_expression, ""},
-    {Judged::prose, "it asks nothing; any data type is taken"},
+    {Judged::prose, "it requires nothing; any data type is accepted"},
 };
 inline constexpr Rule kUNFOLD_rules[] = {
     {1, RuleFunction::none, 2, 0x4, 0x4},
@@ -4303,7 +4303,7 @@ inline constexpr Judgement kUNFOLD_judgements[] = {
     {Judged::by_expression, ""},
     {Judged::by_expression, ""},
     {Judged::by_expression, ""},
-    {Judged::prose, "it asks nothing; any data type is taken"},
+    {Judged::prose, "it requires nothing; any data type is accepted"},
 };
 
 struct RulesOfOperator {

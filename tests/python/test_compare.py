@@ -94,7 +94,7 @@ def test_plot(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    (["--elements", "0"], "'0' is not a whole number from 1"),
+    (["--elements", "0"], "'0' is not a positive integer"),
     (["--types", "float31"], "'float31' is not one of float32, float16"),
     (["--data", "odd"], "invalid choice: 'odd'"),
     (["--json", "/no/such/folder/x.json"], "the folder /no/such/folder does not exist"),

@@ -61,16 +61,16 @@ def test_types_are_not_converted_on_a_gpu():
     for array, what in ((pretend.Brain(np.ones(3, "f2")), "bfloat16"), (pretend.Array(np.ones(3, "?")), "bool"),
                         (pretend.Array(np.ones(3, "c8")), "complex64"),
                         (pretend.Array(np.ones((1,) * 9)), "9 dimensions")):
-        with pytest.raises(TypeError, match=f"an array of pretend cannot be taken.*{what}; expected float16/32/64"):
+        with pytest.raises(TypeError, match=f"an array of pretend cannot be used.*{what}; expected float16/32/64"):
             anydml.modulus_floor(array, array)
 
 
 def test_what_is_numpys_alone_is_refused():
     a = pretend.Array(np.ones(3))
     for option in ({"where": np.array([True, False, True])}, {"dtype": "f4"}, {"order": "F"}, {"casting": "unsafe"}):
-        with pytest.raises(TypeError, match="for arrays in the CPU's memory alone"):
+        with pytest.raises(TypeError, match="only for arrays in the CPU's memory"):
             anydml.modulus_floor(a, a, **option)
-    with pytest.raises(TypeError, match="stays compiled by itself"):
+    with pytest.raises(TypeError, match="stay compiled automatically"):
         anydml.compile("ELEMENT_WISE_ABS", a)
 
 
@@ -98,7 +98,7 @@ def test_arrays_that_fail_to_say_where_they_are():
     class Lost(pretend.Array):
         def __dlpack_device__(self):
             raise BufferError("somewhere")
-    with pytest.raises(TypeError, match="cannot be taken"):
+    with pytest.raises(TypeError, match="cannot be used"):
         anydml.modulus_floor(Lost(np.ones(3)), 2.0)
 
 

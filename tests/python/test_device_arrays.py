@@ -100,17 +100,17 @@ def test_wrong_use_is_named():
         anydml.DeviceArray(-1, "f4")
     with pytest.raises(ValueError, match="name is 'nowhere'; expected the name or a part of the description of a device"):
         anydml.DeviceArray(3, "f4", "nowhere")
-    with pytest.raises(ValueError, match="which is more bytes than an address can count"):
+    with pytest.raises(ValueError, match="which needs more bytes than can be addressed"):
         anydml.DeviceArray((2 ** 32 + 1, 2 ** 32), "f4", DEVICE)
     array = on_device(np.ones(3, "f4"))
     with pytest.raises(AttributeError):
         array.shape = (1, 3)
     with pytest.raises(TypeError, match="an array is on .* and another operand, a numpy.ndarray, is not"):
         anydml.add(array, np.ones(3, "f4"))
-    with pytest.raises(ValueError, match="NumPy can only have a copy"):
+    with pytest.raises(ValueError, match="NumPy can only receive a copy"):
         array.__array__(copy=False)
     if not DEVICE.startswith("cuda"):
-        with pytest.raises(BufferError, match="whose memory DLPack cannot name"):
+        with pytest.raises(BufferError, match="whose memory DLPack cannot describe"):
             np.from_dlpack(array)
     with pytest.raises(TypeError, match="without dimensions"):
         len(on_device(np.float32(1)))

@@ -251,4 +251,4 @@ def test_minus_infinity_to_a_power_that_is_not_an_integer(kind):
         expected = np.power(np.array(-np.inf, kind), powers)
     assert np.isnan(found[:4]).all() and np.array_equal(found[4:], expected[4:])
     assert np.array_equal(expected[:4], np.array([np.inf, 0, np.inf, 0], kind))
-    assert "minus infinity included" in anydml.pow.__doc__
+    assert "including minus infinity" in anydml.pow.__doc__

@@ -118,7 +118,7 @@ def test_in_place():
 
     check(function, X, I)
     for wrong, message in ((lambda x, i: i.copy().__imul__(0.5),
-                            "numpy.multiply: the result is float64 and cannot be put into a value of int32"),
+                            "numpy.multiply: the result is float64 and cannot be stored in a value of int32"),
                            (lambda x, i: x[0].copy().__iadd__(x), "has the shape .4, 6. and does not fit")):
         with pytest.raises((TypeError, ValueError), match=message):
             anydml.graph(wrong)(X, I)
@@ -153,7 +153,7 @@ def test_masks():
         return y, z
 
     check(function, X)
-    with pytest.raises(TypeError, match=r"takes one number, and the value has the shape \(6,\): use numpy.where"):
+    with pytest.raises(TypeError, match=r"takes one number, but the value has the shape \(6,\); use numpy.where"):
         anydml.graph(lambda x: x.copy().__setitem__(x > 0, x[0]))(X)
     with pytest.raises(TypeError, match="only known when the graph runs; use anydml.scatter_elements"):
         anydml.graph(lambda x, i: x.copy().__setitem__(i, 0))(X, I[0])

@@ -184,7 +184,7 @@ def test_products():
     (np.exp, X.astype(np.float64), r"numpy.exp: an operand is float64; the operator takes float16 and float32"),
     (lambda x: x.mean(dtype=np.int32), I, "REDUCE.*type is INT32"),
     (lambda x: x ** 0.5, I, "float64 in NumPy; write x.astype"),
-    (lambda x: x ** 3, X.astype(np.float64), "takes the numbers 0, 0.5, 1, 2 and -1 as exponents"),
+    (lambda x: x ** 3, X.astype(np.float64), "accepts the numbers 0, 0.5, 1, 2 and -1 as exponents"),
     (lambda x: x.astype(np.int64) > x.astype(np.uint64), I, "a comparison of int64 and uint64, which NumPy compares exactly"),
     (lambda x: x & 1, X, "bitwise and of float32 cannot be part of a graph"),
     (lambda x: x - (x == x), B, "use . or numpy.logical_xor"),

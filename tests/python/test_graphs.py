@@ -408,7 +408,7 @@ def array_in_place(a, x):
     (lambda x: x[:, True], TypeError, "an index is of type bool"),
     (lambda x: np.ravel(x[:, ::2], order="K"), NotImplementedError, "ravel with order='K' of a strided value"),
     (lambda x: x.reshape(24, order="K"), ValueError, "order is 'K'; expected"),
-    (lambda x: in_place(x), TypeError, "an argument of a graph cannot be changed in place, .* x = x.copy.., or a new value"),
+    (lambda x: in_place(x), TypeError, "an argument of a graph cannot be changed in place, .* x = x.copy.., or create a new value"),
     (lambda x: array_in_place(X.copy(), x), TypeError, "an array cannot be changed by a value of a graph"),
     (lambda x: x.__setitem__(0, 1), TypeError, "an argument of a graph cannot be assigned to, .* x = x.copy.."),
     (lambda x: np.eye(4)[x.astype(np.int32)], TypeError, "an array that a value indexes, as in table.i., must be an argument"),
@@ -416,8 +416,8 @@ def array_in_place(a, x):
     (lambda x: anydml.graph(lambda y: y + 1)(x, out=np.empty_like(X)), TypeError, "out is given within another graph"),
     (lambda x: anydml.graph(lambda y: y + 1)(X, out=x), TypeError, "out is given within another graph"),
     (lambda x: anydml.add(x, x, out=np.empty((4, 6), np.float32)), TypeError, "out is an array; expected none"),
-    (lambda x: anydml.add(x, x, device="cpu"), TypeError, "device is for operators that run at once"),
-    (lambda x: anydml.modulus_floor(x, 2, where=[True]), TypeError, "where: for arrays, and not within a graph"),
+    (lambda x: anydml.add(x, x, device="cpu"), TypeError, "device is for operators that run immediately"),
+    (lambda x: anydml.modulus_floor(x, 2, where=[True]), TypeError, "where: only for arrays, not within a graph"),
 ])
 def test_what_cannot_be_recorded(function, kind, message):
     with pytest.raises(kind, match=message):

@@ -47,27 +47,27 @@ def saved(folder, tensor):
 
 
 @pytest.mark.parametrize("entries, message", [
-    ({}, r"tensor 'w\x1b': its external_data has no location; expected the name of a file beside the model"),
+    ({}, r"tensor 'w\x1b': its external_data has no location; expected the name of a file next to the model"),
     ({"location": ""}, r"tensor 'w\x1b': its external_data has no location"),
     ({"location": "w.bin", "offset": "-4"}, r"tensor 'w\x1b': offset is '-4' in its external_data; expected a number of bytes, "
      "0 or more"),
     ({"location": "w.bin", "offset": "1e3"}, "offset is '1e3'"),
     ({"location": "w.bin", "offset": "\x1b"}, r"offset is '\x1b'"),
     ({"location": "w.bin", "offset": "9" * 5000}, "offset is '99999"),
-    ({"location": "w.bin", "offset": "52"}, "needs 16 bytes from 52 on of 'w.bin', which has 64"),
-    ({"location": "w.bin", "offset": "9" * 30}, "needs 16 bytes from " + "9" * 30),
+    ({"location": "w.bin", "offset": "52"}, "needs 16 bytes at offset 52 of 'w.bin', which has 64"),
+    ({"location": "w.bin", "offset": "9" * 30}, "needs 16 bytes at offset " + "9" * 30),
     ({"location": "w.bin", "length": "-16"}, "length is '-16'"),
     ({"location": "w.bin", "length": "12"}, "length is 12 in its external_data; expected 16, since dims are [4]"),
     ({"location": "w.bin", "dims": [-1]}, "dims are [-1]; expected 0 or more"),
-    ({"location": "w.bin", "dims": [1 << 62, 1 << 62]}, f"needs {1 << 126} bytes from 0 on of 'w.bin', which has 64"),
-    ({"location": "/etc/passwd"}, "lies in '/etc/passwd', which is outside the model's folder"),
-    ({"location": "../w.bin"}, "lies in '../w.bin', which is outside the model's folder"),
-    ({"location": "link"}, "lies in 'link', which is outside the model's folder"),
+    ({"location": "w.bin", "dims": [1 << 62, 1 << 62]}, f"needs {1 << 126} bytes at offset 0 of 'w.bin', which has 64"),
+    ({"location": "/etc/passwd"}, "is in '/etc/passwd', which is outside the model's folder"),
+    ({"location": "../w.bin"}, "is in '../w.bin', which is outside the model's folder"),
+    ({"location": "link"}, "is in 'link', which is outside the model's folder"),
     ({"location": "loop"}, "location is 'loop'"),
-    ({"location": "a\0b"}, r"location is 'a\x00b', which is no name of a file"),
-    ({"location": "a" * 5000}, "which is no name of a file: File name too long"),
-    ({"location": "pipe"}, "location is 'pipe', and there is no such file beside the model"),
-    ({"location": "none\x1b"}, r"location is 'none\x1b', and there is no such file beside the model"),
+    ({"location": "a\0b"}, r"location is 'a\x00b', which is not a valid file name"),
+    ({"location": "a" * 5000}, "which is not a valid file name: File name too long"),
+    ({"location": "pipe"}, "location is 'pipe', but there is no such file next to the model"),
+    ({"location": "none\x1b"}, r"location is 'none\x1b', but there is no such file next to the model"),
     ({"location": "w.bin", "kind": 99}, "data_type is 99; expected the number of one of ONNX's data types"),
 ])
 def test_places_of_elements(tmp_path, entries, message):
@@ -135,13 +135,13 @@ def test_values_larger_than_memory(op):
     """The error names the node and the size, whether the size is known when the model is prepared or comes with a run."""
     model, count = HUGE_MODELS[op], np.int64([1 << 24 if op == "MatMul" else HUGE])
     prepared = backend.prepare(model)
-    with pytest.raises(MemoryError, match=f"^{op} that makes 'y': .*{count[0]}"):
+    with pytest.raises(MemoryError, match=f"^{op} that computes 'y': .*{count[0]}"):
         prepared.run([count])
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
     del fixed.graph.input[:]
     fixed.graph.initializer.append(numpy_helper.from_array(count, "n"))
-    with pytest.raises(MemoryError, match=f"^{op} that makes 'y': .*{count[0]}"):
+    with pytest.raises(MemoryError, match=f"^{op} that computes 'y': .*{count[0]}"):
         backend.prepare(fixed).run([])
 
 
@@ -164,7 +164,7 @@ def test_functions_that_call_functions():
     pytest.importorskip("onnx.inliner")
     assert backend.run_model(calls(8), [np.float32([1, 2])])[0].tolist() == [1, 2]
     for prepare in (backend.prepare, backend.Prepared):
-        with pytest.raises(ValueError, match="^function 'mine.f20' stands for 1048576 nodes, once the functions that it calls "
+        with pytest.raises(ValueError, match="^function 'mine.f20' expands to 1048576 nodes once the functions that it calls "
                                              "are replaced by their nodes; expected 1000000 at most$"):
             prepare(calls(64))
         with pytest.raises(ValueError, match=re.escape("function 'mine.f0' calls itself (mine.f0 calls mine.f2 calls mine.f1 "
@@ -178,10 +178,10 @@ def test_the_graph_counts_too(monkeypatch):
     monkeypatch.setattr(_inlining, "MOST_NODES", 8)
     assert _inlining.check_size(model) is None
     model.graph.node.append(helper.make_node("f0", ["y"], ["z"], domain="mine"))
-    with pytest.raises(ValueError, match="^the model's graph stands for 9 nodes"):
+    with pytest.raises(ValueError, match="^the model's graph expands to 9 nodes"):
         _inlining.check_size(model)
     monkeypatch.setattr(_inlining, "MOST_BYTES", 30)
-    with pytest.raises(ValueError, match="^function 'mine.f1' stands for [0-9]+ bytes of nodes"):
+    with pytest.raises(ValueError, match="^function 'mine.f1' expands to [0-9]+ bytes of nodes"):
         _inlining.check_size(calls(2))
     deep = calls(9000, 1)
     monkeypatch.undo()
@@ -197,21 +197,21 @@ WRONG = [
     (model_of([helper.make_node("Neg", ["w"], ["y"])], initializers=[ONE, ONE]), "two initializers have the name 'w'"),
     (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", 99, [2])]), "input 'x': elem_type is 99; expected the number"),
     (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", 0, [2])]), "input 'x': elem_type is missing"),
-    (model_of([helper.make_node("Neg", ["q"], ["y"])]), "Neg that makes 'y': input 'q' is made by no node before it"),
-    (model_of([], outputs=["z"]), "output 'z' is made by no node"),
+    (model_of([helper.make_node("Neg", ["q"], ["y"])]), "Neg that computes 'y': input 'q' is neither computed by an earlier node"),
+    (model_of([], outputs=["z"]), "output 'z' is neither computed by a node"),
     (model_of([helper.make_node("Neg", ["x"], [])], [value("x", shape=[2])]), "Neg has no outputs; expected 1 or more"),
-    (model_of([helper.make_node("Neg", ["x"], ["y", "z"])], [value("x", shape=[2])]), "Neg that makes 'y, z' has 2 outputs; "
+    (model_of([helper.make_node("Neg", ["x"], ["y", "z"])], [value("x", shape=[2])]), "Neg that computes 'y, z' has 2 outputs; "
      "expected 1 at most"),
-    (model_of([helper.make_node("Sum", ["x", "", "x"], ["y"])], [value("x", shape=[2])]), "Sum that makes 'y': input data_0 is "
+    (model_of([helper.make_node("Sum", ["x", "", "x"], ["y"])], [value("x", shape=[2])]), "Sum that computes 'y': input data_0 is "
      "missing"),
-    (model_of([REFERENCE], [value("x", shape=[2])]), "attribute 'alpha' stands for 'a' of a function, and the node is in no "
-     "function"),
+    (model_of([REFERENCE], [value("x", shape=[2])]), "attribute 'alpha' refers to 'a' of a function, but the node is not "
+     "in a function"),
     (model_of([helper.make_node("Neg", ["x"], ["y"])], [value("x", shape=[2])], opset=-1), "the model uses opset -1; expected 1 "
      "or more"),
-    (model_of([helper.make_node("If", [""], ["y"])]), "If that makes 'y': input cond is missing"),
+    (model_of([helper.make_node("If", [""], ["y"])]), "If that computes 'y': input cond is missing"),
     (model_of([helper.make_node("If", ["c"], ["y"], then_branch=1, else_branch=2)], [value("c", TensorProto.BOOL)]),
-     "If that makes 'y': then_branch is no graph; expected one"),
-    (model_of([helper.make_node("Gelu", ["x"], ["y"])], [value("x", shape=[2])]), "Gelu that makes 'y': ONNX has no Gelu in "
+     "If that computes 'y': then_branch is not a graph"),
+    (model_of([helper.make_node("Gelu", ["x"], ["y"])], [value("x", shape=[2])]), "Gelu that computes 'y': ONNX has no Gelu in "
      "opset 17"),
 ]
 
@@ -227,7 +227,7 @@ def test_nodes_that_no_checker_saw(model, message):
 def test_texts_that_are_not_utf_8():
     model = model_of([helper.make_node("Gelu", ["x"], ["y"], approximate=b"\xff")], [value("x", shape=[2])], opset=20)
     for prepare in (backend.prepare, backend.Prepared):
-        with pytest.raises(ValueError, match="a name or a text of the model is not UTF-8"):
+        with pytest.raises(ValueError, match="a name or text in the model is not UTF-8"):
             prepare(model)
 
 

@@ -178,7 +178,7 @@ def test_paths_bytes_and_tensors_in_files(tmp_path):
     (tmp_path / "weights.bin").write_bytes(b"short")
     with pytest.raises((ValueError, onnx.checker.ValidationError)):
         backend.prepare(beside)
-    with pytest.raises(ValueError, match="'w' needs 8192 bytes from 0 on of 'weights.bin', which has 5"):
+    with pytest.raises(ValueError, match="'w' needs 8192 bytes at offset 0 of 'weights.bin', which has 5"):
         backend.Prepared(beside)
 
 

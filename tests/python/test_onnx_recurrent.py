@@ -109,5 +109,5 @@ def test_wrong_nodes_are_named():
         run("GRU", arrays, direction="up")
     with pytest.raises(ValueError, match="activations is .*; expected 2 names"):
         run("GRU", arrays, activations=["Tanh"])
-    with pytest.raises(ValueError, match="hidden_size is 6, and R has the sizes"):
+    with pytest.raises(ValueError, match="hidden_size is 6, but R has the sizes"):
         run("GRU", {**arrays, "R": arrays["R"][:, :, :5].copy()})

@@ -109,9 +109,9 @@ def test_a_compiler_takes_it_whole(function):
 
 def test_further_arguments_are_refused_with_gradients():
     x = torch.ones(2, requires_grad=True)
-    with pytest.raises(TypeError, match="expected a and b, and dtype if need be"):
+    with pytest.raises(TypeError, match="expected a and b, and optionally dtype"):
         anydml.modulus_floor(x, 2, where=[True, False])
-    with pytest.raises(TypeError, match="out: a tensor requires a gradient, and no derivative follows a write"):
+    with pytest.raises(TypeError, match="out: a tensor requires a gradient, and writes have no derivative"):
         anydml.add(x, x, out=torch.empty(2))
     assert anydml.modulus_floor(x, 2, dtype="float64").dtype == torch.float64
 
@@ -254,7 +254,7 @@ def test_types_of_pytorch():
     assert anydml.exp(x.double(), dtype=torch.float32).dtype == torch.float32
     assert anydml.top_k(x, axis=0, k=1, dtype=(None, torch.uint64))[1].dtype == torch.uint64
     assert anydml.graph(lambda x: anydml.cast(x, dtype=torch.int32))(x.numpy()).dtype == np.int32
-    with pytest.raises(TypeError, match="dtype is torch.bfloat16; expected a type that NumPy has too"):
+    with pytest.raises(TypeError, match="dtype is torch.bfloat16; expected a type that NumPy also has"):
         anydml.cast(x, dtype=torch.bfloat16)
 
 

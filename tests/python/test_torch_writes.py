@@ -93,7 +93,7 @@ WITH_OUT = [lambda x, out: anydml.add(x, 1, out=out), lambda x, out: anydml.exp(
 def test_out_is_refused_where_a_gradient_is_recorded(call):
     plain, leaf = torch.ones(2, 2), torch.ones(2, 2, requires_grad=True)
     for x, out in ((plain, leaf), (leaf, plain), (leaf, leaf)):
-        with pytest.raises(TypeError, match="out: a tensor requires a gradient, and no derivative follows a write; call "
+        with pytest.raises(TypeError, match="out: a tensor requires a gradient, and writes have no derivative; call "
                                             "without out, or within torch.no_grad"):
             call(x, out)
         with torch.no_grad():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of tensors as grids, inputs on the left and outputs on the right. Colours say where an element goes or which elements
-decide about it; both are asked of the operator itself."""
+"""Pictures of tensors as grids, inputs on the left and outputs on the right. Colors show where an element goes or which
+elements determine it; both are found by running the operator itself."""
 from __future__ import annotations
 
 import math
@@ -13,21 +13,22 @@ from example_types import Example, Tensor
 from .run import Library
 from .svg import Svg, hue, short
 
-CELL = 26  # the height
+CELL = 26  # the height of a cell
 SAME = 0.45
 Colours = list[list[str | None]]
 
 
 class Moves(NamedTuple):
-    """Each element of the output has the colour of the input's element that it is. data: the inputs that are moved."""
+    """Each output element has the color of the input element that it comes from. data: the inputs that are moved."""
     data: Sequence[int] = (0,)
     example: Example | None = None
-    by_value: bool = False  # the values decide, and are all different: equal values are the same element
-    caption: str = "Each output element has the colour of the input element it comes from."
+    by_value: bool = False  # elements are identified by their values, which are all different
+    caption: str = "Each output element has the color of the input element it comes from."
 
 
 class Depends(NamedTuple):
-    """Inputs have the colour of the output's element that they decide about; where there are several, one of these is chosen."""
+    """Each input element has the color of the output element that depends on it. If an input affects several outputs,
+    only one output is shown."""
     data: Sequence[int] = (0,)
     example: Example | None = None
     show: Sequence[int] | None = None
@@ -36,13 +37,13 @@ class Depends(NamedTuple):
 
 
 class Shades(NamedTuple):
-    """Both as images."""
+    """Shows inputs and outputs as images."""
     example: Example
     caption: str
 
 
 class Painted(NamedTuple):
-    """A function gives the colours: of each input's elements, then of each output's."""
+    """A function returns the colors of each input's elements, and then of each output's."""
     paint: Callable[[Sequence[Tensor], Sequence[Tensor]], Colours]
     caption: str
     example: Example | None = None
@@ -53,7 +54,7 @@ def flat(inputs: Sequence[Any]) -> list[Tensor | None]:
 
 
 def planes(tensor: Tensor) -> tuple[list[str], int, int]:
-    """The last two dimensions as grids, and the names of these grids."""
+    """Returns the names of the grids of the last two dimensions, and the grids' rows and columns."""
     sizes = (1, *tensor.sizes) if len(tensor.sizes) == 1 else tensor.sizes
     rows, columns, names = sizes[-2], sizes[-1], [""]
     for size in sizes[:-2]:
@@ -67,7 +68,7 @@ def text_of(value: float) -> str:
 
 def draw_tensor(svg: Svg, left: float, top: float, title: str, tensor: Tensor, colours: Sequence[str | None],
                 opacity: float = SAME) -> tuple[float, float]:
-    """Where it ends."""
+    """Draws a tensor, and returns where it ends."""
     names, rows, columns = planes(tensor)
     texts = [text_of(value) for value in tensor.values]
     width = max(30.0, 7.0 * max(map(len, texts)) + 12)
@@ -96,7 +97,7 @@ def draw_tensor(svg: Svg, left: float, top: float, title: str, tensor: Tensor, c
 
 def layout(inputs: Sequence[tuple[str, Tensor, Sequence[str | None]]],
            outputs: Sequence[tuple[str, Tensor, Sequence[str | None]]], opacity: float = SAME) -> Svg:
-    """Inputs below one another, an arrow, and outputs below one another."""
+    """Draws a column of inputs, an arrow, and a column of outputs."""
     svg = Svg()
     right, bottoms, x = 8.0, [], 8.0
     for group in (inputs, outputs):
@@ -126,7 +127,7 @@ def run(library: Library, name: str, example: Example, inputs: Sequence[Tensor |
 
 def titled(names: Sequence[str], tensors: Sequence[Tensor | None], colours: Sequence[Sequence[str | None]],
            show: Sequence[int] | None = None) -> list[tuple[str, Tensor, Sequence[str | None]]]:
-    """With the names of fields; an array of tensors has one name, and its tensors are numbered."""
+    """Adds the names of fields. The tensors of an array share a name and are numbered."""
     made = []
     for i, tensor in enumerate(tensors):
         if tensor is None or show is not None and i not in show:
@@ -156,7 +157,7 @@ def moves(library: Library, name: str, row: Moves, example: Example, names: Any)
     traced = results if row.by_value else run(library, name, example, numbered)
     for k, value in enumerate(traced[0].values):
         of_output[0][k] = colour_of.get(value)
-    for i in range(1, len(traced)):  # indices beside the values, or one more of an array of tensors
+    for i in range(1, len(traced)):  # indices in addition to values, or another tensor of an array
         same = row.by_value and len(traced[i].values) == len(traced[0].values)
         of_output[i] = of_output[0] if same else [colour_of.get(value) for value in traced[i].values]
     left, right = titled(names[0], inputs, of_input), titled(names[1], results, of_output)
@@ -165,7 +166,7 @@ def moves(library: Library, name: str, row: Moves, example: Example, names: Any)
 
 
 def nudged(tensor: Tensor, k: int) -> list[Tensor]:
-    """With another value at k, twice."""
+    """Returns two copies of a tensor with different values at k."""
     value = tensor.values[k]
     others = {"FLOAT32": (value + 1000, value - 1000), "UINT8": (255, 0), "INT8": (127, -128)}.get(
         tensor.type, (value + 1, value + 100))
@@ -205,7 +206,7 @@ def depends(library: Library, name: str, row: Depends, example: Example, names: 
 def shades(library: Library, name: str, row: Shades, example: Example, names: Any) -> tuple[str, str]:
     inputs, results = flat(example.inputs), run(library, name, example)
     most = max(abs(value) for tensor in (*inputs, *results) if tensor for value in tensor.values)
-    # The last two digits say how much of the page shines through.
+    # The last two digits are the opacity.
     colours = [[f"#d66c28{round(200 * abs(value) / most):02x}" for value in tensor.values]
                for tensor in (*inputs, *results) if tensor]
     left = titled(names[0], inputs, colours[:len(inputs)])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of functions: curves, maps of two arguments, bars, histograms, bits, and diagrams of layers. A drawing function takes
-the library, the operator's name and a row of rows.py, and returns the SVG with its text alternative."""
+"""Pictures of functions: curves, maps of two arguments, bars, histograms, bits, and diagrams of layers. A drawing
+function takes the library, the operator's name and a row of rows.py, and returns the SVG with its text alternative."""
 from __future__ import annotations
 
 import math
@@ -13,24 +13,24 @@ from example_types import Tensor
 from .run import Library
 from .svg import HATCH, LINES, Svg, legend, short, ticks
 
-SAMPLES = 320  # an even number: 0 is not among those of a symmetric range, and jumps there stay jumps
+SAMPLES = 320  # even, so that a symmetric range does not sample 0, and jumps there stay jumps
 LEFT, TOP, WIDTH, HEIGHT = 46, 12, 380, 230
 BLUE, GREY, ORANGE = (47, 111, 183), (236, 236, 236), (214, 108, 40)
 
 
 class Curves(NamedTuple):
-    """A function of one number. A line has a label, attributes, and what the other inputs are everywhere."""
+    """A function of one number. A line has a label, attributes, and the constant values of the other inputs."""
     lines: Sequence[tuple[str, dict[str, Any], Sequence[tuple[str, float]]]]
     x: tuple[float, float] = (-4, 4)
     y: tuple[float, float] | None = None
-    place: int = 0  # of x among the inputs
+    place: int = 0  # the index of x among the inputs
     to: str = "FLOAT32"
     of: str = "FLOAT32"
     caption: str = ""
 
 
 class Map(NamedTuple):
-    """A function of two numbers, as colours."""
+    """A function of two numbers, shown as colors."""
     a: tuple[float, float] = (-4, 4)
     b: tuple[float, float] = (-4, 4)
     of: str = "FLOAT32"
@@ -38,7 +38,7 @@ class Map(NamedTuple):
     attributes: dict[str, Any] = {}
     count: int = 20
     caption: str = ""
-    most: float = math.inf  # colours end there
+    most: float = math.inf  # the value with the strongest color
 
 
 class Bars(NamedTuple):
@@ -48,7 +48,7 @@ class Bars(NamedTuple):
 
 
 class Histograms(NamedTuple):
-    """What becomes of the values of two channels."""
+    """The values of two channels before and after."""
     attributes: dict[str, Any]
     more: Sequence[Any] = ()  # the other inputs
     outputs: int = 1
@@ -72,7 +72,7 @@ class Steps(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Matrices with the names of their sides: (title, rows, columns, text below), and what stands between them."""
+    """Matrices with the names of their sides: (title, rows, columns, width, height), and the symbols between them."""
     blocks: Sequence[tuple[str, str, str, int, int]]
     between: Sequence[str]
     caption: str
@@ -97,7 +97,7 @@ class Axes:
         return self.top + (self.ys[1] - value) / (self.ys[1] - self.ys[0]) * self.height
 
     def curve(self, xs: Sequence[float], ys: Sequence[float], colour: str, width: float = 2) -> None:
-        """In pieces: jumps are not joined, and nothing is drawn outside."""
+        """Draws a curve in pieces: jumps are not joined, and nothing is drawn outside."""
         pieces, piece = [], []
         range_ = self.ys[1] - self.ys[0]
         for i, (x, y) in enumerate(zip(xs, ys)):
@@ -119,7 +119,7 @@ class Axes:
 
 
 def thinned(places: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Without points that lie on the line between their neighbours, to a tenth of a pixel."""
+    """Drops points that are almost exactly on the line between their neighbors."""
     kept: list[tuple[float, float]] = []
     for i, (x, y) in enumerate(places):
         if kept and i + 1 < len(places):
@@ -131,7 +131,7 @@ def thinned(places: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def nan_spans(xs: Sequence[float], lines: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
-    """Where no line has a number."""
+    """Returns the ranges where all lines are NaN."""
     spans: list[tuple[float, float]] = []
     for i, x in enumerate(xs):
         if all(math.isnan(line[i]) for line in lines):
@@ -161,7 +161,7 @@ def curves(library: Library, name: str, row: Curves) -> tuple[str, str]:
         svg.rect(axes.x(begin), TOP, axes.x(end) - axes.x(begin), HEIGHT, HATCH)
         svg.text((axes.x(begin) + axes.x(end)) / 2, TOP + HEIGHT / 2, "NaN", 13, bold=True)
     for i, line in enumerate(found):
-        axes.curve(xs, line, LINES[i % len(LINES)], 2 + 1.7 * (len(found) - 1 - i))  # a line shows behind the next one
+        axes.curve(xs, line, LINES[i % len(LINES)], 2 + 1.7 * (len(found) - 1 - i))  # visible behind the next line
     entries = [(label, LINES[i % len(LINES)]) for i, (label, _, _) in enumerate(row.lines) if label]
     legend(svg, LEFT + WIDTH + 16, TOP + 12, entries)
     points = "; ".join(", ".join(f"{short(xs[i])} gives {short(line[i])}" for i in (0, len(xs) // 2, len(xs) - 1))
@@ -179,7 +179,7 @@ def mixed(share: float, first: tuple[int, int, int], second: tuple[int, int, int
 
 
 def shade(value: float, most: float) -> str:
-    """Blue below zero, grey at zero, orange above."""
+    """Returns blue below zero, gray at zero, and orange above."""
     share = max(-1.0, min(1.0, value / most)) if most else 0.0
     return mixed(abs(share), GREY, ORANGE if share > 0 else BLUE)
 
@@ -311,7 +311,7 @@ def bits(library: Library, name: str, row: Bits) -> tuple[str, str]:
 
 
 def descent(library: Library, name: str, row: Descent) -> tuple[str, str]:
-    """The minimum of x squared, step by step."""
+    """Draws the steps toward the minimum of x squared."""
     svg, steps = Svg(), 60
     one = (1, 1, 1, 1)
     lines = []

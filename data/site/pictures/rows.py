@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One row for each operator that has a picture, and the reason for each that has none."""
+"""One row for each operator that has a picture, and the reason for each operator that has none."""
 from __future__ import annotations
 
 import math
@@ -27,7 +27,7 @@ def family(attribute: str, *values: float, x: tuple[float, float] = (-4, 4), y: 
 
 def beside(label: str, *values: float, x: tuple[float, float] = (-4, 4), y: tuple[float, float] | None = None, place: int = 0,
            caption: str = "", to: str = "FLOAT32", **attributes: Any) -> Curves:
-    """Of two inputs, one of which is the same everywhere."""
+    """Curves of a function of two inputs, one of which is constant."""
     return Curves([(f"{label} {value:g}".replace("-", "−"), attributes, (("FLOAT32", value),)) for value in values], x, y,
                   place, to, caption=caption)
 
@@ -59,7 +59,7 @@ FUNCTIONS: dict[str, Any] = {
     "DEQUANTIZE_LINEAR": Curves([(f"scale {scale:g}, zero point {zero}", {}, (("FLOAT32", scale), ("UINT8", zero)))
                                  for scale, zero in ((0.5, 128), (0.25, 64))], (0, 255), of="UINT8"),
 }
-COMPARED = "Orange is 1, grey is 0."
+COMPARED = "Orange is 1, gray is 0."
 MAPS: dict[str, Map] = {
     "ADD": Map(),
     "ADD1": Map(attributes={"FusedActivation": "ACTIVATION_RELU"}, caption="With RELU as the fused activation, negative sums become 0."),
@@ -67,10 +67,10 @@ MAPS: dict[str, Map] = {
     "DIFFERENCE_SQUARE": Map(),
     **{f"LOGICAL_{name}": Map(to="UINT8", count=17, caption=COMPARED) for name in
        ("EQUALS", "GREATER_THAN", "LESS_THAN", "GREATER_THAN_OR_EQUAL", "LESS_THAN_OR_EQUAL")},
-    **{f"LOGICAL_{name}": Map((0, 2), (0, 2), "UINT8", "UINT8", caption=f"Whatever is not 0 is true. {COMPARED}")
+    **{f"LOGICAL_{name}": Map((0, 2), (0, 2), "UINT8", "UINT8", caption=f"Anything other than 0 is true. {COMPARED}")
        for name in ("AND", "OR", "XOR")},
     **{f"BIT_{name}": Map((0, 15), (0, 15), "UINT8", "UINT8") for name in ("AND", "OR", "XOR")},
-    "BIT_SHIFT_LEFT": Map((0, 9), (0, 9), "UINT8", "UINT8", caption="Of UINT8: bits that leave the type are gone."),
+    "BIT_SHIFT_LEFT": Map((0, 9), (0, 9), "UINT8", "UINT8", caption="For UINT8: bits that are shifted out are lost."),
     "BIT_SHIFT_RIGHT": Map((0, 9), (0, 9), "UINT8", "UINT8"),
 }
 ACTIVATIONS: dict[str, Any] = {
@@ -99,14 +99,14 @@ LOGITS = (1.0, 3.0, 0.5, 2.0, -1.0)
 SOFT: dict[str, Any] = {f"ACTIVATION_{name}{version}": Bars(LOGITS, {"Axes": [1]} if version else {}, caption)
                         for name, caption in (("SOFTMAX", "The results are positive, and their sum is 1."),
                                               ("LOG_SOFTMAX", "The logarithms of softmax's results."),
-                                              ("HARDMAX", "1 where the greatest is, 0 elsewhere."))
+                                              ("HARDMAX", "1 at the maximum, 0 elsewhere."))
                         for version in ("", "1")}
 
 # ---- Tensors --------------------------------------------------------------------------------------------------------
 
-WINDOWS = "The elements of each window have the colour of its result."
+WINDOWS = "The elements of each window have the color of its result."
 CHOSEN = "One output element, and the input elements it is computed from."
-EACH = "Each input element has the colour of the result it contributes to."
+EACH = "Each input element has the color of the result it contributes to."
 LETTERS = f32(*range(1, 13)).shaped(3, 4)
 IMAGE = f32(0, 2, 4, 6, 8, 6, 4, 2, 0).shaped(1, 1, 3, 3)
 LARGER = f32(*[0] * 36).shaped(1, 1, 6, 6)
@@ -126,7 +126,7 @@ def padded(mode: str) -> Example:
 
 
 def coordinates(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colours:
-    """The elements that are not zero, and the rows that say where they are."""
+    """Colors the nonzero elements and the rows with their coordinates."""
     places = [k for k, value in enumerate(inputs[0].values) if value]
     colours: list[str | None] = [None] * len(inputs[0].values)
     for number, k in enumerate(places):
@@ -161,7 +161,7 @@ ONE, ZERO, ZERO8 = f32(1).shaped(1, 1), u8(0).shaped(1, 1), i8(0).shaped(1, 1)
 
 TENSORS: dict[str, Any] = {
     "CAST": Curves([("FLOAT32 to INT8", {}, ())], (-4, 4), to="INT8",
-                   caption="Towards zero; beyond the type's range it stays at the limit."),
+                   caption="Rounded toward zero; beyond the type's range it is clamped to the limit."),
     "ELEMENT_WISE_IS_NAN": Painted(found, "1 where the element is NaN."),
     "ELEMENT_WISE_IS_INFINITY": Painted(found, "1 where the element is an infinity of either sign."),
     "ELEMENT_WISE_IF": Moves((1, 2), caption="The condition chooses from which input each element comes."),
@@ -172,28 +172,28 @@ TENSORS: dict[str, Any] = {
     "REDUCE": Depends(caption=EACH), "ARGMIN": Depends(caption=EACH), "ARGMAX": Depends(caption=EACH),
     "GATHER": Moves(), "GATHER_ELEMENTS": Moves(), "GATHER_ND": Moves(), "GATHER_ND1": Moves(),
     "SCATTER_ELEMENTS": Moves((0, 2)), "SCATTER_ND": Moves((0, 2)),
-    "ONE_HOT": Moves((1,), caption="The second of the two values stands at the index, the first everywhere else."),
-    "NONZERO_COORDINATES": Painted(coordinates, "Each row of coordinates names the place of the element with its colour; the rows "
+    "ONE_HOT": Moves((1,), caption="The second of the two values is at the index, the first everywhere else."),
+    "NONZERO_COORDINATES": Painted(coordinates, "Each row has the coordinates of the element with its color; the rows "
                                                 "after them are 0."),
     "SPLIT": Moves(), "JOIN": Moves((0, 1)), "QUANTIZE": Depends(caption=EACH), "DEQUANTIZE": Depends(caption=EACH),
-    "DYNAMIC_QUANTIZE_LINEAR": Depends(show=(0,), caption="The greatest and the least element set the scale, on which "
+    "DYNAMIC_QUANTIZE_LINEAR": Depends(show=(0,), caption="The largest and smallest elements set the scale, on which "
                                                           "every result depends."),
     "SLICE": Moves(example=Example((LETTERS,), f32(0, 0, 0, 0).shaped(2, 2), {
         "Offsets": [1, 0], "Sizes": [2, 2], "Strides": [1, 2]}), caption="Rows from 1 on, and every second column."),
     "SLICE1": Moves(example=Example((LETTERS,), f32(*[0] * 8).shaped(2, 4), {
         "InputWindowOffsets": [1, 0], "InputWindowSizes": [2, 4], "InputWindowStrides": [1, -1]}),
         caption="Rows from 1 on, and the columns backwards: a stride may be negative."),
-    "SLICE_GRAD": Moves(caption="Each gradient returns to the place its element was taken from; the other places are 0."),
+    "SLICE_GRAD": Moves(caption="Each gradient returns to the position of its element; all other elements are 0."),
     "PADDING": Moves(example=padded("REFLECTION"), caption="REFLECTION: mirrored at the edge, which is not repeated."),
-    "PADDING1": Moves(example=padded("EDGE"), caption="EDGE: the outermost elements go on."),
+    "PADDING1": Moves(example=padded("EDGE"), caption="EDGE: the outermost elements are repeated."),
     "TILE": Moves(example=Example((f32(1, 2, 3, 4).shaped(2, 2),), f32(*[0] * 24).shaped(4, 6), {"Repeats": [2, 3]})),
     "SPACE_TO_DEPTH": Moves(example=Example((PIXELS,), DEEP, {"BlockSize": 2})),
     "SPACE_TO_DEPTH1": Moves(example=Example((PIXELS,), DEEP, {"BlockSize": 2, "Order": "COLUMN_ROW_DEPTH"})),
     "DEPTH_TO_SPACE": Moves(example=Example((DEEP,), PIXELS, {"BlockSize": 2})),
     "DEPTH_TO_SPACE1": Moves(example=Example((DEEP,), PIXELS, {"BlockSize": 2, "Order": "COLUMN_ROW_DEPTH"})),
     "UNFOLD": Moves(caption="Each column of the output is a window of the input."),
-    "FOLD": Depends(caption="Windows overlap: elements of one colour are added."),
-    "REVERSE_SUBSEQUENCES": Moves(caption="Each row is reversed as far as its length says."),
+    "FOLD": Depends(caption="Windows overlap: elements of the same color are added."),
+    "REVERSE_SUBSEQUENCES": Moves(caption="The first elements of each row are reversed, as many as its length."),
     "VALUE_SCALE_2D": Depends(caption=EACH),
     "DIAGONAL_MATRIX": Painted(lambda _, outputs: [[hue(0, 1) if value else None for value in outputs[0].values]],
                                "Value on a diagonal, which Offset moves, and 0 elsewhere."),
@@ -203,7 +203,7 @@ TENSORS: dict[str, Any] = {
     "RESAMPLE": resized("LINEAR, twice as high and wide.", LINEAR),
     "RESAMPLE1": resized("LINEAR, with pixels at their corners: the last row and column are repeated.", {**LINEAR, **CORNER}),
     "RESAMPLE2": resized("NEAREST_NEIGHBOR: each pixel becomes four.", {"RoundingDirection": "DECREASING", **NEAREST, **CORNER}),
-    "RESAMPLE3": resized("LINEAR and antialiased, half as high and wide: each pixel is a mean of its neighbourhood.",
+    "RESAMPLE3": resized("LINEAR and antialiased, half as high and wide: each pixel is a mean of its neighborhood.",
                          {"RoundingDirection": "DECREASING", **CENTRES, "InterpolationMode": "LINEAR",
                           "Scales": [1.0, 1.0, 0.5, 0.5], "Antialiased": 1},
                          f32(0, 0, 0, 0, 0, 8, 8, 0, 0, 8, 8, 0, 0, 0, 0, 0).shaped(1, 1, 4, 4),
@@ -211,17 +211,17 @@ TENSORS: dict[str, Any] = {
     "UPSAMPLE_2D": resized("NEAREST_NEIGHBOR, twice as high and wide.", {
         "ScaleSize": [2, 2], "InterpolationMode": "NEAREST_NEIGHBOR"}),
     "RESAMPLE_GRAD": Depends(caption="LINEAR: one pixel, and the gradients that it collects."),
-    "RESAMPLE_GRAD1": Depends(caption="NEAREST_NEIGHBOR: gradients go to the pixel that was taken."),
+    "RESAMPLE_GRAD1": Depends(caption="NEAREST_NEIGHBOR: gradients go to the pixel that was sampled."),
     **{name: Depends(caption=WINDOWS) for name in (
         "AVERAGE_POOLING", "AVERAGE_POOLING1", "LP_POOLING", "LP_POOLING1", "MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2")},
     "QUANTIZED_LINEAR_AVERAGE_POOLING": Depends(show=(0,), caption=WINDOWS),
-    "AVERAGE_POOLING_GRAD": Depends(pick=0, caption="Each element of a window has its share of the gradient of the result."),
-    "MAX_POOLING_GRAD": Depends((1,), pick=5, caption="The gradient goes to the greatest of its window."),
-    "MAX_UNPOOLING": Moves(caption="Each element returns to the place that its index names; the other places are 0."),
-    "ROI_POOLING": Depends(show=(0, 1), caption="One output, and the pixels of its part of the region; it is the greatest "
+    "AVERAGE_POOLING_GRAD": Depends(pick=0, caption="Each element of a window gets its share of the gradient of the result."),
+    "MAX_POOLING_GRAD": Depends((1,), pick=5, caption="The gradient goes to the maximum of its window."),
+    "MAX_UNPOOLING": Moves(caption="Each element returns to the position given by its index; all others are 0."),
+    "ROI_POOLING": Depends(show=(0, 1), caption="One output, and the pixels of its part of the region; it is the maximum "
                                                 "of them."),
-    "ROI_ALIGN": Depends(show=(0, 1), caption="Pixels have the colour of the output that is interpolated from them."),
-    "ROI_ALIGN1": Depends(show=(0, 1), caption="Pixels have the colour of the output that is interpolated from them."),
+    "ROI_ALIGN": Depends(show=(0, 1), caption="Pixels have the color of the output that is interpolated from them."),
+    "ROI_ALIGN1": Depends(show=(0, 1), caption="Pixels have the color of the output that is interpolated from them."),
     "ROI_ALIGN_GRAD": Depends((1,), show=(1, 2), pick=1, caption="One pixel, and the gradients that it collects."),
     "CONVOLUTION": Depends((0, 1), Example((FLAT, KERNEL, None), f32(*[0] * 6).shaped(1, 1, 2, 3), {
         "Mode": "CROSS_CORRELATION", "Direction": "FORWARD", **FILTERED, "OutputPadding": [0, 0]}), pick=4,
@@ -239,22 +239,22 @@ TENSORS: dict[str, Any] = {
     "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": Depends((0, 3), Example((
         i8(*range(1, 13)).shaped(3, 4), ONE, ZERO8, SIGNED, ONE, ZERO8, None), f32(*[0] * 6).shaped(3, 2)), (0, 3), 3, CHOSEN),
     "TOP_K": Moves(example=Example((DISTINCT,), (f32(0, 0, 0, 0).shaped(2, 2), u32(0, 0, 0, 0).shaped(2, 2)), {"Axis": 1, "K": 2}),
-                   by_value=True, caption="The two greatest of each row, and where they were."),
+                   by_value=True, caption="The two largest of each row, and their indices."),
     "TOP_K1": Moves(example=Example((DISTINCT,), (f32(0, 0, 0, 0).shaped(2, 2), u32(0, 0, 0, 0).shaped(2, 2)), {
-        "Axis": 1, "K": 2, "AxisDirection": "INCREASING"}), by_value=True, caption="The two least of each row, and where they were."),
+        "Axis": 1, "K": 2, "AxisDirection": "INCREASING"}), by_value=True, caption="The two smallest of each row, and their indices."),
     "CUMULATIVE_SUMMATION": Depends(pick=4, caption="One sum, and the elements that it adds: its own and those before it."),
     "CUMULATIVE_PRODUCT": Depends(pick=0, caption="One product, backwards and exclusive: the elements after its own."),
     "BATCH_NORMALIZATION": Histograms({"Spatial": True, "Epsilon": 0}, ((-2, 3), (0.49, 2.56), (1, 1), (0, 0)),
-                                      caption="With the given means and variances every channel comes to mean 0 and deviation 1."),
+                                      caption="The given means and variances give every channel mean 0 and deviation 1."),
     "BATCH_NORMALIZATION_TRAINING": Histograms({"Epsilon": 0}, ((1, 0.5), (0, 2), None), 3,
                                                "Means and variances come from the batch. Scale is 1 and 0.5, Bias is 0 and 2."),
     "MEAN_VARIANCE_NORMALIZATION": Histograms({"CrossChannel": False, "NormalizeVariance": True, "Epsilon": 0}, (None, None),
-                                              caption="Each channel comes to mean 0 and deviation 1."),
+                                              caption="Each channel gets mean 0 and deviation 1."),
     "MEAN_VARIANCE_NORMALIZATION1": Histograms({"Axes": [1, 2, 3], "NormalizeVariance": True, "Epsilon": 0}, (None, None),
                                                caption="Axes 1, 2 and 3: both channels together."),
     "MEAN_VARIANCE_NORMALIZATION2": Histograms({"Axes": [2, 3], "UseMean": False, "UseVariance": True, "Epsilon": 0}, (None, None),
                                                caption="Without UseMean the channels are scaled, but not moved to 0."),
-    "LOCAL_RESPONSE_NORMALIZATION": Depends(pick=2, caption="One output element: its scale depends on the neighbouring channels too."),
+    "LOCAL_RESPONSE_NORMALIZATION": Depends(pick=2, caption="One output element: its scale also depends on the neighboring channels."),
     "LP_NORMALIZATION": Bars((3.0, -4.0, 1.0, 2.0), {"Axis": 1, "Epsilon": 0.0, "P": 2}, "The sum of the squares becomes 1."),
     "RANDOM_GENERATOR": Bits("The same state gives the same bits on every device."),
     "ADAM_OPTIMIZER": Descent("The parameter x on its way to the minimum of x², whose gradient is 2x."),
@@ -268,14 +268,14 @@ TENSORS: dict[str, Any] = {
     "MULTIHEAD_ATTENTION1": Blocks(
         (("Query", "S", "d", 62, 90), ("Keyᵀ", "d", "T", 110, 62), ("weights", "S", "T", 110, 90), ("Value", "T", "d", 62, 110),
          ("Output", "S", "d", 62, 90)), ("·", "→ softmax →", "·", "="),
-        "Each head of the queries. QueryHeadCount is a multiple of KeyValueHeadCount: several heads share keys and values."),
+        "One query head. QueryHeadCount is a multiple of KeyValueHeadCount: several heads share keys and values."),
 }
 OF_BITS = "a curve over integers says less than the formula and the example"
-OF_GRADIENTS = "every element of the gradient depends on every input element, so that all of them would be coloured"
-# Why there is none.
+OF_GRADIENTS = "every element of the gradient depends on every input element, so all of them would be colored"
+# The reasons for operators without a picture.
 WITHOUT: dict[str, str] = {
     "ELEMENT_WISE_BIT_NOT": OF_BITS, "ELEMENT_WISE_BIT_COUNT": OF_BITS,
-    "ELEMENT_WISE_LOGICAL_NOT": "two values are in the example",
+    "ELEMENT_WISE_LOGICAL_NOT": "the example already shows both values",
     "BATCH_NORMALIZATION_GRAD": OF_GRADIENTS, "BATCH_NORMALIZATION_TRAINING_GRAD": OF_GRADIENTS,
     "LOCAL_RESPONSE_NORMALIZATION_GRAD": OF_GRADIENTS,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs operators with libanydml, so that pictures show what they compute. Needs nothing besides Python."""
+"""Runs operators with libanydml, so that pictures show what they compute. Needs only Python."""
 from __future__ import annotations
 
 import ctypes
@@ -71,7 +71,7 @@ class Library:
         self.handle.anydml_last_error.restype = ctypes.c_char_p
 
     def run(self, name: str, inputs: Iterable[Any], outputs: Iterable[Tensor], attributes: dict[str, Any]) -> list[Tensor]:
-        """The results, of the types and sizes of `outputs`, whose values do not count."""
+        """Returns results with the types and sizes of `outputs`, whose values do not matter."""
         flat = [one for given in inputs for one in (given if isinstance(given, tuple) and not isinstance(given, Tensor)
                                                     else (given,))]
         sources, targets = [_of_tensor(one) for one in flat], [_of_tensor(one) for one in outputs]
@@ -91,7 +91,7 @@ class Library:
 
 
 def find_library() -> Library | None:
-    """The newest of build/release, or of the folder that ANYDML_BUILD names; None if there is none."""
+    """Returns the newest library in build/release or in the folder ANYDML_BUILD, or None if there is none."""
     folder = Path(os.environ.get("ANYDML_BUILD", ROOT / "build" / "release"))
     found = sorted(folder.glob("**/libanydml.so"), key=lambda one: -one.stat().st_mtime)
     return Library(found[0]) if found else None

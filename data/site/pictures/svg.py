@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Shapes as SVG within a page. Letters and lines have the colour of the page's text, and colours are half transparent, so that
-a picture can be read on light and on dark pages."""
+"""Draws shapes as inline SVG. Letters and lines have the color of the page's text, and colors are half transparent, so
+that a picture can be read on light and dark pages."""
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
-LINES = ("#2f81c7", "#e07b39", "#3a9d5d", "#b264c8")  # each has contrast with white and with black
+LINES = ("#2f81c7", "#e07b39", "#3a9d5d", "#b264c8")  # all contrast with both white and black
 HATCH = "url(#hatch)"
 
 
 def short(value: float) -> str:
-    """A number as a label: few digits, and a real minus."""
+    """Formats a number as a label, with few digits and a real minus sign."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -81,7 +81,7 @@ class Svg:
         self.parts.append(f'<circle cx="{coordinate(x)}" cy="{coordinate(y)}" r="{radius:g}" fill="{colour}"/>')
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float) -> None:
-        """Along a row or down a column."""
+        """Draws an arrow along a row or down a column."""
         self.line(x1, y1, x2, y2, 0.8)
         length = math.hypot(x2 - x1, y2 - y1)
         dx, dy = (x2 - x1) / length, (y2 - y1) / length

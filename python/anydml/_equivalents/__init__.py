@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""For each differentiable operator the same function in PyTorch's own, from which PyTorch computes derivatives.
+"""Expresses each differentiable operator in PyTorch's own functions, so that PyTorch can compute its derivatives.
 
-An equivalent takes a `Given` and the operator's inputs, None for absent ones, and returns the output or a list of them.
-Outputs without derivatives, such as indices, are None there. Its values need not be the operator's bits; they are
-never seen. Operators that are not in the table have outputs of integers alone, or no gradient.
+An equivalent takes a `Given` and the operator's inputs, None for absent ones, and returns the output or a list of
+outputs, with None for outputs without derivatives, such as indices. Its values need not match the operator's bits,
+because only its derivatives are used. Operators that are not in the table have only integer outputs, or no gradient.
 """
 from ._base import Given, activated, is_pointwise
 from . import elementwise, moves, normalising, regions, sequences, windows
@@ -15,7 +15,7 @@ _TABLE = {**elementwise.TABLE, **moves.TABLE, **normalising.TABLE, **regions.TAB
 
 
 def find(name):
-    """The equivalent of an operator, or None."""
+    """Returns the equivalent of an operator, or None."""
     made = _TABLE.get(name)
     if made is None:
         return None
@@ -25,6 +25,6 @@ def find(name):
 
 
 def _scaled(given, x):
-    """DirectML's ScaleBias, which element-wise operators apply to their first input."""
+    """Applies DirectML's ScaleBias, which element-wise operators apply to their first input."""
     scale, bias = given.get("Scale"), given.get("Bias")
     return x if scale is None and bias is None else x * (1 if scale is None else scale) + (bias or 0)

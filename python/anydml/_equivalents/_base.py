@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The arguments of an operator as the equivalents read them."""
+"""The form in which equivalents receive an operator's arguments."""
 from . import elementwise
 
 
 class Given:
-    """Attributes as attributes, and of the outputs that are there the sizes and types."""
+    """An operator's attributes as Python attributes, and the sizes and types of its present outputs."""
 
     def __init__(self, attributes, present=(True,), sizes=(), types=(), device=None):
         self.attributes, self.present, self.sizes, self.types, self.device = attributes, present, sizes, types, device
@@ -17,7 +17,7 @@ class Given:
         return default if value is None else value
 
     def choice(self, name, *values):
-        """An enumeration's value, which may be its number, or its name in any case with or without its prefix."""
+        """Returns an enumeration value's name, given its number or its name in any case, with or without its prefix."""
         value = self.attributes[name]
         if not isinstance(value, str):
             return values[value]
@@ -30,18 +30,18 @@ class Given:
 
 
 def is_pointwise(name):
-    """Whether an operator broadcasts its inputs by NumPy's rule and gives one element for each."""
+    """Whether an operator broadcasts its inputs by NumPy's rule and computes each result element independently."""
     return name in elementwise.TABLE and name.startswith("ELEMENT_WISE_") and "QUANTIZE" not in name or (
         name in elementwise.OF_ONE)
 
 
 def activation(given):
-    """An Operator that was given, as a function."""
+    """Returns the function of an Operator that is passed as an attribute."""
     return lambda x: elementwise.TABLE[given["operator"]](Given(given), x)
 
 
 def activated(given, outputs):
-    """With the FusedActivation, which is of the first output."""
+    """Applies the FusedActivation, if there is one, to the first output."""
     fused = given.get("FusedActivation")
     if fused is None:
         return outputs

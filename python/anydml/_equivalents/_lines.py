@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sums and samples along one dimension of a tensor, with no more memory than the operators themselves take."""
+"""Sums and samples along one dimension of a tensor, using no more memory than the operators themselves."""
 import functools
 import math
 
@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 def in_float(equivalent):
-    """The equivalent in FLOAT32 at least: the sums of FLOAT16 may be too large for it."""
+    """Computes the equivalent in FLOAT32 or wider, because sums of FLOAT16 may overflow."""
     @functools.wraps(equivalent)
     def widened(g, *inputs):
         kind = inputs[0].dtype
@@ -18,7 +18,7 @@ def in_float(equivalent):
 
 
 def cut(x, dim, first, count):
-    """The elements from `first` on along a dimension, `count` of them; there are zeros outside the tensor."""
+    """Returns `count` elements along a dimension, starting at `first`, with zeros outside the tensor."""
     size = int(x.shape[dim])
     low, high = (min(max(one, 0), size) for one in (first, first + count))
     ends = [0, 0] * x.ndim
@@ -29,13 +29,13 @@ def cut(x, dim, first, count):
 
 
 def sums(x, dim, count, width, step=1, gap=1, before=0):
-    """The sums over windows along a dimension: window i has `width` elements, `gap` apart, from i * step - before on."""
+    """Sums over windows along a dimension: window i starts at i * step - before, with `width` elements `gap` apart."""
     if x.numel() == 0 or count == 0:
-        return cut(x, dim, 0, count)  # without elements to add
+        return cut(x, dim, 0, count)  # there is nothing to add
     reach = (count - 1) * step + (width - 1) * gap + 1
     x = cut(x, dim, -before, math.ceil(reach / gap) * gap)
     sizes = x.shape
-    # A pool of PyTorch's needs no memory for the windows. It has no dilations: elements that are `gap` apart become rows.
+    # PyTorch's pooling needs no memory for the windows. It has no dilations, so elements `gap` apart become rows.
     x = x.reshape(math.prod(sizes[:dim]), 1, sizes[dim] // gap, gap * math.prod(sizes[dim + 1:]))
     x = functional.avg_pool2d(x, (width, 1), (step if gap == 1 else 1, 1), divisor_override=1)
     x = x.reshape(*sizes[:dim], -1, *sizes[dim + 1:])
@@ -43,9 +43,9 @@ def sums(x, dim, count, width, step=1, gap=1, before=0):
 
 
 def spread(x, dim, size, width, step=1, gap=1, before=0):
-    """The transpose of `sums`: each element is added to the elements of its window; `size` is their number."""
+    """The transpose of `sums`: adds each element to all elements of its window; the result has `size` elements."""
     count = int(x.shape[dim])
-    if step > 1 and count > 0:  # zeros between the elements
+    if step > 1 and count > 0:  # insert zeros between the elements
         sizes = x.shape
         x = cut(x.unsqueeze(dim + 1), dim + 1, 0, step).reshape(*sizes[:dim], count * step, *sizes[dim + 1:])
         x = x.narrow(dim, 0, (count - 1) * step + 1)
@@ -53,13 +53,13 @@ def spread(x, dim, size, width, step=1, gap=1, before=0):
 
 
 def sampled(x, dim, index, weights):
-    """Weighted sums of elements along a dimension; index and weights are {terms, results}."""
+    """Weighted sums of elements along a dimension; index and weights have the shape {terms, results}."""
     sizes = (*x.shape[:dim], index.shape[1], *x.shape[dim + 1:])
     return sum(x.gather(dim, _along(one, dim, sizes)) * _along(weight, dim, sizes) for one, weight in zip(index, weights))
 
 
 def unsampled(x, dim, size, index, weights):
-    """The transpose of `sampled`: `size` elements."""
+    """The transpose of `sampled`; the result has `size` elements."""
     made = x.new_zeros((*x.shape[:dim], size, *x.shape[dim + 1:]))
     for one, weight in zip(index, weights):
         made = made.scatter_add(dim, _along(one, dim, x.shape), x * _along(weight, dim, x.shape))

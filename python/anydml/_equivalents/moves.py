@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators that move elements. The operator itself tells where they go: it moves their numbers."""
+"""Operators that move elements. To find out where each element goes, the operator itself is run on element indices."""
 import math
 
 import numpy as _np
@@ -11,7 +11,7 @@ from ._lines import sampled, unsampled
 
 
 def _moved(name, *places, fill=None):
-    """The inputs `places` are moved; `fill` is the attribute with the value of elements that come from nowhere."""
+    """The inputs `places` are moved; `fill` is the attribute with the value of elements that have no source."""
 
     def equivalent(given, *inputs):
         which = places or range(len(inputs))
@@ -31,7 +31,7 @@ def _moved(name, *places, fill=None):
         moved = run(name, *numbers, shape=given.sizes if several else given.sizes[0], **options, **attributes)
 
         def taken(index):
-            # UINT64 does not index, and the number 0 is nowhere.
+            # UINT64 cannot be used as an index, and 0 means that the element has no source.
             index = index.to(torch.int64)
             return torch.where(index == 0, value, every[(index - 1).clamp(min=0)])
 
@@ -43,8 +43,8 @@ def _moved(name, *places, fill=None):
 # ---- Samples of images ----------------------------------------------------------------------------------------------
 
 class _Samples:
-    """The elements and weights of an output along one dimension: index and weights {terms, outputs}, as docs/numerics.md
-    defines them."""
+    """The input elements of each output along one dimension, and their weights: index and weights have the shape
+    {terms, outputs}. docs/numerics.md defines them."""
 
     def __init__(self, size, made, scale, offsets, antialiased, like):
         real = _np.float64 if max(size, made) > 2**21 else _np.float32
@@ -59,7 +59,7 @@ class _Samples:
         else:
             index = _np.floor(x) + _np.arange(2)[:, None]
             weights = _np.stack([1 - (x - index[0]), x - index[0]])
-        # Elements beyond an edge are copies of the element there.
+        # Elements beyond an edge are copies of the edge element.
         index = _np.clip(index, 0, size - 1).astype(_np.int64)
         self.is_identity = size == made and bool((weights[0] == 1).all() and (index[0] == _np.arange(size)).all())
         self.index = torch.from_numpy(index).to(like.device)
@@ -67,7 +67,7 @@ class _Samples:
 
 
 def _samples(given, sizes, made, like):
-    """Yields each dimension along which the operator does something, and its samples."""
+    """Yields each dimension that the operator changes, and its samples."""
     rank = len(sizes)
     scales, antialiased = given.Scales, given.get("Antialiased", False)
     offsets = zip(given.get("InputPixelOffsets", [0.5] * rank), given.get("OutputPixelOffsets", [-0.5] * rank))
@@ -107,7 +107,7 @@ def _resampled_back(name):
 
 
 def _nearest_back(name, given, x):
-    """Each element is added where the operator would have taken it from."""
+    """Adds each element to the input position that the operator would read it from."""
     sizes = [int(one) for one in given.sizes[0]]
     numbers = torch.arange(math.prod(sizes), device=x.device).reshape(sizes)
     places = run(name, numbers, shape=tuple(x.shape), **given.attributes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reductions, softmax, normalisations, products of matrices, and the operators that train."""
+"""Reductions, softmax, normalizations, matrix products, and the training operators."""
 import torch
 
 from ._lines import in_float, sums
@@ -29,7 +29,7 @@ _REDUCED = {
 
 
 def _reduced(g, x):
-    if not g.Axes:  # each element is reduced by itself, where PyTorch would take all of them together
+    if not g.Axes:  # each element is reduced alone; PyTorch would reduce all elements together
         return _REDUCED[g.choice("Function", *REDUCTIONS)](x.unsqueeze(-1), [x.ndim]).squeeze(-1)
     return _REDUCED[g.choice("Function", *REDUCTIONS)](x, g.Axes)
 
@@ -47,7 +47,7 @@ def _softmax(axes):
 
 
 def _hardmax(g, x):
-    return x * 0  # a step: its derivative is 0
+    return x * 0  # a step function: its derivative is 0
 
 
 def _normalised(x, axes, scale, bias, epsilon, use_mean=True, use_variance=True):
@@ -108,7 +108,7 @@ def _lp(g, x):
 
 
 def _window(g, x, back):
-    """The sums over windows that begin so far back along the channels, or along all dimensions after them."""
+    """Sums over windows that begin `back` elements earlier, along the channels or along all dimensions after them."""
     for dim in [1] if g.CrossChannel else range(2, x.ndim):
         x = sums(x, dim, int(x.shape[dim]), g.LocalSize, before=back)
     return x

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Regions of interest. docs/numerics.md defines their samples."""
+"""Operators on regions of interest. docs/numerics.md defines their samples."""
 import math
 
 import torch
@@ -8,16 +8,16 @@ from torch.nn import functional
 from .._run import run
 from .normalising import REDUCTIONS
 
-_MOST = 65536    # samples of a bin
-_AT_ONCE = 2**21  # elements of the images of so many boxes are copied at a time
-_WITHOUT = 32    # so many are computed for every bin, if that spares a look at the boxes, which a compiler has not got
+_MOST = 65536    # the maximum number of samples of a bin
+_AT_ONCE = 2**21  # image elements that are copied at a time
+_WITHOUT = 32    # up to this maximum, the boxes' values are not read, since PyTorch's compiler does not have them
 
 
 class _Axis:
-    """The samples of the boxes along the rows or the columns: {boxes, bins, samples}, whether or not a bin has so many.
+    """The samples of the boxes along the rows or the columns, {boxes, bins, samples}; bins may use fewer samples.
 
-    weights {boxes, bins, samples, size}: of the image's elements in each sample. starts and ends: their derivatives by
-    the corners of the box.
+    weights {boxes, bins, samples, size}: the weights of the image's elements in each sample. starts and ends: the
+    derivatives of the weights with respect to the corners of the box.
     """
 
     def __init__(self, g, low, high, size, bins, scale):
@@ -44,7 +44,7 @@ class _Axis:
         self.inside = self.there & (x >= -margin) & (x <= size - 1 + margin)
         x = (torch.ceil(x - 0.5) if nearest else x).clamp(0, size - 1)
         first = torch.floor(x.detach())
-        second = torch.where(x > first, x - first, 0)  # at an element itself there is no slope
+        second = torch.where(x > first, x - first, 0)  # the slope exactly at an element is 0
         place = torch.arange(size, device=low.device)
         one, next_one = (((first + i)[..., None] == place) & self.inside[..., None] for i in (0, 1))
         self.weights = torch.where(one, 1 - second[..., None], 0) + torch.where(next_one, second[..., None], 0)
@@ -60,13 +60,14 @@ def _axes(g, image, boxes, bins):
 
 
 def _images(image, batches):
-    """The image of each box; none where there is no such batch."""
+    """The image of each box, and whether its batch index is valid."""
     known = (batches >= 0) & (batches < image.shape[0])
     return image.index_select(0, batches.clamp(0, image.shape[0] - 1)), known[:, None, None, None], batches
 
 
 def _samples(images, rows, columns):
-    """{boxes, channels, rows' bins, columns' bins, samples of the bin}, and which of these are there and inside."""
+    """The samples, {boxes, channels, rows' bins, columns' bins, samples of the bin}, and which of them are used and
+    inside the image."""
     values = torch.einsum("rchw,rimh,rjnw->rcijmn", images, rows.weights, columns.weights)
     there, inside = (a[:, None, :, None, :, None] & b[:, None, None, :, None, :] for a, b
                      in ((rows.there, columns.there), (rows.inside, columns.inside)))
@@ -78,7 +79,7 @@ def _is_max(g):
 
 
 def _parts(image, count):
-    """The boxes in parts, because each of them has a copy of its image."""
+    """Splits the boxes into groups, because each box needs a copy of its image."""
     step = max(1, _AT_ONCE // max(1, math.prod(image[1:])))
     return [slice(first, first + step) for first in range(0, max(count, 1), step)]
 
@@ -116,7 +117,7 @@ def _align_grad_part(g, image, gradient, boxes, batches, sizes):
     images, known, batches = _images(gradient.new_zeros(tuple(sizes)) if image is None else image, batches)
     gradient = torch.where(known, gradient, 0)
     samples = rows.there.shape[-1], columns.there.shape[-1]
-    if _is_max(g):  # of the first of the greatest samples alone
+    if _is_max(g):  # only the first of the largest samples gets the gradient
         values, there, inside = _samples(images.detach(), rows, columns)
         values = torch.where(there, torch.where(inside, values, 0), -math.inf)
         share = functional.one_hot(values.argmax(-1), values.shape[-1]).to(gradient.dtype) * gradient[..., None]
@@ -135,13 +136,13 @@ def _align_grad_part(g, image, gradient, boxes, batches, sizes):
     return made, of_boxes
 
 
-_LEAST = 2**23  # the bits of the least normal float
+_LEAST = 2**23  # the bits of the smallest normal float
 
 
 def _pool(g, image, boxes):
-    """The operator itself finds the greatest element of each bin: in place of the elements it pools their ranks."""
+    """The operator itself finds the largest element of each bin: it is run on the ranks of the elements."""
     batches, channels, count = image.shape[0], image.shape[1], math.prod(image.shape[2:])
-    # The first of equal elements has the highest rank. Positive floats have the order of their bits.
+    # The first of equal elements has the highest rank. Positive floats are ordered like their bits.
     order = torch.sort(image.detach().flatten(2), stable=True, descending=True).indices
     ranks = torch.arange(_LEAST + count, _LEAST, -1, dtype=torch.int32, device=image.device).expand(order.shape)
     ranks = torch.zeros_like(order, dtype=torch.int32).scatter(2, order, ranks).view(torch.float32)
@@ -150,7 +151,7 @@ def _pool(g, image, boxes):
     batch = torch.trunc(boxes.detach().reshape(-1, 5)[:, 0]).nan_to_num().clamp(0, batches - 1).to(torch.int64)
     plane = (batch[:, None] * channels + torch.arange(channels, device=image.device))[..., None, None] * count
     is_empty = found == 0
-    place = torch.where(is_empty, 0, _LEAST + count - found.view(torch.int32))  # in the order
+    place = torch.where(is_empty, 0, _LEAST + count - found.view(torch.int32))  # an index into `order`
     place = order.reshape(-1).gather(0, (plane + place).reshape(-1)).reshape(found.shape)
     return torch.where(is_empty, 0, image.reshape(-1).gather(0, (plane + place).reshape(-1)).reshape(found.shape))
 

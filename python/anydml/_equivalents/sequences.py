@@ -8,7 +8,7 @@ from ._base import activation
 
 
 class _Direction:
-    """The weights of one direction: of each gate, and what is absent as None."""
+    """The weights of one direction, separated by gate. Absent ones are None."""
 
     def __init__(self, gates, weight, recurrence, bias, peephole, functions):
         units = recurrence.shape[-1]
@@ -56,7 +56,7 @@ def _gru_step(g, own, x, h, c):
 
 
 def _network(gates, functions, step, given, x, weight, recurrence, bias, hidden, cell, lengths, peephole):
-    """x {1, S, B, I}; the weights' second dimension is that of directions."""
+    """x has the shape {1, S, B, I}; the second dimension of the weights is the direction."""
     x = x[0]
     steps, rows = x.shape[:2]
     units = recurrence.shape[-1]
@@ -72,7 +72,7 @@ def _network(gates, functions, step, given, x, weight, recurrence, bias, hidden,
         h, c = (x.new_zeros(rows, units) if one is None else one[0, d] for one in (hidden, cell))
         sequence, backward = [None] * steps, direction == "BACKWARD" or d == 1
         for t in range(steps - 1, -1, -1) if backward else range(steps):
-            active = (t < lengths)[:, None]  # backward, a row begins with its last step: earlier ones change nothing
+            active = (t < lengths)[:, None]  # backward, a row starts at its last valid step
             new_h, new_c = step(given, own, x[t], h, c)
             h, c = torch.where(active, new_h, h), torch.where(active, new_c, c)
             sequence[t] = torch.where(active, h, 0)
@@ -100,7 +100,7 @@ _MASKS = ("NONE", "KEY_SEQUENCE_LENGTH", "KEY_SEQUENCE_END_START", "KEY_QUERY_SE
 
 
 def _masked(kind, mask, batches, queries, keys):
-    """Where the filter value is added."""
+    """Returns a mask of the positions where the filter value is added."""
     if kind == "BOOLEAN":
         return mask.reshape((1,) * max(0, 4 - mask.ndim) + mask.shape[max(0, mask.ndim - 4):]) == 0
     numbers = mask.to(torch.int64).reshape(-1)
@@ -120,7 +120,7 @@ def _masked(kind, mask, batches, queries, keys):
 
 
 def _in_heads(x, heads):
-    """{..., B, L, heads * D} as {B, heads, L, D}."""
+    """Rearranges {..., B, L, heads * D} to {B, heads, L, D}."""
     if x is None:
         return None
     x = x.reshape(x.shape[-3:])
@@ -136,9 +136,9 @@ def _first(*some):
 
 
 def _appended(past, new, lengths, rows):
-    """The first rows of the past, as many as lengths say, then the new ones, then zeros."""
+    """Concatenates the first rows of the past, as many as `lengths` says, the new rows, and zeros."""
     count = new.shape[2]
-    places = torch.arange(rows, device=new.device) - lengths[:, None]  # among the new ones
+    places = torch.arange(rows, device=new.device) - lengths[:, None]  # an index into the new rows
     index = places.clamp(0, count - 1)[:, None, :, None].expand(*new.shape[:2], rows, new.shape[3])
     made = torch.where(((places >= 0) & (places < count))[:, None, :, None], new.gather(2, index), 0)
     if past is None:

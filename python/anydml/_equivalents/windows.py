@@ -30,7 +30,7 @@ class _Windows:
         return x
 
     def counts(self, like):
-        """Of each window, the number of elements that it has."""
+        """Returns the number of elements in each window."""
         made = like.new_ones(())
         for dim, size, count, width, step, gap, before in self.dims:
             at = torch.arange(count, device=like.device)[:, None] * step + torch.arange(width, device=like.device) * gap
@@ -57,12 +57,12 @@ def _average_grad(g, gradient):
 @in_float
 def _lp(g, x):
     total = _Windows(g, x.shape, g.sizes[0]).sums(x.abs() if g.P == 1 else x * x if g.P == 2 else x.abs()**g.P)
-    # The root has no slope at 0, where PyTorch's norms have the derivative 0.
+    # The root is not differentiable at 0, where the derivative of PyTorch's norms is 0.
     return total if g.P == 1 else torch.where(total > 0, torch.where(total > 0, total, 1)**(1 / g.P), 0)
 
 
 def _places(g, x, sizes):
-    """The indices of the greatest elements among all of x; -1 for a window without an element."""
+    """Returns the index into all of x of each window's largest element, or -1 for an empty window."""
     attributes = {name: g.attributes[name] for name in ("Strides", "WindowSize", "StartPadding", "EndPadding")}
     index = run("MAX_POOLING2", x.detach(), out=(None, True), dtype=(None, "uint64"), shape=(sizes, sizes),
                 Dilations=g.get("Dilations", [1] * len(g.WindowSize)), **attributes)[1]
@@ -82,7 +82,7 @@ def _max_grad(g, x, gradient):
 
 
 def _fold(g, x):
-    """Each element of x is one of a window; the windows are added up where they lie in the image."""
+    """Each element of x belongs to a window; each window is added to the image at its position."""
     sizes, window = [int(one) for one in g.sizes[0]], g.WindowSizes
     places, inside = torch.zeros(1, 1, dtype=torch.int64, device=x.device), torch.ones(1, 1, dtype=torch.bool, device=x.device)
     for size, width, step, gap, before, after in zip(sizes[2:], window, g.Strides, g.Dilations, g.StartPadding, g.EndPadding):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ONNX models made of the operators that anydml has, in ONNX's own backend interface; see docs/onnx.md.
+"""Runs ONNX models with anydml's operators, through ONNX's own backend interface; see docs/onnx.md.
 
 >>> import numpy as np, onnx.parser, anydml.onnx as backend
 >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
@@ -25,7 +25,7 @@ class Backend(_BackendInterface):
 
     @classmethod
     def is_compatible(cls, model, device="CPU", **_):
-        """Whether `prepare` would take this model.
+        """Whether `prepare` would accept this model.
 
         >>> import onnx.parser, anydml.onnx as backend
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
@@ -41,10 +41,11 @@ class Backend(_BackendInterface):
 
     @classmethod
     def prepare(cls, model, device="CPU", *, integers=False, **_):
-        """Checks a model once, types and operators included, to be run many times: a ModelProto, its bytes or its path.
+        """Checks a model, including its types and operators, so that it can run many times. The model is a ModelProto,
+        its bytes or its path.
 
-        With ``integers``, MatMul and Conv of floats that were dequantised multiply the integers: faster, and closer to the
-        exact result, but not the bits that the model's nodes one by one would give.
+        With ``integers``, MatMul and Conv of dequantized floats multiply the integers instead. That is faster and
+        closer to the exact result, but the bits differ from those that the model's nodes would give one by one.
 
         >>> import numpy as np, onnx.parser, anydml.onnx as backend
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
@@ -72,7 +73,7 @@ class Backend(_BackendInterface):
 
     @classmethod
     def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
-        """Runs a single node, of the newest opset that onnx knows or of ``opset_version``.
+        """Runs a single node of ``opset_version``, by default the newest opset that onnx supports.
 
         >>> import numpy as np, onnx, anydml.onnx as backend
         >>> node = onnx.helper.make_node("Mod", ["a", "b"], ["c"])
@@ -81,7 +82,7 @@ class Backend(_BackendInterface):
         """
         name = _device_of(device)
         if not isinstance(node, _onnx.NodeProto):
-            raise TypeError(f"node must be an onnx.NodeProto, and not a {type(node)}")
+            raise TypeError(f"node must be an onnx.NodeProto, not a {type(node)}")
         version = kwargs.get("opset_version", _onnx.defs.onnx_opset_version())
         if not isinstance(version, int):
             raise TypeError(f"opset_version is {version!r}; expected an int")
@@ -90,7 +91,7 @@ class Backend(_BackendInterface):
         arrays = [_as_array(f"number {i}", value) for i, value in enumerate(given)]
         names = [name for name in node.input if name]
         if len(arrays) != len(names):
-            raise ValueError(f"{_label(node)} takes {len(names)} inputs, and {len(arrays)} were given")
+            raise ValueError(f"{_label(node)} takes {len(names)} inputs, but {len(arrays)} were given")
         helper = _onnx.helper
         declared = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), None)
                     for name, array in dict(zip(names, arrays)).items()]
@@ -100,8 +101,8 @@ class Backend(_BackendInterface):
 
     @classmethod
     def supports_device(cls, device):
-        """Whether models run on this device, by ONNX's name for it: "CPU", and "CUDA" or "CUDA:1" where there is such a GPU
-        and the plugin for it.
+        """Whether models can run on this device, given by its ONNX name: "CPU", or "CUDA" or "CUDA:1" if that GPU and
+        its plugin are present.
 
         >>> import anydml.onnx as backend
         >>> backend.supports_device("CPU"), backend.supports_device("TPU")
@@ -121,13 +122,13 @@ _CPU = ("CPU", "CPU:0")
 
 
 def _gpus():
-    """The names of adapters by ONNX's names for them."""
+    """Returns the names of adapters by their ONNX names."""
     named = {adapter["name"].upper(): adapter["name"] for adapter in _adapters() if adapter["name"] != "cpu"}
     return {**{name.removesuffix(":0"): own for name, own in named.items() if name.endswith(":0")}, **named}
 
 
 def _device_of(device):
-    """The adapter whose graphs run the model; None is the default one."""
+    """Returns the adapter whose graphs run the model; None is the default adapter."""
     if not Backend.supports_device(device):
         known = ", ".join(map(repr, ("CPU", *_gpus())))
         raise ValueError(f"device {device!r} is not supported; ONNX models run on {known} here")

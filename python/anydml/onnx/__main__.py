@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""python -m anydml.onnx MODEL: checks a model, runs it, and says how and how fast, beside ONNX Runtime if that is asked for."""
+"""python -m anydml.onnx MODEL: checks a model, runs it, and reports how it ran and how fast, optionally compared with
+ONNX Runtime."""
 import argparse
 import sys
 import time
@@ -21,17 +22,17 @@ def _size(text):
 def _parser():
     parser = argparse.ArgumentParser(
         prog="python -m anydml.onnx", description="Checks an ONNX model and runs it once.",
-        epilog="ANYDML_THREADS is the number of threads, of ONNX Runtime too. docs/onnx.md has more.")
+        epilog="ANYDML_THREADS sets the number of threads, for ONNX Runtime too. docs/onnx.md has more.")
     parser.add_argument("model", metavar="MODEL", help="the path of a model")
-    parser.add_argument("--inputs", metavar="FILE", help="an .npz file with the inputs by name; if it is left out, inputs are made up")
+    parser.add_argument("--inputs", metavar="FILE", help="an .npz file with the inputs by name (default: generated)")
     parser.add_argument("--size", metavar="NAME=N", type=_size, action="append", default=[],
-                        help="the size of a symbolic dimension; 1 without it")
+                        help="the size of a symbolic dimension (default: 1)")
     parser.add_argument("--outputs", metavar="FILE", help="write the outputs to an .npz file")
-    parser.add_argument("--integers", action="store_true", help="multiply integers where dequantised floats are multiplied")
+    parser.add_argument("--integers", action="store_true", help="multiply integers instead of dequantized floats")
     parser.add_argument("--explain", action="store_true", help="show how each node runs, and which nodes run on the host")
     parser.add_argument("--time", metavar="RUNS", nargs="?", type=int, const=20, help="print the median time of this many runs (20)")
-    parser.add_argument("--profile", action="store_true", help="print the time of each node, run by itself")
-    parser.add_argument("--compare", action="store_true", help="compare with ONNX Runtime, with as many threads")
+    parser.add_argument("--profile", action="store_true", help="print the time of each node when it runs alone")
+    parser.add_argument("--compare", action="store_true", help="compare with ONNX Runtime, with equally many threads")
     return parser
 
 
@@ -67,13 +68,13 @@ def main(arguments=None):
 def _show_profile(prepared, given):
     rows = _report.profile(prepared, prepared.taken(given))
     total = sum(spent for spent, _, _ in rows)
-    print(f"node by node {1e3 * total:.3f} ms; in a graph several nodes are one pass")
+    print(f"node by node {1e3 * total:.3f} ms; in a graph, several nodes run in one pass")
     for spent, _, label in rows[:40]:
         print(f"  {1e3 * spent:9.3f} ms  {100 * spent / total:5.1f} %  {label}")
 
 
 def _compare(options, given, outputs):
-    """0 if the shapes and types are ONNX Runtime's."""
+    """Returns 0 if the shapes and types equal ONNX Runtime's."""
     try:
         session = _report.session_of(options.model)
     except ImportError:
@@ -85,7 +86,7 @@ def _compare(options, given, outputs):
         apart = _report.difference(actual, other)
         is_same = is_same and actual.shape == other.shape and actual.dtype == other.dtype
         print(f"output {name}: largest difference {apart:.3g} of the largest value, "
-              f"{'the same' if _report.same_decision(actual, other) else 'another'} decision")
+              f"{'the same' if _report.same_decision(actual, other) else 'a different'} decision")
     if options.time:
         spent = _report.seconds(lambda: session.run(None, given), options.time)
         print(f"ONNX Runtime takes {1e3 * spent:.3f} ms, {_report.threads()} threads")

@@ -1,36 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""ONNX's Attention as MULTIHEAD_ATTENTION1, which has all of it but what changes the scores between product and softmax."""
+"""ONNX's Attention as MULTIHEAD_ATTENTION1, which supports everything except options that change the scores before the
+softmax."""
 import numpy as np
 
 from ._rows import cast, dispatch, number, sequence
 
 _SINGLE = ("float16", "float")
-_DOUBLE = 11  # of TensorProto: what softmax_precision may ask for beyond ours
+_DOUBLE = 11  # TensorProto.DOUBLE: the softmax_precision that exceeds ours
 
 
 def as_bias(mask, dtype):
-    """Where a mask of bool is false, -infinity; a mask of numbers is added as it is."""
+    """Converts a mask of bool to 0 where it is true and -infinity elsewhere; a mask of numbers is added unchanged."""
     if mask.dtype != bool:
         return cast(mask, dtype)
     return dispatch("ELEMENT_WISE_IF", mask, number(0, dtype), number(-np.inf, dtype))
 
 
 def causal(queries, keys, past):
-    """Whether a query sees a key: those before it, and itself. {queries, keys}"""
+    """Returns whether each query sees each key, {queries, keys}: it sees the keys up to its own position."""
     place = sequence(past, 1, queries, np.int32).reshape(queries, 1)
     seen = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", place, sequence(0, 1, keys, np.int32), dtype=np.uint8)
     return seen.view(bool)
 
 
 def _tokens(x):
-    """{batch, heads, rows, elements} as {batch, rows, heads * elements}."""
+    """Rearranges {batch, heads, rows, elements} to {batch, rows, heads * elements}."""
     batch, heads, rows, elements = x.shape
     moved = np.transpose(x, (0, 2, 1, 3))
     return dispatch("ELEMENT_WISE_IDENTITY", moved).reshape(batch, rows, heads * elements)
 
 
 def attention(node):
-    """Rows that see no key at all are 0, as ONNX has it; DirectML's operator leaves them open."""
+    """Rows that see no key are 0, as ONNX defines; DirectML's operator leaves them undefined."""
     options = node.attributes
     given = [bool(kind) for kind in node.kinds] + [False] * 7
     windows = [options.get(name, -1) for name in ("left_window_size", "right_window_size")]
@@ -39,18 +40,18 @@ def attention(node):
     kinds = {node.kinds[i] for i in (0, 1, 2, 4, 5) if i < len(node.kinds) and node.kinds[i]}
     takes_mask = not given[3] or node.kinds[3] in ("bool", node.kinds[0])
     if changes_scores or len(node.results) > 3 or given[6] or len(kinds) > 1 or not kinds <= set(_SINGLE) or not takes_mask:
-        return None  # by ONNX's own definition
+        return None  # use ONNX's own definition
 
     def compute(q, k, v, mask=None, past_key=None, past_value=None):
         by_heads = q.ndim == 4
         heads, shared = (q.shape[1], k.shape[1]) if by_heads else (options["q_num_heads"], options["kv_num_heads"])
         if not heads or not shared or heads % shared:
-            raise ValueError(f"there are {heads} heads of queries and {shared} of keys; expected a multiple")
+            raise ValueError(f"there are {heads} query heads and {shared} key heads; expected a multiple")
         past = 0 if past_key is None else past_key.shape[2]
         batch, queries, keys = q.shape[0], q.shape[-2], past + k.shape[-2]
         if by_heads:
             q = _tokens(q)
-            # Rows of the past are by heads, too, and nothing is copied where they are all.
+            # Past rows are split by heads, too: without a past, keys and values are passed as the past, uncopied.
             (k, past_key), (v, past_value) = ((None, one) if before is None else (_tokens(one), before)
                                               for one, before in ((k, past_key), (v, past_value)))
         scale = options["scale"]
@@ -83,7 +84,7 @@ def attention(node):
 
 
 def _padded(bias, keys):
-    """A mask may be shorter than the keys: those after it are hidden."""
+    """A mask may be shorter than the keys; keys beyond its end are hidden."""
     missing = keys - bias.shape[-1]
     if missing <= 0 or bias.shape[-1] == 1:
         return bias

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that ONNX defines as functions of others: the nodes of the body, under names of their own."""
+"""Expands nodes that ONNX defines as functions of other nodes. The nodes of the body get unique names."""
 import itertools
 
 import onnx
@@ -8,7 +8,7 @@ _numbers = itertools.count()
 
 
 def body_of(node, kinds, schema, opset):
-    """The nodes that ONNX says a node is, and the opset in which they are written."""
+    """Returns the nodes by which ONNX defines a node, and their opset."""
     function = onnx.FunctionProto()
     version = max(version for version in (schema.function_opset_versions if schema.has_function else
                                           schema.context_dependent_function_opset_versions) if version <= opset)
@@ -50,7 +50,7 @@ def _renamed(inner, names, prefix, given, schema):
 
 
 def _rename_graph(graph, names, prefix, given, schema):
-    """The branches and bodies of the function's own nodes see its values."""
+    """Renames the values in a branch or body of one of the function's nodes, which sees the function's values."""
     for tensor in graph.initializer:
         tensor.name = names.setdefault(tensor.name, prefix + tensor.name)
     for value in (*graph.input, *graph.output):

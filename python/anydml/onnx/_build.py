@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""From a model's graph to a Program: each node checked and typed, constants computed, functions of ONNX expanded."""
+"""Builds a Program from a model's graph: checks and types each node, computes constants, and expands ONNX's
+functions."""
 from collections import Counter
 
 import numpy as np
@@ -20,33 +21,35 @@ from ._tensors import array_of, printable, tensor_type
 from ._types import constant, kind_of, label, told
 
 DEFAULT_DOMAIN = ("", "ai.onnx")
-_OTHERS = {CONTRIB_DOMAIN: CONTRIB, TRAINING_DOMAIN: TRAINING}  # domains whose operators are replaced by nodes of ONNX
+_OTHERS = {CONTRIB_DOMAIN: CONTRIB, TRAINING_DOMAIN: TRAINING}  # domains whose operators are replaced by ONNX nodes
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
-_MOST_NAMED = 4  # nodes of one operator that a message names
-# Weights in bytes become floats of four times their size. Graphs convert and pack them in one go, if nothing else takes them.
-_LEAST_WIDENED = 1 << 16  # bytes that are worth it
+_MOST_NAMED = 4  # the maximum number of nodes of one operator that a message lists
+# Weights in bytes become floats of four times their size. Graphs convert and pack them in one step, unless other steps
+# use them.
+_LEAST_WIDENED = 1 << 16  # the smallest weights, in bytes, for which this pays off
 _WIDENING = ("Cast", "DequantizeLinear")
-_BETWEEN = ("Add", "Mul", "Reshape", "Sub", "Transpose")  # steps between that and the product
+_BETWEEN = ("Add", "Mul", "Reshape", "Sub", "Transpose")  # steps that may occur between the conversion and the product
 _PACKED = {**dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul"), (1,)),  # the inputs that are packed
            **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2))}
 
 
 class Builder:
-    """Makes the Program of a graph. kinds and constants: of the values that a body sees around it; integers: whether
-    products of dequantised floats become products of integers; is_inner: of a body; device: of the graphs."""
+    """Builds the Program of a graph. kinds and constants: of the outer values that a body sees; integers: whether
+    products of dequantized floats become products of integers; is_inner: whether the graph is a body; device: the
+    device of the compiled graphs."""
 
     def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False, is_inner=False,
                  device=None):
         self.opset, self.kinds, self.constants, self.integers = opset, dict(kinds), dict(constants), integers
         self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
         self.quantised, self.device = {}, device
-        self.taken = set()  # the constants that steps take
-        self.is_inner, self.postponed = is_inner, {}  # steps that make floats of constants in bytes, by the names of their results
+        self.taken = set()  # the constants that steps use
+        self.is_inner, self.postponed = is_inner, {}  # steps that convert byte constants to floats, by result name
 
     def program(self, graph, arrays=None, replaced=(), given=(), is_repeated=False, fixed=()):
-        """arrays: of the initializers, if they were taken out already; replaced: initializers that a run gives; given: the
-        types of the inputs, which a body need not declare; is_repeated: of a loop; fixed: inputs that are among the
-        constants."""
+        """arrays: the initializers, if they were extracted already; replaced: initializers that a run passes as inputs;
+        given: the types of the inputs, which a body need not declare; is_repeated: whether this is the body of a loop;
+        fixed: inputs that are among the constants."""
         for tensor in graph.initializer:
             self.kinds[tensor.name] = tensor_type(tensor.data_type)
             if tensor.name not in replaced:
@@ -69,7 +72,7 @@ class Builder:
             raise Unsupported("; ".join(messages), list(dict.fromkeys(need for one in self.refusals for need in one.needs)))
         for value in graph.output:
             if value.name not in self.kinds:
-                raise ValueError(f"output {value.name!r} is made by no node, and is no input of the graph")
+                raise ValueError(f"output {value.name!r} is neither computed by a node nor an input of the graph")
             self._compute(value.name)
         made = Program(self.steps, [value.name for value in graph.output], self.constants,
                        [value.name for value in graph.input], is_repeated, self.device)
@@ -78,7 +81,8 @@ class Builder:
         return made
 
     def _forget(self, node, left):
-        """Constants that no later node takes, and no step: weights from which others were computed. Those of a body stay."""
+        """Drops constants that no later node and no step uses, such as weights from which others were computed.
+        Constants that a body uses stay."""
         left.subtract(node.input)
         for name in node.input:
             if left[name] == 0 and name not in self.taken:
@@ -89,16 +93,17 @@ class Builder:
             raise ValueError(f"{label(node)} has no outputs; expected 1 or more")
         for attribute in node.attribute:
             if attribute.ref_attr_name:
-                raise ValueError(f"{label(node)}: attribute {attribute.name!r} stands for {attribute.ref_attr_name!r} of a "
-                                 "function, and the node is in no function")
+                raise ValueError(f"{label(node)}: attribute {attribute.name!r} refers to {attribute.ref_attr_name!r} "
+                                 "of a function, but the node is not in a function")
         if node.op_type == "Constant" and node.domain in DEFAULT_DOMAIN:
             self.constants[node.output[0]], self.kinds[node.output[0]] = constant(node, self.folder)
             return
         missing = next((name for name in node.input if name and name not in self.kinds), None)
         if missing is not None:
-            raise ValueError(f"{label(node)}: input {missing!r} is made by no node before it, and is no input of the graph")
+            raise ValueError(f"{label(node)}: input {missing!r} is neither computed by an earlier node nor an input of "
+                             "the graph")
         if any(name and self.kinds[name] is None for name in node.input):
-            self.kinds.update((name, None) for name in node.output)  # of a node that is refused
+            self.kinds.update((name, None) for name in node.output)  # it depends on a rejected node
             return
         if node.domain in _OTHERS:
             kinds = [self.kinds[name] if name else "" for name in node.input]
@@ -109,7 +114,7 @@ class Builder:
             self._add_all(nodes, onnx.defs.onnx_opset_version(), node)
             return
         if node.op_type in CONTROL:
-            for name in list(self.postponed):  # which a body may take
+            for name in list(self.postponed):  # the body may use them
                 self._compute(name)
             self._keep(CONTROL[node.op_type](node, self))
             return
@@ -118,7 +123,7 @@ class Builder:
                 found = noted(node, [self.kinds[name] for name in node.input], self.constants)
                 if found is not None:
                     self.quantised[node.output[0]] = found
-                self.taken.update(node.input)  # a product may take them
+                self.taken.update(node.input)  # a product may use them
             nodes = product_of(node, self.quantised, self.constants)
             if nodes is not None:
                 self._add_all(nodes, max(opset, 13), node)
@@ -126,14 +131,14 @@ class Builder:
         self._add_by_row(node, opset)
 
     def _add_all(self, nodes, opset, whole):
-        """The nodes that stand for one; their constants go with it."""
+        """Adds the nodes that replace one node, and then drops their constants."""
         for inner in nodes:
             self.add(inner, opset)
         for name in {name for inner in nodes for name in inner.output}.difference(whole.output, self.taken):
             self.constants.pop(name, None)
 
     def _add_by_row(self, node, opset):
-        """By the table, or on the host where the table has no row or its row refuses the node."""
+        """Adds a node by its row in the table, or on the host if the table has no row or the row rejects the node."""
         refusal = None
         for table in (NODES, HOST):
             if node.op_type in table:
@@ -164,7 +169,7 @@ class Builder:
                         list(node.output), known.results, row.uses, row.uses if is_hosted else ""))
 
     def _keep(self, step, may_postpone=True):
-        """As a step, or as constants where all that it takes are constants."""
+        """Adds a step, or computes its results as constants if all its inputs are constants."""
         self.kinds.update(zip(step.outputs, step.kinds))
         if may_postpone and self._may_postpone(step):
             self.postponed[step.outputs[0]] = step
@@ -180,7 +185,7 @@ class Builder:
                 with np.errstate(all="ignore"):
                     results = perform(step, [self.constants[name] if name else None for name in step.inputs])
             except _FAULTS:
-                pass  # the run says what is wrong
+                pass  # the run will report the error
             else:
                 for name, result in zip(step.outputs, results):
                     result = np.asarray(result).view()
@@ -192,7 +197,7 @@ class Builder:
         self.steps.append(step)
 
     def _may_postpone(self, step):
-        """Whether the step makes floats of weights that are smaller, or goes on with such floats."""
+        """Whether the step converts byte weights to floats, or continues to compute with such floats."""
         if self.is_inner or not all(name in self.constants or name in self.postponed for name in step.inputs if name):
             return False
         if step.op in _BETWEEN and any(name in self.postponed for name in step.inputs):
@@ -202,7 +207,7 @@ class Builder:
             step.kinds[0] in ("float16", "float"))
 
     def _emit(self, name):
-        """A step that was postponed, in front of the one that takes its result."""
+        """Adds a postponed step before the step that uses its result."""
         step = self.postponed.pop(name, None)
         if step is not None:
             for one in step.inputs:
@@ -210,7 +215,7 @@ class Builder:
             self.steps.append(step._replace(is_of_weights=True))
 
     def _compute(self, name):
-        """The result of a step that was postponed, as a constant."""
+        """Computes the result of a postponed step as a constant."""
         step = self.postponed.get(name)
         if step is not None:
             for one in step.inputs:
@@ -219,8 +224,8 @@ class Builder:
             self._keep(step, may_postpone=False)
 
     def inner(self, graph, given=(), is_repeated=False, fixed=()):
-        """The Program of a body, and the names of the values around it that it takes when it runs. fixed: inputs that are
-        constants."""
+        """Returns the Program of a body, and the names of the outer values that it needs when it runs. fixed: inputs
+        that are constants."""
         made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers,
                        is_inner=True, device=self.device).program(graph, given=given, is_repeated=is_repeated, fixed=fixed)
         own = set(made.inputs)
@@ -228,7 +233,7 @@ class Builder:
 
 
 def refuse_unknown(model):
-    """All operators that are not here, with their nodes: what is asked about a model that cannot run is what it would take."""
+    """Reports all unsupported operators with their nodes, so that the error says everything that the model needs."""
     found = {}
     for node in nodes_of(model.graph.node):
         if node.domain in DEFAULT_DOMAIN:
@@ -247,11 +252,12 @@ def refuse_unknown(model):
         raise Unsupported(f"not an operator that anydml runs: {', '.join(parts)}", sorted(found))
     if model.graph.sparse_initializer:
         name = model.graph.sparse_initializer[0].values.name
-        raise Unsupported(f"initializer {name!r} is sparse, and anydml has dense tensors only", ["sparse initializer"])
+        raise Unsupported(f"initializer {name!r} is sparse; anydml supports only dense tensors", ["sparse initializer"])
 
 
 def _uses(graph):
-    """How often nodes take each value; what a body may take, and an output, is never used up."""
+    """Counts how often nodes use each value. Uses in bodies and outputs are counted too, so those values are never
+    dropped."""
     counts = Counter(name for node in graph.node for name in node.input)
     for node in graph.node:
         for attribute in node.attribute:
@@ -263,17 +269,17 @@ def _uses(graph):
 
 
 def opset_of(model):
-    """The version of ONNX's own operators that the model is written in."""
+    """Returns the version of ONNX's own operators that the model uses."""
     version = next((opset.version for opset in model.opset_import if opset.domain in DEFAULT_DOMAIN), None)
     if version is None:
         if model.ir_version >= 3 and any(node.domain in DEFAULT_DOMAIN for node in nodes_of(model.graph.node)):
-            raise ValueError("the model does not say which opset of ONNX's operators it uses")
+            raise ValueError("the model does not declare which opset of ONNX's operators it uses")
         version = 1
     if version < 1:
         raise ValueError(f"the model uses opset {version}; expected 1 or more")
     if version > onnx.defs.onnx_opset_version():
-        raise ValueError(f"the model uses opset {version}, and the installed onnx {onnx.__version__} knows them up to "
-                         f"{onnx.defs.onnx_opset_version()}")
+        raise ValueError(f"the model uses opset {version}, but the installed onnx {onnx.__version__} supports opsets "
+                         f"up to {onnx.defs.onnx_opset_version()}")
     return version
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Operators of com.microsoft, ONNX Runtime's own domain, each as nodes of ONNX of its newest opset.
+"""Expresses the operators of com.microsoft, ONNX Runtime's own domain, as ONNX nodes of the newest opset.
 
-A quantised operator is written as its text says: the integers are dequantised, computed with, and quantised again. ONNX Runtime
-itself may round such a result by a unit of the last place differently.
+Quantized operators follow their documentation: the integers are dequantized, the result is computed in floats and then
+quantized. ONNX Runtime itself may differ from such a result by one unit in the last place.
 """
 import itertools
 
@@ -18,7 +18,7 @@ _numbers = itertools.count()
 
 
 class _Nodes:
-    """The nodes that stand for one; a call adds a node and gives the name of its first result."""
+    """The nodes that replace one node. A call adds a node and returns the name of its first result."""
 
     def __init__(self, node):
         self.node, self.made = node, []
@@ -53,11 +53,11 @@ class _Nodes:
 
     def refuse(self, what):
         name = f"{self.node.domain}.{self.node.op_type} {what}"
-        raise Unsupported(f"{label(self.node)}: anydml has no {name}", [name])
+        raise Unsupported(f"{label(self.node)}: anydml does not support {name}", [name])
 
 
 def by(write):
-    """A function of a node and of its inputs' types that gives the nodes."""
+    """Returns a function that takes a node and its inputs' types, and returns the nodes that replace it."""
     def expand(node, kinds):
         nodes = _Nodes(node)
         nodes.kinds = kinds
@@ -109,7 +109,7 @@ def _fused_gemm(n):
 
 
 def _fused_matmul(n):
-    """Matrices whose last two axes are exchanged need to be known as such: their rank is that of the type alone."""
+    """Transposed inputs need `_exchanged`, because the rank is unknown here and Transpose would need all axes."""
     if n.get("transBatchA", 0) or n.get("transBatchB", 0):
         n.refuse("with transBatchA or transBatchB")
     a, b = (_exchanged(n, n.input(i)) if n.get(name, 0) else n.input(i) for i, name in enumerate(("transA", "transB")))
@@ -118,7 +118,7 @@ def _fused_matmul(n):
 
 
 def _exchanged(n, x):
-    """The last two axes exchanged, for any rank: as matrices in a row, and then in the shape that they had."""
+    """Exchanges the last two axes, for any rank: flattens the leading axes, transposes, and restores them."""
     shape = n("Shape", x)
     before, rows, columns = (n("Slice", shape, n.constant([begin]), n.constant([end])) for begin, end in (
         (-2**40, -2), (-2, -1), (-1, 2**40)))
@@ -177,7 +177,7 @@ def _rms_norm(n):
 
 
 def _embeddings(n):
-    """Words, positions and segments, added and normalised."""
+    """Adds the embeddings of words, positions and segments, and normalizes the sum."""
     if n.output(1) and n.input(7):
         n.refuse("with a mask")
     ids, segments, words, positions, kinds, gamma, beta = (n.input(i) for i in range(7))
@@ -204,15 +204,16 @@ def _group_norm(n):
     n.end(n("Transpose", y, perm=[0, 2, 3, 1]) if last else y)
 
 
-# ---- Quantised ------------------------------------------------------------------------------------------------------
+# ---- Quantized ------------------------------------------------------------------------------------------------------
 
 def _real(n, first):
-    """The numbers that three inputs stand for: integers, scale, zero point."""
+    """Dequantizes three inputs: integers, scale and zero point."""
     return n("DequantizeLinear", n.input(first), n.input(first + 1), n.input(first + 2))
 
 
 def _quantised(op, places, scale, **passed):
-    """An operator of so many tensors, each with a scale and a zero point; scale: the place of the result's."""
+    """An operator over tensors that each have a scale and a zero point. places: the inputs with the tensors; scale: the
+    input with the scale of the result."""
     def write(n):
         values = [_real(n, place) for place in places]
         attributes = {ours: n.get(theirs, default) for ours, (theirs, default) in passed.items()}
@@ -276,7 +277,7 @@ def _quantised_gemm(n):
 
 
 def _dynamic_lstm(n):
-    """The weights as the numbers that they stand for; ONNX Runtime also rounds the inputs of each turn to 8 bits."""
+    """An LSTM with dequantized weights. ONNX Runtime also rounds the inputs of each step to 8 bits."""
     w, r = (n("Transpose", _weights(n, n.input(i), n.input(scale), n.input(scale + 1)), perm=[0, 2, 1])
             for i, scale in ((1, 8), (2, 10)))
     names = ("activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "input_forget")
@@ -284,13 +285,13 @@ def _dynamic_lstm(n):
 
 
 def _weights(n, x, scale, zero):
-    """Of one direction or two: a scale for each of them, or for each of their columns."""
+    """Dequantizes the weights of one or two directions, which have a scale for each direction or for each column."""
     difference = n("Sub", n("Cast", x, to_=1), _by_direction(n, n("Cast", zero, to_=1)))
     return n("Mul", difference, _by_direction(n, scale))
 
 
 def _by_direction(n, value):
-    """[directions] or [directions, columns] beside [directions, rows, columns]."""
+    """Reshapes [directions] or [directions, columns] so that it broadcasts to [directions, rows, columns]."""
     directions = n.constant(2 if n.get("direction", "forward") == "bidirectional" else 1)
     return n("Reshape", value, n("Concat", n("Unsqueeze", directions, n.constant([0])), n.constant([1, -1]), axis=0))
 
@@ -300,7 +301,7 @@ def _same(op, *names):
 
 
 def _unpacked(n, packed, bits, shape):
-    """Unsigned integers of bytes, of which each may hold two, the first in its low half."""
+    """Unpacks unsigned integers from bytes. A byte may contain two, the first in its low half."""
     if bits == 4:
         last = n.constant([-1])
         halves = (n("BitwiseAnd", packed, n.constant(15, np.uint8)),
@@ -310,7 +311,7 @@ def _unpacked(n, packed, bits, shape):
 
 
 def _matmul_of_bits(n):
-    """The matrix is dequantised by blocks, and multiplied."""
+    """Dequantizes the matrix block by block, and multiplies by it."""
     rows, columns, block, bits = n.get("K"), n.get("N"), n.get("block_size"), n.get("bits", 4)
     if bits not in (4, 8):
         n.refuse(f"with {bits} bits")

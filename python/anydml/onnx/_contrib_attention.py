@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """MultiHeadAttention and Attention of com.microsoft as MULTIHEAD_ATTENTION1.
 
-A mask becomes numbers that are added to the scores, 0 or mask_filter_value, as ONNX Runtime's own kernels for CPUs have it.
+A mask becomes numbers that are added to the scores, 0 or mask_filter_value, as in ONNX Runtime's own CPU kernels.
 """
 import numpy as np
 from onnx import helper
@@ -18,7 +18,7 @@ _USES = ("MULTIHEAD_ATTENTION1 ADD CAST FILL_VALUE_SEQUENCE GEMM IF JOIN LOGICAL
 
 
 class _Options:
-    """The attributes of a node, and refusals that name it."""
+    """The attributes of a node, and functions that reject it by name."""
 
     def __init__(self, node, kinds):
         self.node, self.kinds = node, kinds
@@ -43,7 +43,7 @@ class _Options:
 
     def refuse(self, what):
         name = f"com.microsoft.{self.node.op_type} {what}"
-        raise Unsupported(f"{label(self.node)}: anydml has no {name}", [name])
+        raise Unsupported(f"{label(self.node)}: anydml does not support {name}", [name])
 
     def step(self, compute):
         kind = self.kinds[0]
@@ -55,8 +55,8 @@ class _Options:
 
 
 def _seen(mask, batch, keys):
-    """Which keys a mask shows: {batch, 1, 1 or queries, keys} of truths. A list has the number of keys of each batch, or
-    the place after the last key, and then the places of the first ones."""
+    """Returns which keys a mask shows, as booleans {batch, 1, 1 or queries, keys}. A one-dimensional mask has the
+    number of keys of each batch, or first the end indices of the keys and then their start indices."""
     if mask.ndim == 1:
         if mask.shape[0] not in (batch, 2 * batch):
             raise ValueError(f"the mask has the shape {list(mask.shape)}; expected [{batch}], [{2 * batch}], "
@@ -76,7 +76,8 @@ def _seen(mask, batch, keys):
 
 
 def _attend(options, batch, queries, keys, elements, given, bias, mask, past_keys):
-    """given: the tensors before RelativePositionBiasTensor, and the past. The results, of which absent ones are None."""
+    """Returns the results, with None for absent ones. given: the tensors before RelativePositionBiasTensor, and the
+    past."""
     dtype = next(one.dtype for one in given.values() if one is not None)
     terms = [] if bias is None else [bias.reshape((1,) * (4 - bias.ndim) + bias.shape)]
     if mask is not None:
@@ -109,13 +110,13 @@ def multi_head_attention(node, kinds):
         if query.ndim == 5:
             given["query_key_value"], fresh = query, queries
         elif key is None:
-            raise ValueError("key is missing; expected it beside a query of three dimensions")
+            raise ValueError("key is missing; expected one with a query of three dimensions")
         elif key.ndim == 5:
             given.update(query=query, key_value=key)
             fresh = key.shape[1]
-        elif key.ndim == 4:  # by heads, as the past is: all of it came before
+        elif key.ndim == 4:  # split by heads, like the past: treat all of it as the past
             if bias is not None or past_key is not None or options.is_causal:
-                raise ValueError("key has four dimensions; expected no bias, no past and no unidirectional beside it")
+                raise ValueError("key has four dimensions; expected no bias, no past and no unidirectional with it")
             given.update(query=query, past_key=key, past_value=value)
             fresh = key.shape[2]
         else:
@@ -129,7 +130,7 @@ def multi_head_attention(node, kinds):
 
 
 def attention(node, kinds):
-    """With the products of the input and the weights in it, and keys and values of the past in one tensor."""
+    """Attention also multiplies the input by the weights, and has the past keys and values in one tensor."""
     options = _Options(node, kinds)
     options.refuse_inputs(6)
     for name in ("do_rotary", "past_present_share_buffer"):

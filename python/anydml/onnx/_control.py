@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""If, Loop and Scan. Their bodies are Programs of their own, which see the values around them.
+"""If, Loop and Scan. Their bodies are separate Programs, which see the values around them.
 
-While a graph is recorded, the branch of an If whose condition is known becomes part of that graph. Loops run on the host, and
-their bodies are compiled graphs that all turns share.
+While a graph is recorded, the branch of an If whose condition is known becomes part of that graph. Loops run on the
+host, and their bodies are compiled graphs that all iterations share.
 """
 import numpy as np
 import onnx
@@ -24,7 +24,7 @@ def _attribute(node, name, default=None):
 def _body(node, name):
     found = _attribute(node, name)
     if not isinstance(found, onnx.GraphProto):
-        raise ValueError(f"{label(node)}: {name} is no graph; expected one")
+        raise ValueError(f"{label(node)}: {name} is not a graph")
     return found
 
 
@@ -34,7 +34,7 @@ def _has_symbols(arrays):
 
 def _condition(array, what="the condition"):
     if array.size != 1:
-        raise ValueError(f"{what} must be one truth, and has the shape {list(array.shape)}")
+        raise ValueError(f"{what} must be a single boolean, but has the shape {list(array.shape)}")
     return bool(array.reshape(()).item())
 
 
@@ -51,7 +51,7 @@ def choice(node, builder):
         taken.append(around)
         kinds.append(program.kinds)
     if kinds[0] != kinds[1]:
-        raise TypeError(f"{label(node)}: its branches give {', '.join(map(str, kinds[0]))} and "
+        raise TypeError(f"{label(node)}: its branches return {', '.join(map(str, kinds[0]))} and "
                         f"{', '.join(map(str, kinds[1]))}; expected the same types")
     around = sorted({name for names in taken for name in names})
     taken = [set(names) for names in taken]
@@ -68,14 +68,15 @@ def choice(node, builder):
 
 
 def _unchanged(graph):
-    """For each state of a loop's body, whether every turn gives it back as it came."""
+    """Returns, for each state of a loop's body, whether every iteration returns it unchanged."""
     same = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "Identity"}
     names = [value.name for value in graph.output[1:]]
     return [same.get(after, after) == before.name for before, after in zip(graph.input[2:], names)]
 
 
 def loop(node, builder):
-    """A state that stays as it is, such as weights, is no state; and steps of the body that depend on no turn run once."""
+    """States that never change, such as weights, are treated as constants, and steps of the body that do not depend on
+    the iteration run only once."""
     graph = _body(node, "body")
     count = len(node.input) - 2
     if len(graph.input) != count + 2 or len(graph.output) != len(node.output) + 1:
@@ -128,7 +129,7 @@ def _sizes(value):
 def scan(node, builder):
     if builder.opset < 9:
         what = "Scan before opset 9"
-        raise Unsupported(f"{label(node)}: anydml has no {what}: it scans batches", [what])
+        raise Unsupported(f"{label(node)}: anydml does not support {what}: it scans batches", [what])
     body, around = builder.inner(_body(node, "body"), [builder.kinds[name] for name in node.input], True)
     scans = _attribute(node, "num_scan_inputs")
     count = len(node.input) - scans
@@ -147,8 +148,8 @@ def scan(node, builder):
         rows = [np.moveaxis(x, axis_of(axis, x.ndim), 0)[::-1 if back else 1]
                 for x, axis, back in zip(values[count:count + scans], axes, backwards)]
         if len({len(x) for x in rows}) != 1:
-            raise ValueError(f"the inputs have {', '.join(str(len(x)) for x in rows)} elements along their axes; expected as "
-                             "many each")
+            raise ValueError(f"the inputs have {', '.join(str(len(x)) for x in rows)} elements along their axes; "
+                             "expected equal numbers")
         scanned = [[] for _ in range(outputs)]
         for parts in zip(*rows):
             results, _ = body.run({**seen, **dict(zip(body.inputs, [*states, *map(np.asarray, parts)]))})

@@ -6,7 +6,7 @@ MOST_AXES = 3
 
 
 def _check(node):
-    """Before anything is allocated: what follows computes sizes from these."""
+    """Checks the attributes before anything is allocated, because sizes are computed from them."""
     for name, least in (("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 0), ("group", 1),
                         ("output_padding", 0), ("output_shape", 1)):
         check_least(node, name, least)
@@ -14,29 +14,29 @@ def _check(node):
 
 
 def _option(node, name, count, default):
-    """A number for each axis."""
+    """Returns an attribute with a number for each axis."""
     given = node.attributes.get(name) or [default] * count
     if len(given) != count:
         axes = count // 2 if name == "pads" else count
-        wrong(node, name, f"{count} numbers, since the tensor has {axes} axes of space")
+        wrong(node, name, f"{count} numbers, since the tensor has {axes} spatial axes")
     return list(given)
 
 
 def _axes(node, x, w):
-    """How many axes of space there are, the strides, the dilations and the extent of the filter along them."""
+    """Returns the number of spatial axes, and the strides, dilations and filter extents along them."""
     axes = x.ndim - 2
     if not 1 <= axes <= MOST_AXES or w.ndim != x.ndim:
-        raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected as many dimensions, and 1 "
-                         f"to {MOST_AXES} of them besides images and channels")
+        raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected the same number of "
+                         f"dimensions, with 1 to {MOST_AXES} spatial ones")
     kernel = _option(node, "kernel_shape", axes, 0)
     if node.attributes.get("kernel_shape") and tuple(kernel) != w.shape[2:]:
-        wrong(node, "kernel_shape", f"the sizes that W has, {list(w.shape[2:])}")
+        wrong(node, "kernel_shape", f"the sizes of W, {list(w.shape[2:])}")
     strides, dilations = _option(node, "strides", axes, 1), _option(node, "dilations", axes, 1)
     return axes, strides, dilations, [(size - 1) * dilation + 1 for size, dilation in zip(w.shape[2:], dilations)]
 
 
 def _halves(node, total):
-    """Padding before and after."""
+    """Splits the total padding into the padding before and after."""
     less, more = total // 2, total - total // 2
     return (less, more) if node.attributes["auto_pad"] == "SAME_UPPER" else (more, less)
 
@@ -51,7 +51,7 @@ def _convolve(x, w, bias, shape, direction, strides, dilations, pads, group, out
 
 
 def _forward(node, x, w):
-    """The output's shape, the strides, the dilations and the pads of each axis."""
+    """Returns the output's shape, and the strides, dilations and pads of each axis."""
     group = node.attributes["group"]
     axes, strides, dilations, extents = _axes(node, x, w)
     if x.shape[1] != w.shape[1] * group or w.shape[0] % group:
@@ -67,8 +67,8 @@ def _forward(node, x, w):
         else:
             pads.append(_halves(node, max(0, (-(-size // stride) - 1) * stride + extent - size)))
         if size + sum(pads[-1]) < extent:
-            raise ValueError(f"W spans {extent} elements of axis {i + 2}, which has {size + sum(pads[-1])} with "
-                             "its pads")
+            raise ValueError(f"W spans {extent} elements of axis {i + 2}, which has {size + sum(pads[-1])} "
+                             "including its pads")
     counts = [(size + sum(pad) - extent) // stride + 1 for size, pad, extent, stride in zip(
         x.shape[2:], pads, extents, strides)]
     return (x.shape[0], w.shape[0], *counts), strides, dilations, pads
@@ -86,7 +86,7 @@ def conv(node):
 
 
 def _for_channels(value, x, count, what):
-    """A zero point, a scale or a bias: one number, or one for each of so many channels."""
+    """Reshapes a zero point, a scale or a bias, which has one number, or one for each of `count` channels."""
     if value is None:
         return None
     if value.size != 1 and value.shape != (count,):
@@ -96,7 +96,7 @@ def _for_channels(value, x, count, what):
 
 
 def _of_bytes(node, operator, x, w, *tensors):
-    """tensors: what follows the input, as the operator has it."""
+    """Dispatches a convolution of integers. tensors: the operator's tensors after the input."""
     shape, strides, dilations, pads = _forward(node, x, w)
     before, after = map(list, zip(*pads))
     return dispatch(operator, x, *tensors, Strides=strides, Dilations=dilations, StartPadding=before, EndPadding=after,
@@ -104,7 +104,7 @@ def _of_bytes(node, operator, x, w, *tensors):
 
 
 def conv_integer(node):
-    """The sums of products of the differences to the zero points, which wrap in int32."""
+    """Sums the products of the differences from the zero points. The sums wrap in int32."""
     _check(node)
 
     def compute(x, w, x_zero=None, w_zero=None):
@@ -137,8 +137,8 @@ def conv_transpose(node):
     def compute(x, w, bias=None):
         axes, strides, dilations, extents = _axes(node, x, w)
         if x.shape[1] != w.shape[0] or w.shape[0] % group:
-            raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected as many channels of X "
-                             f"as W's first size, a multiple of group, which is {group}")
+            raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected the channels of X to "
+                             f"equal W's first size, a multiple of group, which is {group}")
         more, given = _option(node, "output_padding", axes, 0), _option(node, "pads", 2 * axes, 0)
         wanted = node.attributes["output_shape"]
         if wanted and len(wanted) not in (axes, axes + 2):
@@ -147,7 +147,7 @@ def conv_transpose(node):
         auto = node.attributes["auto_pad"]
         if wanted or auto in ("SAME_UPPER", "SAME_LOWER"):
             counts = list(wanted)[-axes:] if wanted else [size * stride for size, stride in zip(x.shape[2:], strides)]
-            # An output that is larger than everything that is computed is filled up at its end.
+            # An output that is larger than the computed result is padded at its end.
             pads = [_halves(node, max(0, size + added - count)) for size, added, count in zip(whole, more, counts)]
         else:
             pads = [(0, 0) if auto == "VALID" else (given[i], given[i + axes]) for i in range(axes)]

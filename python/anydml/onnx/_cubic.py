@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Resize with mode 'cubic', which DirectML does not have: along each axis a product with a matrix."""
+"""Resize with mode 'cubic', which DirectML does not have: a matrix product along each axis."""
 import math
 
 import numpy as np
@@ -9,7 +9,7 @@ from ._rows import dispatch
 
 
 def _places(transformation, size, scale, out_size, region):
-    """Where the elements of the result lie along an axis of the tensor, as ONNX's text has it."""
+    """Returns the coordinates of the result's elements along an axis of the tensor, as ONNX defines them."""
     at, length = np.arange(out_size, dtype=np.float64), scale * size
     if transformation == "align_corners":
         return np.zeros(out_size) if length == 1 else at * (size - 1) / (length - 1)
@@ -26,7 +26,7 @@ def _places(transformation, size, scale, out_size, region):
 
 
 def _kernel(x, a):
-    """Keys' cubic."""
+    """Keys' cubic convolution kernel."""
     x = np.abs(x)
     near = ((a + 2) * x - (a + 3)) * x * x + 1
     far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
@@ -34,9 +34,10 @@ def _kernel(x, a):
 
 
 def _matrix(transformation, size, scale, out_size, region, a, antialias, exclude, extrapolation):
-    """How much each element of an axis counts for each element of the result; and what is added where the place is outside."""
+    """Returns the weights of an axis's elements for each element of the result, and the values to add where a
+    coordinate is outside the tensor."""
     places = _places(transformation, size, scale, out_size, region)
-    narrow = min(scale, 1.0) if antialias else 1.0  # of fewer elements, the kernel is stretched over more
+    narrow = min(scale, 1.0) if antialias else 1.0  # when downsampling, the kernel is stretched
     start = math.floor(-2 / narrow) + 1
     low = np.floor(places).astype(np.int64)
     offsets = np.arange(start, 2 - start)
@@ -54,7 +55,7 @@ def _matrix(transformation, size, scale, out_size, region, a, antialias, exclude
 
 
 def cubic(node, transformation, x, axes, sizes, scales, regions):
-    """The axes whose size or places change, one after another."""
+    """Resizes the axes whose size or coordinates change, one after another."""
     options = node.attributes
     for axis, out_size, scale, region in zip(axes, sizes, scales, regions):
         size = x.shape[axis]
@@ -67,7 +68,7 @@ def cubic(node, transformation, x, axes, sizes, scales, regions):
         shape[axis] = out_size
         rows, columns = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1:])
         factors = np.asarray(matrix, x.dtype)
-        if columns == 1:  # along the last axis the tensor is the left factor
+        if columns == 1:  # along the last axis, the tensor is the left factor
             made = dispatch("GEMM", x.reshape(rows, size), factors.T, None, shape=(rows, out_size), **PLAIN)
         else:
             left = np.broadcast_to(factors, (rows, out_size, size))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Einsum of float16 and float: reductions, transpositions and products of matrices, from the first operand to the last."""
+"""Einsum of float16 and float: reductions, transpositions and matrix products, from the first operand to the last."""
 import math
 import string
 
@@ -10,18 +10,18 @@ from ._rows import dispatch, refuse
 
 
 def parsed(node):
-    """The labels of each operand, and of the result or None; "..." stands for itself."""
+    """Returns the labels of each operand, and the result's labels or None; "..." is kept as it is."""
     text = node.attributes["equation"].replace(" ", "")
     left, arrow, right = text.partition("->")
     operands = left.split(",")
     if len(operands) != len(node.kinds):
-        raise ValueError(f"{node.label}: equation is {text!r}, and the node has {len(node.kinds)} inputs")
+        raise ValueError(f"{node.label}: equation is {text!r}, but the node has {len(node.kinds)} inputs")
     for part in (*operands, right):
         rest = part.replace("...", "", 1)
         if not all(one in string.ascii_letters for one in rest):
             raise ValueError(f"{node.label}: equation is {text!r}; expected letters, commas, '...' and '->'")
         if len(set(rest)) != len(rest):
-            refuse(node, f"with equation {text}", "a label that comes twice in a term is a diagonal")
+            refuse(node, f"with equation {text}", "a label that occurs twice in a term is a diagonal")
     return operands, right if arrow else None
 
 
@@ -44,25 +44,25 @@ def einsum(node):
         labels, made = _summed(labels, made, set(wanted))
         missing = [label for label in wanted if label not in labels]
         if missing:
-            raise ValueError(f"equation is {node.attributes['equation']!r}: {missing[0]!r} is in no operand")
+            raise ValueError(f"equation is {node.attributes['equation']!r}: {missing[0]!r} is not in any operand")
         return dispatch("ELEMENT_WISE_IDENTITY", made.transpose([labels.index(label) for label in wanted]))
 
     return compute
 
 
 def _labelled(text, array, node):
-    """A label for each dimension; those of "..." are digits, counted from the last."""
+    """Returns a label for each dimension. The dimensions of "..." get digits, counted from the last."""
     before, dots, after = text.partition("...")
     more = array.ndim - len(before) - len(after)
     if more < 0 or (more and not dots):
-        raise ValueError(f"equation is {node.attributes['equation']!r}, and {text!r} has not the {array.ndim} dimensions of "
-                         "its operand")
+        raise ValueError(f"equation is {node.attributes['equation']!r}, but {text!r} does not match the {array.ndim} "
+                         "dimensions of its operand")
     return [*before, *(str(more - 1 - i) for i in range(more)), *after], array
 
 
 def _wanted(result, operands, terms):
     dots = max(([label for label in labels if label.isdigit()] for labels, _ in terms), key=len)
-    if result is None:  # the labels that come once, in the order of the alphabet
+    if result is None:  # the labels that occur once, in alphabetical order
         every = "".join(operands).replace(".", "")
         return [*dots, *sorted(label for label in set(every) if every.count(label) == 1)]
     before, found, after = result.partition("...")
@@ -70,7 +70,7 @@ def _wanted(result, operands, terms):
 
 
 def _summed(labels, array, kept):
-    """Without the labels that nothing needs any more."""
+    """Sums over the labels that are not needed anymore."""
     axes = [axis for axis, label in enumerate(labels) if label not in kept]
     if not axes:
         return labels, array
@@ -81,7 +81,8 @@ def _summed(labels, array, kept):
 
 
 def _product(labels, a, others, b, kept, sizes):
-    """As a product of matrices: the labels that both have and that stay are batches, the others of both are summed."""
+    """A matrix product: labels that both operands have are batch dimensions if they are kept, and are summed
+    otherwise."""
     labels, a = _summed(labels, a, kept | set(others))
     others, b = _summed(others, b, kept | set(labels))
     shared = [label for label in labels if label in others]

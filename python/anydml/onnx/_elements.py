@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that work element by element, where one dispatch of an operator is not all that ONNX says."""
+"""Element-wise nodes that need more than one dispatch of an operator."""
 from functools import partial, reduce
 
 import numpy as np
@@ -8,15 +8,15 @@ from .._symbols import Symbol
 from ._rows import (FLOATS, FOUR_BITS, Row, axis_of, cast, check_least, converted, dispatch, dtype_of, fill, number, plain, refuse,
                     short)
 
-LAST_MOD_OF_INTEGERS = 13  # the types of all Mods are the same; that floats need fmod=1 in 10 and 13 is in their text
-FIRST_BROADCAST_OF_SEVERAL = 8  # Max, Min, Sum and Mean took one shape before
-FIRST_BROADCAST_OF_SLOPES = 7  # PRelu's slope was one number, or one for each channel, before
+LAST_MOD_OF_INTEGERS = 13  # all versions of Mod accept the same types, but 10 and 13 require fmod=1 for floats
+FIRST_BROADCAST_OF_SEVERAL = 8  # before, Max, Min, Sum and Mean required equal shapes
+FIRST_BROADCAST_OF_SLOPES = 7  # before, PRelu's slope was one number, or one for each channel
 
 
 def mod(node):
     fmod = node.attributes["fmod"]
     if fmod not in (0, 1):
-        raise ValueError(f"{node.label}: fmod is {fmod}, and must be 0 or 1")
+        raise ValueError(f"{node.label}: fmod is {fmod}; expected 0 or 1")
     if not fmod and node.kinds[0] in FLOATS and node.since <= LAST_MOD_OF_INTEGERS:
         raise ValueError(f"{node.label}: floats need fmod=1 in ONNX's Mod of opset {node.since}")
     return partial(dispatch, "ELEMENT_WISE_MODULUS_" + ("TRUNCATE" if fmod else "FLOOR"))
@@ -29,7 +29,7 @@ def casting(node):
 def _cast(dtype, x, _=None):
     if dtype != bool:
         return converted(x, dtype)
-    return dispatch("ELEMENT_WISE_LOGICAL_NOT", equals_zero(x))  # true is what does not equal 0
+    return dispatch("ELEMENT_WISE_LOGICAL_NOT", equals_zero(x))  # anything other than 0 is true
 
 
 def equals_zero(x):
@@ -45,8 +45,8 @@ def clip(node):
 def _clip_by_inputs(x, low=None, high=None):
     for name, bound in (("min", low), ("max", high)):
         if bound is not None and bound.ndim != 0:
-            raise ValueError(f"{name} must be a scalar, and has the shape {list(bound.shape)}")
-    if any(isinstance(bound, Symbol) for bound in (low, high)):  # which has no element while a graph is recorded
+            raise ValueError(f"{name} must be a scalar, but has the shape {list(bound.shape)}")
+    if any(isinstance(bound, Symbol) for bound in (low, high)):  # a Symbol has no elements while a graph is recorded
         limits = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
         low, high = (number(end, x.dtype) if bound is None else bound for bound, end in (
             (low, limits.min), (high, limits.max)))
@@ -55,13 +55,13 @@ def _clip_by_inputs(x, low=None, high=None):
 
 
 def _clip(x, low, high):
-    """Bounds that are missing are the type's least and greatest numbers; where low > high the answer is high."""
+    """Missing bounds default to the type's smallest and largest numbers. If low > high, the result is high."""
     limits = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
     kind = float if x.dtype.kind == "f" else int
     low = kind(limits.min) if low is None else low
     high = kind(limits.max) if high is None else high
     low = high if low > high else low
-    if x.dtype == np.uint64 and high >= 2**63:  # attributes are int64: both are moved down by half the range
+    if x.dtype == np.uint64 and high >= 2**63:  # attributes are int64, so shift everything down by half the range
         half = number(2**63, np.uint64)
         moved = dispatch("ELEMENT_WISE_SUBTRACT", x, half).view(np.int64)
         clipped = dispatch("ELEMENT_WISE_CLIP", moved, Min=low - 2**63, Max=high - 2**63).view(np.uint64)
@@ -74,7 +74,7 @@ def sign(node):
 
 
 def _sign_or_nan(x):
-    """DirectML's sign of a NaN is 0, and that of ONNX's reference is NaN."""
+    """DirectML's sign of a NaN is 0, but ONNX's reference returns NaN."""
     return dispatch("ELEMENT_WISE_IF", dispatch("ELEMENT_WISE_IS_NAN", x), x, dispatch("ELEMENT_WISE_SIGN", x))
 
 
@@ -93,7 +93,7 @@ def sloped(node):
             aligned = slope.reshape(slope.shape + (1,) * (x.ndim - 2))
         if np.broadcast_shapes(x.shape, aligned.shape) != x.shape:
             raise ValueError(f"slope has the shape {list(slope.shape)}, which does not broadcast to {list(x.shape)}")
-        if x.dtype.kind == "u":  # none is below 0
+        if x.dtype.kind == "u":  # unsigned elements are never below 0
             return dispatch("ELEMENT_WISE_IDENTITY", x)
         return dispatch("ACTIVATION_PARAMETERIZED_RELU", x, aligned)
 
@@ -106,23 +106,23 @@ def shrink(node):
         limits = np.iinfo(dtype_of(node.kinds[0]))
         if not (float(bias).is_integer() and limits.min <= bias <= limits.max and threshold >= 0):
             refuse(node, f"of {node.kinds[0]} with bias {bias:g} and lambd {threshold:g}",
-                   "for integers bias must be one of the type, and lambd 0 or more")
+                   "for integers, bias must be a value of the type, and lambd must be 0 or more")
     return partial(dispatch, "ACTIVATION_SHRINK", Bias=bias, Threshold=threshold)
 
 
 def bit_shift(node):
     direction = node.attributes["direction"]
     if direction not in ("LEFT", "RIGHT"):
-        raise ValueError(f"{node.label}: direction is {direction!r}, and must be 'LEFT' or 'RIGHT'")
+        raise ValueError(f"{node.label}: direction is {direction!r}; expected 'LEFT' or 'RIGHT'")
     shift = partial(dispatch, f"ELEMENT_WISE_BIT_SHIFT_{direction}")
     if node.kinds[0].startswith("uint"):
         return shift
 
     def compute(x, by):
-        """Of signed integers the bits are shifted as unsigned ones; to the right those of a negative are turned over
-        before and after, so that ones come in."""
+        """The bits of signed integers are shifted as unsigned ones. For a shift to the right, the bits of a negative
+        number are inverted before and after, so that ones are shifted in."""
         unsigned = np.dtype(f"u{x.dtype.itemsize}")
-        bits, by = x.view(unsigned), by.view(unsigned)  # a negative number is more than any width
+        bits, by = x.view(unsigned), by.view(unsigned)  # a negative shift becomes larger than any width
         if direction == "LEFT":
             return shift(bits, by).view(x.dtype)
         ones = dispatch("ELEMENT_WISE_IF", dispatch("ELEMENT_WISE_LOGICAL_LESS_THAN", x, number(0, x.dtype)),
@@ -134,12 +134,12 @@ def bit_shift(node):
 
 
 def several(name, mean=False):
-    """An operator of two, from the first input to the last."""
+    """Applies a binary operator from the first input to the last."""
 
     def make(node):
         def compute(first, *others):
             if node.since < FIRST_BROADCAST_OF_SEVERAL and {first.shape} != {first.shape, *(x.shape for x in others)}:
-                raise ValueError("before opset 8 the inputs must have one shape, and have "
+                raise ValueError("before opset 8 the inputs must have one shape, but have "
                                  + ", ".join(str(list(x.shape)) for x in (first, *others)))
             if not others:
                 return dispatch("ELEMENT_WISE_IDENTITY", first)
@@ -152,7 +152,8 @@ def several(name, mean=False):
 
 
 def _aligned(node, value, x, what):
-    """A scale or zero point as it is broadcast to x: one number, one for each index of the axis, or for each block."""
+    """Returns a scale or zero point in a form that broadcasts to x: one number, one for each index of the axis, or one
+    for each block."""
     axis, block = node.attributes.get("axis", 1), node.attributes.get("block_size", 0)
     if value.size == 1 and value.ndim <= 1:
         return value.reshape(())
@@ -165,13 +166,13 @@ def _aligned(node, value, x, what):
         blocks = -(-x.shape[axis] // block)
         if value.shape == (*x.shape[:axis], blocks, *x.shape[axis + 1:]):
             return np.repeat(value, min(block, x.shape[axis]), axis)[tuple(slice(size) for size in x.shape)]
-        raise ValueError(f"block_size is {block}, and {what} has the shape {list(value.shape)}, which does not go with "
+        raise ValueError(f"block_size is {block}, but {what} has the shape {list(value.shape)}, which does not match "
                          f"{list(x.shape)}")
-    raise ValueError(f"{what} has the shape {list(value.shape)}, which does not go with {list(x.shape)}")
+    raise ValueError(f"{what} has the shape {list(value.shape)}, which does not match {list(x.shape)}")
 
 
 def _has_whole_blocks(node, x, scale, zero):
-    """Whether QUANTIZE and DEQUANTIZE take the blocks as they are: their scales divide the axis."""
+    """Whether QUANTIZE and DEQUANTIZE accept the blocks directly: blocks must divide the axis evenly."""
     axis, block = node.attributes.get("axis", 1), node.attributes.get("block_size", 0)
     if not block or scale.ndim != x.ndim or (zero is not None and zero.shape != scale.shape):
         return False
@@ -181,15 +182,15 @@ def _has_whole_blocks(node, x, scale, zero):
 
 
 def quantize(node):
-    """QUANTIZE_LINEAR and, by blocks, QUANTIZE divide in FLOAT32 and give 8 bits; other precisions and 16 bits take more
-    operators. Integers of four bits are bounded ones of eight."""
+    """QUANTIZE_LINEAR and, for blocks, QUANTIZE divide in FLOAT32 and return 8 bits. Other precisions and 16 bits need
+    more operators. Four-bit integers are clamped eight-bit ones."""
     precision = node.attributes.get("precision") or 0
     divide_in = {0: dtype_of(node.kinds[1]), 1: np.dtype("f4"), 10: np.dtype("f2"), 11: np.dtype("f8")}.get(precision)
     if divide_in is None or divide_in.kind != "f":
         refuse(node, f"with a scale of {node.kinds[1]} and precision {precision}", "it divides floats")
     if not precision and node.kinds[0] != node.kinds[1] == "float16":
         refuse(node, f"of {node.kinds[0]} with a scale of float16",
-               "ONNX's text and its reference differ in how that is divided, unless precision is given")
+               "ONNX's text and its reference divide differently here, unless precision is given")
     check_least(node, "block_size", 0)
     kind, dtype = node.results[0], dtype_of(node.results[0])
 
@@ -222,11 +223,11 @@ def quantize(node):
 
 
 def quantized_kind(attributes, kinds):
-    """The zero point's type, or output_dtype, or uint8."""
+    """Returns the zero point's type, or output_dtype, or uint8."""
     zero = kinds[2] if len(kinds) > 2 else ""
     asked = attributes.get("output_dtype")
     if zero and asked and asked != zero:
-        raise TypeError(f"output_dtype is {asked}, and the zero point {zero}")
+        raise TypeError(f"output_dtype is {asked}, but the zero point is {zero}")
     return [zero or asked or "uint8"]
 
 

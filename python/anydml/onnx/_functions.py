@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that are functions of an element: the operators are correctly rounded, of FLOAT16 and FLOAT32."""
+"""Nodes that apply a function to each element. The operators are correctly rounded for FLOAT16 and FLOAT32."""
 import math
 from functools import partial
 
@@ -11,7 +11,7 @@ ROUNDED = ("float16", "float")
 
 
 def function(name, fields=None, **fixed):
-    """A node that is one dispatch."""
+    """The row of a node that is one dispatch."""
     return row(name, fields, **fixed)._replace(kinds=ROUNDED)
 
 
@@ -20,11 +20,11 @@ def power(node):
         return partial(with_old_broadcasting, "ELEMENT_WISE_POW", node.attributes["broadcast"], node.attributes["axis"])
 
     def compute(x, exponent):
-        """The exponent takes the type of x; where it may not fit into float16, both take float32."""
+        """The exponent is converted to the type of x; if it may not fit into float16, both are converted to float32."""
         is_small = exponent.dtype in (np.float16, np.int8, np.uint8)
         wide = x.dtype if is_small else np.dtype(np.float32)
         if type(exponent) is np.ndarray and exponent.size == 1 and exponent.ndim <= x.ndim and exponent.reshape(()) == 2:
-            x_wide = cast(x, wide)  # both are rounded correctly, so that a square has the bits of the power
+            x_wide = cast(x, wide)  # both are correctly rounded, so a square has the same bits as the power
             return cast(dispatch("ELEMENT_WISE_MULTIPLY", x_wide, x_wide), x.dtype)
         return cast(dispatch("ELEMENT_WISE_POW", cast(x, wide), cast(exponent, wide)), x.dtype)
 
@@ -34,7 +34,7 @@ def power(node):
 def gelu(node):
     approximate = node.attributes["approximate"]
     if approximate not in ("none", "tanh"):
-        raise ValueError(f"{node.label}: approximate is {approximate!r}, and must be 'none' or 'tanh'")
+        raise ValueError(f"{node.label}: approximate is {approximate!r}; expected 'none' or 'tanh'")
     return partial(dispatch, "ACTIVATION_GELU") if approximate == "none" else _gelu_by_tanh
 
 
@@ -56,7 +56,7 @@ def _gelu_by_tanh(x):
 
 
 def softsign(node):
-    """Of double, which the operator does not take, by other operators."""
+    """Uses other operators for double, which the operator does not accept."""
     return _softsign_by_others if node.kinds[0] == "double" else partial(dispatch, "ACTIVATION_SOFTSIGN")
 
 

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Nodes whose places come from data: gathers, scatters, OneHot, NonZero and Compress."""
+"""Nodes whose indices come from data: gathers, scatters, OneHot, NonZero and Compress."""
 import numpy as np
 
 from ._rows import FEW, MOST_DIMENSIONS, axis_of, cast, check_least, dispatch, refuse
 
 
 def _lead(array, dimensions):
-    """With leading dimensions of size 1, as DirectML wants all tensors of an operator to have as many."""
+    """Adds leading dimensions of size 1, because DirectML requires all tensors of an operator to have the same rank."""
     return array.reshape((1,) * (dimensions - array.ndim) + tuple(array.shape))
 
 
 def _check_fixed(node, place, sizes):
-    """Of indices that no run changes, that each of them is in range; sizes: of their dimension, or of each coordinate."""
+    """Checks that indices which no run changes are in range. sizes: of their dimension, or of each coordinate."""
     indices = node.fixed[place]
     if indices is not None and np.any((indices >= sizes) | (indices < -np.asarray(sizes))):
-        raise ValueError(f"an index is not among the {' by '.join(map(str, np.atleast_1d(sizes)))} elements that there are")
+        raise ValueError(f"an index is out of range for {' by '.join(map(str, np.atleast_1d(sizes)))} elements")
 
 
 def _taken(x, indices, axis):
-    """The parts of x along an axis that the indices name."""
+    """Returns the slices of x along an axis that the indices select."""
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1:])
     if 0 in shape:
         return np.empty(shape, x.dtype)
     if x.shape[axis] == 0:
-        raise ValueError(f"axis {axis} has no elements, and the indices have the shape {list(indices.shape)}")
+        raise ValueError(f"axis {axis} has no elements, but the indices have the shape {list(indices.shape)}")
     if type(x) is np.ndarray and type(indices) is np.ndarray and max(x.size, indices.size) <= FEW and x.ndim <= MOST_DIMENSIONS:
         size = x.shape[axis]
         places = [min(max(place + size if place < 0 else place, 0), size - 1) for place in indices.reshape(-1).tolist()]
@@ -34,8 +34,8 @@ def _taken(x, indices, axis):
 
 
 def gather(node):
-    """A view where there is one index that is known."""
-    checked = set()  # sizes that all indices are within, if these are fixed
+    """Returns a view if there is a single index and its value is known."""
+    checked = set()  # sizes for which all fixed indices are in range
 
     def compute(x, indices):
         axis = axis_of(node.attributes["axis"], x.ndim)
@@ -54,12 +54,12 @@ def gather(node):
 def check_other_axes(x, indices, axis):
     if indices.ndim != x.ndim or any(few > size for place, (few, size) in enumerate(zip(indices.shape, x.shape))
                                      if place != axis):
-        raise ValueError(f"the indices have the shape {list(indices.shape)}, and the tensor has {list(x.shape)}; expected "
-                         "no larger sizes but for the axis")
+        raise ValueError(f"the indices have the shape {list(indices.shape)}, but the tensor has {list(x.shape)}; "
+                         "expected no larger sizes except along the axis")
 
 
 def _beside(shape, axis):
-    """The elements that indices of this shape can name."""
+    """Returns an index to the elements that indices of this shape can select."""
     return tuple(slice(None) if place == axis else slice(0, size) for place, size in enumerate(shape))
 
 
@@ -76,14 +76,14 @@ def gather_elements(node):
 
 
 def check_coordinates(x, indices, batch):
-    """How many coordinates an item has."""
+    """Returns the number of coordinates of an item, after checking the shapes."""
     if indices.ndim == 0 or not batch < min(x.ndim, indices.ndim) or x.shape[:batch] != indices.shape[:batch]:
-        raise ValueError(f"the indices have the shape {list(indices.shape)}, and the tensor has {list(x.shape)}; expected "
-                         f"{batch} sizes of batches in both and coordinates after them")
+        raise ValueError(f"the indices have the shape {list(indices.shape)}, but the tensor has {list(x.shape)}; "
+                         f"expected {batch} equal batch sizes, followed by coordinates")
     count = indices.shape[-1]
     if not 1 <= count <= x.ndim - batch:
-        raise ValueError(f"the indices have the shape {list(indices.shape)}, and the tensor has {list(x.shape)}; expected "
-                         f"1 to {x.ndim - batch} coordinates")
+        raise ValueError(f"the indices have the shape {list(indices.shape)}, but the tensor has {list(x.shape)}; "
+                         f"expected 1 to {x.ndim - batch} coordinates")
     return count
 
 
@@ -119,7 +119,8 @@ def scatter_elements(node):
         check_other_axes(x, indices, axis)
         _check_fixed(node, 1, x.shape[axis])
         if updates.shape != indices.shape:
-            raise ValueError(f"the updates have the shape {list(updates.shape)}, and the indices have {list(indices.shape)}")
+            raise ValueError(f"the updates have the shape {list(updates.shape)}, but the indices have "
+                             f"{list(indices.shape)}")
         if indices.size == 0:
             return dispatch("ELEMENT_WISE_IDENTITY", x) if x.size else x
         part = _beside(indices.shape, axis)
@@ -152,11 +153,11 @@ def scatter_nd(node):
 
 
 def one_hot(node):
-    """The second value where the index is the place along the new axis, and the first elsewhere; an index below 0
-    counts from the end, and one that is out of range is nowhere."""
+    """The result is the second value where the position along the new axis equals the index, and the first elsewhere. A
+    negative index counts from the end, and one that is out of range matches no position."""
     def compute(indices, depth, values):
         if depth.size != 1 or values.shape != (2,):
-            raise ValueError("depth must be one number, and values two")
+            raise ValueError("depth must be one number, and values must be two")
         if not 1 <= depth.item() < 2**63:
             raise ValueError(f"depth is {depth.item()}; expected a number of 1 or more")
         axis = axis_of(node.attributes["axis"], indices.ndim + 1)
@@ -171,7 +172,8 @@ def one_hot(node):
 
 
 def _found(x):
-    """The coordinates of the elements that are not zero, a row each. Their number is known when they are computed."""
+    """Returns the coordinates of the nonzero elements, one row each. Their number is known only once they are
+    computed."""
     if x.size == 0:
         return np.empty((0, x.ndim), np.uint32)
     count, rows = dispatch("NONZERO_COORDINATES", x)
@@ -190,7 +192,7 @@ def nonzero(_):
 def compress(node):
     def compute(x, condition):
         if condition.ndim != 1:
-            raise ValueError(f"the condition must be a list, and has the shape {list(condition.shape)}")
+            raise ValueError(f"the condition must be a list, but has the shape {list(condition.shape)}")
         axis = node.attributes.get("axis")
         x, axis = (x.reshape(-1), 0) if axis is None else (x, axis_of(axis, x.ndim))
         return _taken(x, _found(condition[:x.shape[axis]]).reshape(-1), axis)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes, or types of them, that no DirectML operator expresses: NumPy computes them, in a fixed order."""
+"""Nodes, or element types of nodes, that no DirectML operator supports. NumPy computes them, in a fixed order."""
 import math
 
 import numpy as np
@@ -12,7 +12,7 @@ from ._warps import grid_sample
 
 
 def on_host(compute):
-    """It takes arrays, and never the values of a graph that is being recorded."""
+    """Wraps a function that accepts arrays, but not the values of a graph that is being recorded."""
     def hosted(*arrays):
         if any(isinstance(one, Symbol) for one in arrays):
             raise NotImplementedError("it runs on the host")
@@ -26,7 +26,7 @@ def _error_function(x):
 
 
 def _sigmoid(x):
-    small = np.exp(-np.abs(x))  # of a negative number, so that nothing overflows
+    small = np.exp(-np.abs(x))  # the exponent is never positive, so nothing overflows
     return np.where(x < 0, small / (1 + small), 1 / (1 + small))
 
 
@@ -91,7 +91,7 @@ def _swish(node):
 
 
 def _power(node):
-    """Of integers too, which wrap; a negative exponent of an integer is computed in double and truncated."""
+    """Integer powers wrap. An integer with a negative exponent is computed in double and truncated."""
     def compute(x, exponent):
         if x.dtype.kind == "f":
             return np.power(x, exponent.astype(x.dtype))
@@ -243,10 +243,10 @@ HOST = {
     "DFT": Row(dft, "a Fourier transform", kinds=FLOATS),
     "Det": Row(_det, "a determinant", kinds=FLOATS),
     "Einsum": Row(_einsum, "a sum of products", kinds=_NUMBERS),
-    "GridSample": Row(grid_sample, "samples at places that are data", kinds=FLOATS),
+    "GridSample": Row(grid_sample, "samples at positions given by data", kinds=FLOATS),
     "MelWeightMatrix": Row(_mel_weights, "weights of mel bands",
                            result=lambda attributes, kinds: [attributes.get("output_datatype") or "float"]),
-    "NonMaxSuppression": Row(_non_max_suppression, "a choice of boxes"),
+    "NonMaxSuppression": Row(_non_max_suppression, "a selection of boxes"),
     "STFT": Row(stft, "a Fourier transform of frames", kinds=FLOATS),
     "ScatterElements": Row(scatter_elements, "a scatter with a reduction", kinds=_NUMBERS),
     "ScatterND": Row(scatter_nd, "a scatter with a reduction", kinds=_NUMBERS),

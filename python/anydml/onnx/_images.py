@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Resize and Upsample: the ways of ONNX to find coordinates as the scales and offsets of DirectML's RESAMPLE3."""
+"""Resize and Upsample: expresses ONNX's coordinate transformations as the scales and offsets of DirectML's
+RESAMPLE3."""
 import math
 
 import numpy as np
@@ -7,9 +8,9 @@ import numpy as np
 from ._cubic import cubic
 from ._rows import axes_of, check_choice, dispatch, refuse, sizes_of
 
-_FAR = float(np.finfo(np.float32).max)  # a scale that brings every output to the first element
+_FAR = float(np.finfo(np.float32).max)  # a scale that maps every output to the first element
 _MEANS = ("float16", "float", "int8", "uint8")
-# The rounding of a coordinate, and half a pixel that is added to it before.
+# The rounding direction of a coordinate, and the offset that is added to it before rounding.
 _NEAREST = {"round_prefer_floor": ("INCREASING", 0.5), "round_prefer_ceil": ("DECREASING", -0.5),
             "floor": ("DECREASING", 0.0), "ceil": ("INCREASING", 0.0)}
 
@@ -19,7 +20,7 @@ def _half_pixel(scale, size, out_size, roi):
 
 
 def _align_corners(scale, size, out_size, roi):
-    # ONNX's own tests take the length before it is rounded down.
+    # ONNX's own tests use the length before it is rounded down.
     length = out_size if math.isclose(scale * size, out_size, rel_tol=1e-6) else scale * size
     return (_FAR if min(size, out_size) < 2 else (length - 1) / (size - 1)), 0.0, 0.0
 
@@ -32,7 +33,7 @@ def _crop(scale, size, out_size, roi):
     return (out_size - 1) / length, -start * (size - 1), 0.0
 
 
-# Of a dimension: the scale, and the offsets of input and output.
+# Functions that return a dimension's scale, and the offsets of input and output.
 _COORDINATES = {
     "half_pixel": _half_pixel,
     "pytorch_half_pixel": lambda scale, size, out_size, roi:
@@ -52,7 +53,8 @@ def _check(node):
     if mode == "cubic" and node.kinds[0] not in ("float16", "float"):
         refuse(node, f"of {node.kinds[0]} with mode 'cubic'", "it is a product of float16 or float")
     if mode == "linear" and node.kinds[0] not in _MEANS:
-        refuse(node, f"of {node.kinds[0]} with mode 'linear'", "DirectML has means of float16, float, int8 and uint8")
+        refuse(node, f"of {node.kinds[0]} with mode 'linear'",
+               "DirectML interpolates only float16, float, int8 and uint8")
     antialias = mode == "linear" and bool(node.attributes.get("antialias"))
     if antialias and node.attributes.get("exclude_outside"):
         refuse(node, "with antialias and exclude_outside", "DirectML repeats the elements at the edges")
@@ -63,25 +65,26 @@ def _check(node):
 
 
 def _scales_of(scales, count):
-    """One for each axis."""
+    """Checks that there is a positive scale for each axis."""
     if len(scales) != count:
-        raise ValueError(f"scales has {len(scales)} numbers, and {count} axes need one each")
+        raise ValueError(f"scales has {len(scales)} numbers, but {count} axes need one each")
     if not all(0 < scale < math.inf for scale in scales):
         raise ValueError(f"scales is {list(scales)}; expected numbers above 0")
     return scales
 
 
 def _sizes_and_scales(x, axes, scales, sizes, policy):
-    """Of the axes that are resized."""
+    """Returns the sizes and scales of the axes that are resized."""
     given = [x.shape[axis] for axis in axes]
     if sizes is None:
         scales = _scales_of(scales, len(axes))
         return [math.floor(size * scale) for size, scale in zip(given, scales)], scales
     if len(sizes) != len(axes):
-        raise ValueError(f"sizes has {len(sizes)} numbers, and {len(axes)} axes need one each")
+        raise ValueError(f"sizes has {len(sizes)} numbers, but {len(axes)} axes need one each")
     if 0 in given:
         if any(size != 0 for size, old in zip(sizes, given) if old == 0):
-            raise ValueError(f"sizes is {sizes}, and the tensor has the shape {list(x.shape)}: there is nothing to sample")
+            raise ValueError(f"sizes is {sizes}, but the tensor has the shape {list(x.shape)}: there is nothing to "
+                             "sample")
         return sizes, [1.0] * len(axes)
     if policy in (None, "stretch") or not axes:
         return sizes, [size / old for size, old in zip(sizes, given)]
@@ -91,7 +94,7 @@ def _sizes_and_scales(x, axes, scales, sizes, policy):
 
 def resize(node):
     mode, antialias = _check(node)
-    old = node.op == "Upsample" or node.since < 11  # no other coordinates than these
+    old = node.op == "Upsample" or node.since < 11  # these have only asymmetric coordinates
     transformation = "asymmetric" if old else node.attributes["coordinate_transformation_mode"]
     find = _COORDINATES[transformation]
     direction, shift = _NEAREST["floor" if old else node.attributes["nearest_mode"]]
@@ -105,7 +108,7 @@ def resize(node):
         else:
             roi, scales, sizes = (None if one is None or one.size == 0 else one for one in (*inputs, *[None] * 3)[:3])
             if (scales is None) == (sizes is None):
-                raise ValueError("one of scales and sizes is needed, and not both")
+                raise ValueError("expected either scales or sizes, but not both")
             scales = None if scales is None else scales.reshape(-1).tolist()
             sizes = None if sizes is None else sizes_of(sizes, "sizes")
         axes = node.attributes.get("axes")
@@ -115,10 +118,10 @@ def resize(node):
         if transformation == "tf_crop_and_resize":
             numbers = [] if roi is None else roi.reshape(-1).astype(float).tolist()
             if len(numbers) != 2 * len(axes):
-                raise ValueError(f"roi has {len(numbers)} numbers, and {len(axes)} axes need {2 * len(axes)}")
+                raise ValueError(f"roi has {len(numbers)} numbers, but {len(axes)} axes need {2 * len(axes)}")
             regions = list(zip(numbers[:len(axes)], numbers[len(axes):]))
             if mode != "cubic" and any(not 0 <= start <= end <= 1 for start, end in regions):
-                refuse(node, "with a roi that is turned round or reaches beyond the tensor",
+                refuse(node, "with a roi that is reversed or extends beyond the tensor",
                        "DirectML repeats the elements at the edges")
         if mode == "cubic" and x.size and 0 not in sizes:
             return cubic(node, transformation, x, axes, sizes, scales, regions)
@@ -129,7 +132,7 @@ def resize(node):
             shape[axis] = size
         if 0 in shape:
             return np.empty(shape, x.dtype)
-        # A tensor without dimensions is resampled along none.
+        # A tensor without dimensions is resampled along no axis.
         found, before, after = zip(*dimensions) if dimensions else ((), (), ())
         moved = shift if mode == "nearest" else 0.0
         return dispatch("RESAMPLE3", x, InterpolationMode="LINEAR" if mode == "linear" else "NEAREST_NEIGHBOR",

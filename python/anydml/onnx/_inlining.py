@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Functions of a model, which are replaced by their nodes."""
+"""Replaces calls of a model's functions with the nodes of the functions."""
 from collections import Counter
 
 from ._rows import Unsupported
 from ._tensors import printable
 
-# A function that calls another twice, which calls a third twice, and so on, stands for very many nodes in a small file.
+# A function that calls another twice, which calls a third twice, and so on, expands to a huge number of nodes from a
+# small file.
 MOST_NODES = 1_000_000
-MOST_BYTES = (1 << 31) - 1  # of a message of protobuf
+MOST_BYTES = (1 << 31) - 1  # the limit of a protobuf message
 
 
 def nodes_of(nodes):
-    """Nodes, and those of their bodies."""
+    """Yields nodes, including those of their bodies."""
     for node in nodes:
         yield node
         for attribute in node.attribute:
@@ -20,7 +21,7 @@ def nodes_of(nodes):
 
 
 def inlined(model):
-    """Without functions of its own."""
+    """Returns the model without functions of its own."""
     check_size(model)
     try:
         from onnx import inliner
@@ -35,8 +36,8 @@ def inlined(model):
 
 
 def check_size(model):
-    """Refuses functions that call themselves, and functions that stand for more nodes or bytes than a model may have, before
-    any of them is replaced."""
+    """Rejects functions that call themselves, and functions that expand to more nodes or bytes than a model may have,
+    before any of them is replaced."""
     functions = {_key_of(one): one for one in model.functions}
     own = {key: _content(one.node, functions) for key, one in functions.items()}
     sizes = {}
@@ -55,7 +56,8 @@ def _text(key):
 
 
 def _content(nodes, functions):
-    """Returns the number of nodes that do not call a function, the bytes of all nodes, and how often each function is called."""
+    """Returns the number of nodes that do not call a function, the bytes of all nodes, and the number of calls of each
+    function."""
     calls, others = Counter(), 0
     for node in nodes_of(nodes):
         key = node.domain, node.op_type, getattr(node, "overload", "")
@@ -73,7 +75,7 @@ def _size(content, sizes):
 
 
 def _measure(first, own, sizes):
-    """The sizes of a function and of all that it calls."""
+    """Computes the sizes of a function and of all functions that it calls."""
     way, places = [(first, iter(own[first][2]))], {first: 0}
     if first in sizes:
         return
@@ -97,11 +99,11 @@ def _measure(first, own, sizes):
 def _check(size, what):
     nodes, bytes_ = size
     if nodes > MOST_NODES:
-        raise ValueError(f"{what} stands for {_short(nodes)} nodes, once the functions that it calls are replaced by their "
-                         f"nodes; expected {MOST_NODES} at most")
+        raise ValueError(f"{what} expands to {_short(nodes)} nodes once the functions that it calls are replaced by "
+                         f"their nodes; expected {MOST_NODES} at most")
     if bytes_ > MOST_BYTES:
-        raise ValueError(f"{what} stands for {_short(bytes_)} bytes of nodes, once the functions that it calls are replaced "
-                         f"by their nodes; expected {MOST_BYTES} at most, as a message of protobuf has")
+        raise ValueError(f"{what} expands to {_short(bytes_)} bytes of nodes once the functions that it calls are "
+                         f"replaced by their nodes; expected {MOST_BYTES} at most, the limit of a protobuf message")
 
 
 def _short(number):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Products of integers in place of products of floats that were dequantised: an option, since it is not what a model says.
+"""Multiplies integers instead of dequantized floats. This is an option, because it is not what the model specifies.
 
-A model that was quantised with QuantizeLinear and DequantizeLinear multiplies floats, each an integer times a scale. The sums
-of the integers are exact, and one multiplication by both scales follows, so that the result is closer to the exact one.
+A model that was quantized with QuantizeLinear and DequantizeLinear multiplies floats, each an integer times a scale.
+The sums of the integers are exact and are multiplied by both scales once, so the result is closer to the exact one.
 """
 import itertools
 from collections import namedtuple
@@ -10,13 +10,14 @@ from collections import namedtuple
 import numpy as np
 from onnx import helper, numpy_helper
 
-# A float that is (x - zero) * scale. axis: of scales that are not one number.
+# A float that is (x - zero) * scale. axis: the axis of the scales, unless there is only one.
 Quantised = namedtuple("Quantised", "x scale zero axis")
 _numbers = itertools.count()
 
 
 def noted(node, kinds, constants):
-    """What a DequantizeLinear says of its result, or None where products of integers do not take that."""
+    """Returns the integers, scale and zero point of a DequantizeLinear, or None if integer products do not accept
+    them."""
     if kinds[0] not in ("int8", "uint8") or kinds[1] != "float" or any(one.name == "block_size" for one in node.attribute):
         return None
     scale, zero = constants.get(node.input[1]), node.input[2] if len(node.input) > 2 else ""
@@ -27,14 +28,14 @@ def noted(node, kinds, constants):
 
 
 def product_of(node, known, constants):
-    """The nodes of a MatMul or a Conv of two such floats; None where it has to stay as it is."""
+    """Returns the nodes that replace a MatMul or a Conv of two such floats, or None if it must stay unchanged."""
     if node.op_type not in ("MatMul", "Conv") or not all(name in known for name in node.input[:2]):
         return None
     a, b = (known[name] for name in node.input[:2])
     weights = constants.get(b.x)
     if a.axis is not None or weights is None:
         return None
-    outputs = 0 if node.op_type == "Conv" else weights.ndim - 1  # the axis of the weights that the result has
+    outputs = 0 if node.op_type == "Conv" else weights.ndim - 1  # the axis of the weights that remains in the result
     if b.axis is not None and (b.axis + weights.ndim if b.axis < 0 else b.axis) != outputs:
         return None
     if node.op_type == "MatMul" and weights.ndim != 2:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers of networks: pools."""
+"""Layers of networks: pooling."""
 from functools import partial
 
 import numpy as np
@@ -11,7 +11,7 @@ add, subtract, multiply, divide = (partial(dispatch, f"ELEMENT_WISE_{name}")
 
 
 def reduce(x, axes, function):
-    """With the axes kept."""
+    """Reduces axes, which stay with size 1."""
     return dispatch("REDUCE", x, Function=function, Axes=list(axes))
 
 
@@ -52,21 +52,21 @@ def pool(function):
 def _power(node):
     p = node.attributes["p"]
     if p != int(p) or not 1 <= p < 2**32:
-        refuse(node, f"with p {p:g}", "p must be a whole number of 1 or more")
+        refuse(node, f"with p {p:g}", "p must be a positive integer")
     if p > 2 and node.kinds[0] == "double":
         refuse(node, f"of double with p {p:g}", "p must be 1 or 2")
     return int(p)
 
 
 def _ends(x, windows):
-    """The padding after the last element that the windows reach; there is none where they end before it."""
+    """Returns the padding that the windows reach after the last element, which is 0 if they end before it."""
     return [max(0, (count - 1) * stride + (kernel - 1) * dilation + 1 - before - size)
             for (kernel, dilation, stride, before, _, count), size in zip(windows, x.shape[2:])]
 
 
 def _with_padding(x, windows):
-    """For averages that count padding. A window that ends after the padding, as with ceil_mode, does not count the
-    places beyond, so that then the padding becomes elements."""
+    """For averages that include padding. A window that extends beyond the padding, as with ceil_mode, does not count
+    the positions there; in that case the padding is turned into elements."""
     if all(end <= window[4] for end, window in zip(_ends(x, windows), windows)):
         return x, windows, 1
     before, after = ([0, 0, *(window[i] for window in windows)] for i in (3, 4))
@@ -83,17 +83,17 @@ def max_unpool(node):
         strides, pads = options["strides"] or [1] * len(kernel), options["pads"] or [0] * 2 * len(kernel)
         if len(kernel) != x.ndim - 2 or x.shape != indices.shape:
             raise ValueError(f"kernel_shape is {list(kernel)}, the tensor has the sizes {list(x.shape)} and the indices "
-                             f"{list(indices.shape)}; expected the same sizes, and a number for each axis but two")
+                             f"{list(indices.shape)}; expected the same sizes, and a number for each spatial axis")
         space = [(size - 1) * stride + k - before - after for size, stride, k, before, after in zip(
             x.shape[2:], strides, kernel, pads, pads[len(kernel):])]
         shape = (*x.shape[:2], *space)
         wanted = shape if output_shape is None else tuple(sizes_of(output_shape, "output_shape"))
         if min(shape) < 0 or len(wanted) != len(shape) or any(a < b for a, b in zip(wanted, shape)):
-            raise ValueError(f"output_shape is {list(wanted)}; expected {len(shape)} sizes that hold {list(shape)}")
+            raise ValueError(f"output_shape is {list(wanted)}; expected {len(shape)} sizes, at least {list(shape)}")
         made = dispatch("MAX_UNPOOLING", x, indices, shape=shape) if 0 not in shape else np.empty(shape, x.dtype)
         if wanted == shape:
             return made
-        # Indices count the elements of the smaller tensor, which is the beginning of the larger one.
+        # Indices count the elements of the smaller tensor, which becomes the leading part of the larger one.
         return dispatch("PADDING1", made, PaddingMode="CONSTANT", PaddingValue=0, StartPadding=[0] * len(shape),
                         EndPadding=[a - b for a, b in zip(wanted, shape)], shape=wanted)
 
@@ -101,7 +101,7 @@ def max_unpool(node):
 
 
 def _check_pool(node):
-    """Before anything is allocated: what follows computes sizes from these."""
+    """Checks the attributes before anything is allocated, because sizes are computed from them."""
     if node.attributes["kernel_shape"] is None:
         wrong(node, "kernel_shape", "the window's sizes")
     for name, least in (("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 0)):
@@ -116,13 +116,13 @@ def _check_pool(node):
 
 
 def _windows(node, x):
-    """For each axis of space: the window's size, its step between elements and between windows, the elements that are
-    added before and after, and how many windows there are."""
+    """Returns, for each spatial axis: the window's size, its dilation and stride, the padding before and after, and the
+    number of windows."""
     options, kernel, spatial = node.attributes, node.attributes["kernel_shape"], x.shape[2:]
     strides, dilations = ((options.get(name) or [1] * len(kernel)) for name in ("strides", "dilations"))
     pads = options["pads"] or [0] * 2 * len(kernel)
     if len(kernel) != len(spatial):
-        raise ValueError(f"kernel_shape is {list(kernel)}, and the tensor has {x.ndim} dimensions")
+        raise ValueError(f"kernel_shape is {list(kernel)}, but the tensor has {x.ndim} dimensions")
     found = []
     for i, size in enumerate(spatial):
         extent, stride = (kernel[i] - 1) * dilations[i] + 1, strides[i]
@@ -137,10 +137,10 @@ def _windows(node, x):
             free = size + before + after - extent
             if free < 0:
                 raise ValueError(f"kernel_shape is {list(kernel)}: a window spans {extent} elements of axis {i + 2}, which "
-                                 f"has {size + before + after} with its pads")
+                                 f"has {size + before + after} including its pads")
             count = (-(-free // stride) if options.get("ceil_mode") else free // stride) + 1
             if options.get("ceil_mode") and (count - 1) * stride >= size + before:
-                count -= 1  # one that would begin after the tensor
+                count -= 1  # drop a window that would begin after the tensor
         found.append((kernel[i], dilations[i], stride, before, after, max(0, count)))
     return found
 
@@ -150,7 +150,7 @@ def global_lp_pool(node):
 
     def compute(x):
         if x.ndim < 3 or x.size == 0:
-            raise ValueError(f"the tensor has the shape {list(x.shape)}, and nothing to pool")
+            raise ValueError(f"the tensor has the shape {list(x.shape)}, so there is nothing to pool")
         axes = x.ndim - 2
         return dispatch("LP_POOLING", x, WindowSize=list(x.shape[2:]), Strides=[1] * axes, StartPadding=[0] * axes,
                         EndPadding=[0] * axes, P=p)
@@ -159,12 +159,12 @@ def global_lp_pool(node):
 
 
 def crop_checks(node):
-    """Of CenterCropPad."""
+    """The checks of CenterCropPad."""
     def check(x, shape):
         axes = node.attributes["axes"]
         axes = list(range(x.ndim)) if axes is None else axes_of(axes, x.ndim)
         sizes = sizes_of(shape, "shape")
         if len(sizes) != len(axes):
-            raise ValueError(f"shape has {len(sizes)} numbers, and {len(axes)} axes need one each")
+            raise ValueError(f"shape has {len(sizes)} numbers, but {len(axes)} axes need one each")
 
     return check

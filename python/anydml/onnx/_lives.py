@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Where the values of a sequence of steps are needed.
+"""The lifetimes of the values of a sequence of steps.
 
-A value is kept from the step that makes it to the last step that takes it. Only these two places are noted: a list of all
-values for every place would need memory in proportion to the number of steps times the number of values alive at once.
+A value is kept from the step that computes it to the last step that uses it. Only these two positions are stored: a
+list of the live values at every position would need memory proportional to the number of steps times the number of
+values that are alive at once.
 """
 
 
 class Lives:
-    """Covers the values that are not constants. A place is the number of the step that comes next; after the last step, it is the
-    number of steps."""
+    """The lifetimes of all values except constants. A position is the index of the next step; after the last step, it
+    is the number of steps."""
 
     def __init__(self, steps, outputs, constants):
         self._steps, self._constants = steps, constants
-        self._last = {}  # the last place at which a run must have the value
-        self.wanted = {}  # the values that the steps take and none of them has made before; in order
+        self._last = {}  # the last position at which a run needs the value
+        self.wanted = {}  # values that steps use but no earlier step computes, sorted
         made = set()
         for place, step in enumerate(steps):
             for name in step.inputs:
@@ -39,7 +40,7 @@ class Lives:
                 self.wanted[name] = None
 
     def taken_from(self, place):
-        """The values that the steps from here to the next one on the host take, and that are made before this place."""
+        """Returns the values computed before this position that the steps from here to the next host step use."""
         names, made = {}, set()
         for step in self._steps[place:self._next_on_host[place]]:
             names.update((name, None) for name in step.inputs if name and name not in made and name not in self._constants)
@@ -47,11 +48,11 @@ class Lives:
         return list(names)
 
     def made_between(self, begin, end):
-        """The values that the steps from `begin` to before `end` make, and that are needed afterwards."""
+        """Returns the values that the steps from `begin` to `end`, exclusive, compute and that are needed afterward."""
         return sorted({name for step in self._steps[begin:end] for name in step.outputs if self._last.get(name, 0) >= end})
 
     def ended_between(self, begin, end):
-        """The values that are needed at the place `begin`, or are made from there on, and are not needed at the place
+        """Yields the values that are needed at position `begin`, or computed after it, but not needed at position
         `end`."""
         for place in range(begin + 1, end + 1):
             yield from self._ends[place]

@@ -22,17 +22,17 @@ from ._weights import read
 __all__ = ["Prepared", "as_array", "check", "label", "listed", "loaded"]
 
 
-_MOST_FORMS = 64  # that are looked up at once
+_MOST_FORMS = 64  # forms of inputs that are looked up directly
 
 
 def _no_piece():
-    """In place of a reference, for a form whose runs are not one graph."""
+    """Replaces the weak reference for a form whose runs are not a single graph."""
     return None
 
 
 def loaded(model):
-    """The message of a path, of bytes or of a message, the folder in which its tensors may lie, and weights that were read
-    apart from the message, by name."""
+    """Returns the message of a model given as a path, bytes or a message, the folder that may contain its tensors, and
+    by name the weights that were read separately from the message."""
     if isinstance(model, (str, os.PathLike)):
         path = pathlib.Path(model)
         text, arrays = read(path)
@@ -40,7 +40,7 @@ def loaded(model):
     if isinstance(model, (bytes, bytearray, memoryview)):
         return _parsed(bytes(model), "the bytes"), None, {}
     if not isinstance(model, onnx.ModelProto):
-        raise TypeError("the model must be a path, bytes, or an onnx.ModelProto as onnx.load gives it, and not a "
+        raise TypeError("the model must be a path, bytes, or an onnx.ModelProto as returned by onnx.load, not a "
                         f"{type(model)}")
     return model, None, {}
 
@@ -49,16 +49,16 @@ def _parsed(text, where):
     try:
         return onnx.load_model_from_string(text)
     except DecodeError as error:
-        raise ValueError(f"{where} holds no ONNX model: {printable(error)}") from error
+        raise ValueError(f"cannot parse {where} as an ONNX model: {printable(error)}") from error
 
 
 def _taken_out(graph, folder, is_own, arrays):
-    """The initializers as arrays. A message of our own gives up the bytes of each as soon as it is an array, so that there
-    are never two copies of all weights."""
+    """Returns the initializers as arrays. If the message is our own, the bytes of each initializer are released as soon
+    as it is an array, so there are never two copies of all weights."""
     made = {}
     for tensor in graph.initializer:
         if tensor.name in made:
-            raise ValueError(f"two initializers have the name {tensor.name!r}; expected a name of its own for each")
+            raise ValueError(f"two initializers have the name {tensor.name!r}; expected unique names")
         made[tensor.name] = arrays.pop(tensor.name) if tensor.name in arrays else array_of(tensor, folder)
         if is_own:
             tensor.ClearField("raw_data")
@@ -66,7 +66,8 @@ def _taken_out(graph, folder, is_own, arrays):
 
 
 def check(model):
-    """ONNX's checker, of a model whose initializers are inputs: it would copy their elements twice."""
+    """Runs ONNX's checker on a copy of the model with inputs in place of the initializers, whose elements it would copy
+    twice."""
     with in_words():
         _check(model)
 
@@ -89,16 +90,17 @@ def _check(model):
             names.add(tensor.name)
     try:
         onnx.checker.check_model(light)
-    except onnx.checker.ValidationError as error:  # which has the model's names as they are
+    except onnx.checker.ValidationError as error:  # its message contains the model's raw names
         raise onnx.checker.ValidationError(printable(error)) from None
 
 
 class Prepared(BackendRep):
-    """A model that was checked, to be run many times.
+    """A model that has been checked and can run many times.
 
-    For inputs of new types and shapes its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
-    integers: products of dequantised floats are products of integers. is_owned: the message may be emptied. arrays: weights
-    that were read apart from it. device: of the graphs, by the name of an adapter; the default one without.
+    For inputs of new types and shapes, its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
+    integers: whether products of dequantized floats become products of integers. is_owned: whether the message may be
+    emptied. arrays: weights that were read separately from the message. device: the name of the adapter that runs the
+    graphs; None is the default.
     """
 
     def __init__(self, model, folder=None, integers=False, *, is_owned=False, arrays=None, device=None):
@@ -124,17 +126,17 @@ class Prepared(BackendRep):
         self._outputs = namedtupledict("Outputs", self._output_names)
         self._arrays, self._graph = _taken_out(graph, folder, is_own or is_owned, apart if arrays is None else arrays), graph
         self._may_replace = not initialised.isdisjoint(self.declared)
-        self._programs = {}  # by the initializers that a run replaces
-        self._whole, self._pinned = {}, []  # pieces by the forms of inputs; inputs whose elements these forms have
+        self._programs = {}  # keyed by the initializers that a run replaces
+        self._whole, self._pinned = {}, []  # pieces by input form; inputs whose elements are part of the form
         self._program(frozenset())
         if not self._may_replace:
             self._graph = self._arrays = None
         elif is_own or is_owned:
-            self._graph = onnx.GraphProto.FromString(graph.SerializeToString())  # without the memory that the weights had
+            self._graph = onnx.GraphProto.FromString(graph.SerializeToString())  # releases the memory of the weights
 
     def _program(self, replaced):
         if replaced not in self._programs:
-            arrays = dict(self._arrays) if self._may_replace else self._arrays  # from which the weights are taken
+            arrays = dict(self._arrays) if self._may_replace else self._arrays  # the builder removes weights from it
             self._programs[replaced] = Builder(self._opset, folder=self._folder, integers=self._integers,
                                                device=self._device).program(
                 self._graph, arrays, replaced)
@@ -146,7 +148,7 @@ class Prepared(BackendRep):
         return self._programs[frozenset()]
 
     def run(self, inputs, **_):
-        """The outputs, as a tuple that can be asked by name too: ``outputs[0]``, ``outputs["y"]``.
+        """Returns the outputs as a tuple that can also be indexed by name: ``outputs[0]``, ``outputs["y"]``.
 
         The inputs are arrays in the order of the graph's inputs without initializers, or a dict by name, which may
         replace initializers that the graph lists as inputs.
@@ -166,7 +168,8 @@ class Prepared(BackendRep):
         return self._outputs(*map(narrowed, self._owned(results, fresh), program.kinds))
 
     def _key(self, inputs):
-        """The forms of a dict of arrays, with the elements that graphs are recorded for; None where something else is given."""
+        """Returns the forms of a dict of arrays, with the elements that graphs are recorded for, or None for anything
+        else."""
         if type(inputs) is not dict or len(inputs) != len(self.required):
             return None
         key = []
@@ -180,7 +183,7 @@ class Prepared(BackendRep):
         return tuple(key)
 
     def _keep_whole(self, inputs, given, program):
-        """Where a run is one graph, the next one of this form goes straight to it."""
+        """If a run is a single graph, lets the next run of this form call it directly."""
         if len(self._whole) >= _MOST_FORMS:
             self._whole.clear()
         found = None
@@ -193,7 +196,7 @@ class Prepared(BackendRep):
         self._whole[self._key(inputs)] = weakref.ref(found[0])
 
     def _owned(self, results, fresh):
-        """Arrays that belong to the caller: no two of them, and none of the model, lie in one memory."""
+        """Yields arrays that belong to the caller: they share no memory with each other or with the model."""
         seen = set()
         for name, result in zip(self._output_names, results):
             is_own = name in fresh and id(result) not in seen and result.flags.writeable
@@ -201,7 +204,7 @@ class Prepared(BackendRep):
             yield result if is_own else np.array(result, order="C")
 
     def taken(self, inputs):
-        """The inputs by name, checked."""
+        """Checks the inputs and returns them by name."""
         if isinstance(inputs, Mapping):
             given = dict(inputs)
             unknown = [name for name in given if name not in self.declared]
@@ -213,7 +216,7 @@ class Prepared(BackendRep):
             arrays = listed(inputs, " or a dict by name")
             names = list(self.declared) if len(arrays) == len(self.declared) else self.required
             if len(arrays) != len(names):
-                raise ValueError(f"the model takes {len(names)} inputs, and {len(arrays)} were given")
+                raise ValueError(f"the model takes {len(names)} inputs, but {len(arrays)} were given")
             given = dict(zip(names, arrays))
         return {name: regular(widened(self._checked(name, value), kind_of(self.declared[name])))
                 for name, value in given.items()}
@@ -222,16 +225,16 @@ class Prepared(BackendRep):
         array = value if type(value) is np.ndarray else as_array(repr(name), value)
         dtype, sizes = self._forms[name]
         if array.dtype != dtype:
-            raise TypeError(f"input {name!r} is {array.dtype}, and the model declares {dtype}")
+            raise TypeError(f"input {name!r} is {array.dtype}, but the model declares {dtype}")
         if sizes is not None and (len(sizes) != array.ndim or any(
                 size is not None and size != given for size, given in zip(sizes, array.shape))):
             shape = ", ".join("?" if size is None else str(size) for size in sizes)
-            raise ValueError(f"input {name!r} has the shape {list(array.shape)}, and the model declares [{shape}]")
+            raise ValueError(f"input {name!r} has the shape {list(array.shape)}, but the model declares [{shape}]")
         return array
 
 
 def listed(inputs, or_what=""):
-    """Inputs in their order; one array may stand alone."""
+    """Returns the inputs as a list; a single array may be passed without one."""
     if isinstance(inputs, (np.ndarray, np.generic)):
         return [inputs]
     if isinstance(inputs, (str, bytes, Mapping)) or not isinstance(inputs, Iterable):
@@ -249,7 +252,7 @@ def as_array(name, value):
 
 
 def _form_of(name, declared):
-    """The type and the sizes that an input must have; None is any size, or any shape."""
+    """Returns the type and the sizes that an input must have; None means any size, or any shape."""
     number = declared.tensor_type.elem_type
     if tensor_type(number, f"input {name!r}: elem_type") == "undefined":
         raise ValueError(f"input {name!r}: elem_type is missing")

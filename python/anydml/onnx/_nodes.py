@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table: a row for each of ONNX's operators that anydml runs. docs/onnx.md shows it, and a test compares."""
+"""The table of the ONNX operators that anydml runs. docs/onnx.md shows it, and a test compares the two."""
 import anydml
 
 from . import _convolutions as convolutions, _elements as elements, _functions as functions, _gathers as gathers
@@ -12,7 +12,7 @@ from ._rows import FLOATS, INTEGERS, Row, row, short
 
 
 def _kind_of(attribute, default):
-    """The type of the only output from an attribute that names it."""
+    """Gets the type of the only output from an attribute."""
     return lambda attributes, kinds: [attributes.get(attribute) or default or kinds[0]]
 
 
@@ -32,7 +32,7 @@ def _first_built(*candidates):
 
 
 _NODES = {
-    # by element: one operator
+    # Element-wise: one operator.
     "Abs": row("ELEMENT_WISE_ABS"),
     "Add": row("ELEMENT_WISE_ADD"),
     "And": row("ELEMENT_WISE_LOGICAL_AND"),
@@ -65,7 +65,7 @@ _NODES = {
     "ThresholdedRelu": row("ACTIVATION_THRESHOLDED_RELU", {"Alpha": "alpha"}),
     "Where": row("ELEMENT_WISE_IF"),
     "Xor": row("ELEMENT_WISE_LOGICAL_XOR"),
-    # by element: which operator, or several of them, depends on the node
+    # Element-wise: the node determines which operators are used.
     "BitShift": Row(elements.bit_shift, "BIT_SHIFT_LEFT BIT_SHIFT_RIGHT BIT_XOR IF LOGICAL_LESS_THAN"),
     "Cast": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT", result=_kind_of("to", "nothing")),
     "CastLike": Row(elements.casting, "CAST LOGICAL_EQUALS LOGICAL_NOT"),
@@ -83,7 +83,7 @@ _NODES = {
     "Shrink": Row(elements.shrink, "SHRINK"),
     "Sign": Row(elements.sign, "SIGN IS_NAN IF"),
     "Sum": elements.several("ELEMENT_WISE_ADD"),
-    # functions of an element
+    # Functions of an element.
     "Acos": function("ELEMENT_WISE_ACOS"),
     "Acosh": function("ELEMENT_WISE_ACOSH"),
     "Asin": function("ELEMENT_WISE_ASIN"),
@@ -109,7 +109,7 @@ _NODES = {
     "Swish": function("ACTIVATION_SWISH", {"SigmoidInputScale": "alpha"}),
     "Tan": function("ELEMENT_WISE_TAN"),
     "Tanh": function("ELEMENT_WISE_TANH"),
-    # over axes
+    # Over axes.
     "ArgMax": reductions.extreme_index("ARGMAX"),
     "ArgMin": reductions.extreme_index("ARGMIN"),
     "CumProd": reductions.scan("CUMULATIVE_PRODUCT", "HasExclusiveProduct"),
@@ -132,14 +132,14 @@ _NODES = {
     "ReduceSum": reductions.reduction("SUM"),
     "ReduceSumSquare": reductions.reduction("SUM_SQUARE"),
     "TopK": Row(reductions.top_k, "TOP_K1"),
-    # products of matrices
+    # Matrix products.
     "Einsum": Row(einsum, "GEMM REDUCE IDENTITY", kinds=functions.ROUNDED),
     "Gemm": Row(products.gemm, "GEMM", kinds=functions.ROUNDED),
     "MatMul": Row(products.matmul, "GEMM", kinds=functions.ROUNDED),
     "MatMulInteger": Row(products.matmul_integer, "MATRIX_MULTIPLY_INTEGER", kinds=("int8", "uint8")),
     "QLinearMatMul": Row(products.quantized_matmul, "QUANTIZED_LINEAR_MATRIX_MULTIPLY", kinds=("int8", "uint8")),
     "Softmax": Row(reductions.along_rows("ACTIVATION_SOFTMAX"), "SOFTMAX SOFTMAX1", kinds=functions.ROUNDED),
-    # layers of networks
+    # Layers of networks.
     "Attention": Row(attention.attention, "MULTIHEAD_ATTENTION1 ADD CAST FILL_VALUE_SEQUENCE IDENTITY IF "
                      "LOGICAL_GREATER_THAN LOGICAL_GREATER_THAN_OR_EQUAL PADDING1 REDUCE", kinds=functions.ROUNDED),
     "AveragePool": layers.pool("AVERAGE"),
@@ -159,7 +159,7 @@ _NODES = {
     "LRN": Row(normalizations.local_response_normalization, "LOCAL_RESPONSE_NORMALIZATION", kinds=functions.ROUNDED),
     "LSTM": recurrent.network("LSTM"),
     "LayerNormalization": Row(normalizations.layer_normalization, "MEAN_VARIANCE_NORMALIZATION1 CAST",
-                              result=lambda attributes, kinds: [kinds[0], "float", "float"],  # also mean and deviation
+                              result=lambda attributes, kinds: [kinds[0], "float", "float"],  # mean and deviation too
                               check=normalizations.axis_checks),
     "LpNormalization": Row(normalizations.lp_normalization, "LP_NORMALIZATION REDUCE DIVIDE LOGICAL_EQUALS IF"),
     "LpPool": layers.pool("LP"),
@@ -174,14 +174,14 @@ _NODES = {
     "RoiAlign": Row(regions.roi_align, "ROI_ALIGN1 MULTIPLY SUBTRACT MAX ADD JOIN", kinds=functions.ROUNDED),
     "Resize": Row(images.resize, "RESAMPLE3 GEMM ADD IDENTITY"),
     "Upsample": Row(images.resize, "RESAMPLE3"),
-    # from numbers and indices
+    # Tensors from numbers and indices.
     "ConstantOfShape": Row(shapes.constant_of_shape, "FILL_VALUE_CONSTANT", result=_kind_of("value", "float")),
     "EyeLike": Row(shapes.eye_like, "FILL_VALUE_SEQUENCE ADD LOGICAL_EQUALS CAST",
                    result=_kind_of("dtype", None)),
     "OneHot": Row(gathers.one_hot, "ONE_HOT CAST"),
     "Range": Row(shapes.ranged, "FILL_VALUE_SEQUENCE CAST"),
     "Trilu": Row(shapes.trilu, "FILL_VALUE_SEQUENCE ADD LOGICAL_GREATER_THAN_OR_EQUAL LOGICAL_LESS_THAN_OR_EQUAL IF"),
-    # places that come from data
+    # Indices that come from data.
     "Compress": Row(gathers.compress, "NONZERO_COORDINATES GATHER"),
     "Gather": Row(gathers.gather, "GATHER", is_view=True),
     "GatherElements": Row(gathers.gather_elements, "GATHER_ELEMENTS"),
@@ -190,7 +190,7 @@ _NODES = {
     "Scatter": Row(gathers.scatter_elements, "SCATTER_ELEMENTS IDENTITY"),
     "ScatterElements": Row(gathers.scatter_elements, "SCATTER_ELEMENTS IDENTITY"),
     "ScatterND": Row(gathers.scatter_nd, "SCATTER_ND IDENTITY"),
-    # which element lies where
+    # Rearrangements.
     "BitCast": Row(shapes.bit_cast, result=_kind_of("to", "nothing"), is_view=True),
     "Col2Im": Row(shapes.col2im, "FOLD", kinds=(*FLOATS, *INTEGERS)),
     "Concat": Row(shapes.concat, "JOIN"),
@@ -210,7 +210,7 @@ _NODES = {
     "Tile": Row(shapes.tile, "TILE"),
     "Transpose": _view(shapes.transpose),
     "Unsqueeze": _view(shapes.unsqueeze),
-    # as ONNX defines them by others of this table
+    # Expanded by ONNX's definition to other nodes of this table.
     "AffineGrid": Row(None, kinds=("float16", "float")),
     "BlackmanWindow": Row(None),
     "CenterCropPad": Row(None, check=layers.crop_checks),
@@ -221,5 +221,5 @@ _NODES = {
     "SoftmaxCrossEntropyLoss": Row(None),
     "SwiGLU": Row(None, kinds=functions.ROUNDED),
 }
-# What needs an operator that is not built is refused as anything else that is not here.
+# Nodes that need an operator which is not built are rejected like other unsupported nodes.
 NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

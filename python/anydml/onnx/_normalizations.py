@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Normalizations. DirectML's operators take float16 and float; the nodes of double are arithmetic and reductions."""
+"""Normalizations. DirectML's operators accept float16 and float; nodes of double use arithmetic and reductions."""
 import math
 
 import numpy as np
@@ -9,18 +9,18 @@ from ._layers import add, divide, multiply, reduce, subtract
 from ._rows import axes_of, axis_of, cast, check_least, dispatch, number, refuse
 
 
-# The least number above 0: Lp normalization divides by it where the norm is 0, and by no greater norm.
+# The smallest number above 0: Lp normalization divides by it if the norm is 0.
 _LEAST = 2.0 ** -149
 
 
 def _by_channel(value, x, what):
     if value.shape != x.shape[1:2]:
-        raise ValueError(f"{what} has the shape {list(value.shape)}, and x has {list(x.shape[1:2])} channels")
+        raise ValueError(f"{what} has the shape {list(value.shape)}, but x has {list(x.shape[1:2])} channels")
     return value.reshape((-1,) + (1,) * (x.ndim - 2))
 
 
 def _as_dimensions(value, x):
-    """With as many dimensions as x."""
+    """Adds leading dimensions of size 1, up to the rank of x."""
     return value.reshape((1,) * (x.ndim - value.ndim) + value.shape)
 
 
@@ -30,7 +30,7 @@ def _moments(x, axes, scale, bias, epsilon):
 
 
 def _normalized(x, mean, variance, scale, bias, epsilon):
-    """scale * (x - mean) / sqrt(variance + epsilon) + bias, one operation after the other."""
+    """scale * (x - mean) / sqrt(variance + epsilon) + bias, one operation after another."""
     root = dispatch("ELEMENT_WISE_SQRT", add(variance, number(epsilon, variance.dtype)))
     return add(divide(multiply(scale, subtract(x, mean)), root), bias)
 
@@ -42,7 +42,7 @@ def batch_normalization(node):
     trains = options.get("is_test", 1) == 0 or len(node.results) > 1
     if trains or options.get("spatial", 1) != 1:
         refuse(node, "with spatial 0" if not trains else "in training before opset 14" if node.since < 14 else
-               "with further results and training_mode 0", "it normalizes channels by the mean that is given")
+               "with further results and training_mode 0", "it normalizes channels by the given mean")
 
     def compute(x, *others):
         scale, bias, mean, variance = (_as_dimensions(_by_channel(value, x, what), x) for value, what in zip(
@@ -59,7 +59,7 @@ def batch_normalization(node):
 
 
 def _batch_training(node):
-    """By the mean and the variance of the batch, which also move those that are given."""
+    """Normalizes by the mean and the variance of the batch, and updates the running mean and variance with them."""
     epsilon, momentum = node.attributes["epsilon"], node.attributes["momentum"]
 
     def moved(given, own):
@@ -68,7 +68,7 @@ def _batch_training(node):
 
     def compute(x, *others):
         if x.ndim < 2 or x.size == 0:
-            raise ValueError(f"the tensor has the shape {list(x.shape)}, and nothing to take a mean of")
+            raise ValueError(f"the tensor has the shape {list(x.shape)}, so there is nothing to average")
         wide = max((one.dtype for one in (x, *others)), key=lambda dtype: dtype.itemsize)
         y, *coefficients = (cast(one, wide) for one in (x, *others))
         scale, bias, mean, variance = (_as_dimensions(_by_channel(value, x, what), x) for value, what in zip(
@@ -91,7 +91,7 @@ def _batch_training(node):
 def instance_normalization(node):
     def compute(x, scale, bias):
         if x.ndim < 3 or x.size == 0:
-            raise ValueError(f"the tensor has the shape {list(x.shape)}, and nothing to take a mean of")
+            raise ValueError(f"the tensor has the shape {list(x.shape)}, so there is nothing to average")
         scale, bias = (_as_dimensions(_by_channel(value, x, what), x) for value, what in (
             (scale, "the scale"), (bias, "the bias")))
         axes, epsilon = range(2, x.ndim), node.attributes["epsilon"]
@@ -149,16 +149,16 @@ def local_response_normalization(node):
 
 
 def _takes(node):
-    """Whether DirectML's operators compute the node: ONNX's definition has further results and other types."""
+    """Whether DirectML's operators can compute the node. ONNX's definition allows more results and other types."""
     return node.kinds[0] in ROUNDED and len(node.results) == 1 and node.attributes.get("stash_type", 1) == 1
 
 
 def _along_last(node, x, *others):
-    """The axes from the node's on, and the others with as many dimensions as x."""
+    """Returns the axes starting at the node's axis, and the other tensors reshaped to the rank of x."""
     axis = axis_of(node.attributes["axis"], x.ndim)
     for other in others:
         if other is not None and other.shape != x.shape[x.ndim - other.ndim:] and np.broadcast_shapes(other.shape, x.shape) != x.shape:
-            raise ValueError(f"a scale or bias has the shape {list(other.shape)}, which does not go with {list(x.shape)}")
+            raise ValueError(f"a scale or bias has the shape {list(other.shape)}, which does not match {list(x.shape)}")
     return range(axis, x.ndim), *(None if other is None else _as_dimensions(cast(other, x.dtype), x) for other in others)
 
 
@@ -173,7 +173,7 @@ def layer_normalization(node):
 
 
 def rms_normalization(node):
-    """By the mean of the squares."""
+    """Normalizes by the root of the mean of the squares."""
     if not _takes(node):
         return None
 
@@ -186,7 +186,8 @@ def rms_normalization(node):
 
 
 def group_normalization(node):
-    """The channels in groups; a scale and a bias for each group before opset 21, and then for each channel."""
+    """Normalizes groups of channels. There is a scale and a bias for each group before opset 21, and for each channel
+    since then."""
     if not _takes(node):
         return None
     check = group_checks(node)
@@ -207,20 +208,20 @@ def group_normalization(node):
 
 
 def group_checks(node):
-    """Of GroupNormalization, whose definition takes any number of groups that the elements can be divided into."""
+    """The checks of GroupNormalization, whose definition accepts any number of groups that divides the elements."""
     check_least(node, "num_groups", 1)
     groups = node.attributes["num_groups"]
 
     def check(x, *_):
         if x.ndim < 2 or x.shape[1] % groups:
-            raise ValueError(f"num_groups is {groups}, and the tensor has the shape {list(x.shape)}; expected channels, the "
-                             "second axis, of a multiple of it")
+            raise ValueError(f"num_groups is {groups}, but the tensor has the shape {list(x.shape)}; expected the "
+                             "number of channels, the second axis, to be a multiple of it")
 
     return check
 
 
 def axis_checks(node):
-    """Of LayerNormalization and RMSNormalization."""
+    """The checks of LayerNormalization and RMSNormalization."""
     def check(x, *_):
         axis_of(node.attributes["axis"], x.ndim)
 

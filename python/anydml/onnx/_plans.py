@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How the steps of a model run: in pieces that are compiled graphs, and between them steps on the host.
+"""Runs the steps of a model: in pieces that are compiled graphs, with steps on the host between them.
 
-A piece begins at a step, and is recorded for the types and shapes that the values have there. It goes on until a step needs
-the elements of a value: for a shape, a condition, a number of turns. If those elements follow from small values that the
-piece begins with, the piece is recorded for exactly these elements, so that shape arithmetic costs nothing when it runs.
-Otherwise the piece ends there. A step that no graph can hold runs on the host, and the next piece begins behind it.
+A piece begins at a step, and is recorded for the types and shapes that the values have there. It continues until a step
+needs the elements of a value: for a shape, a condition or a number of iterations. If those elements depend only on
+small values that exist when the piece begins, the piece is recorded for exactly these elements, so shape arithmetic
+costs nothing when it runs. Otherwise the piece ends there. A step that cannot be part of a graph runs on the host, and
+the next piece begins after it.
 """
 import contextlib
 import gc
@@ -17,19 +18,19 @@ from .._graphs import Recording, regular
 from .._symbols import ElementsNeeded, FixedArrays, Recorder, Symbol
 from ._lives import Lives
 
-# compute: a function of the input arrays. kinds: ONNX's types of the outputs. uses: the operators, in words. on_host: why it
-# never is part of a graph, or "". bodies: the Programs of a node that has some. is_of_weights: it takes constants alone, and
-# is part of a graph nevertheless.
+# compute: a function of the input arrays. kinds: ONNX's types of the outputs. uses: the operators, as text. on_host:
+# why the step can never be part of a graph, or "". bodies: the Programs of the node's bodies. is_of_weights: its inputs
+# are all constants, but it is still part of a graph.
 Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host bodies is_of_weights",
                   defaults=("", "", (), False))
 
-_MOST_KEPT = 16  # forms that a piece stays compiled for
-_MOST_BYTES = 512  # of a value whose elements a piece is recorded for
-_MOST_OTHERS = 8  # floats or truths of such a value, for example the scales of a Resize
-_FEW_STEPS = 32  # that are faster on the host than a graph is compiled
-_MOST_ELEMENTS_SEEN = 8  # different elements of such values; beyond, the steps that need them run on the host
+_MOST_KEPT = 16  # forms for which a piece stays compiled
+_MOST_BYTES = 512  # the largest value whose elements a piece is recorded for
+_MOST_OTHERS = 8  # the most floats or bools of such a value, for example the scales of a Resize
+_FEW_STEPS = 32  # this many steps run faster on the host than a graph compiles
+_MOST_ELEMENTS_SEEN = 8  # with more different elements of such values, the steps that need them run on the host
 _MOST_SEEN = 256
-_MOST_NAMED = 4  # results that a message names
+_MOST_NAMED = 4  # results that a message lists
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 
 
@@ -38,7 +39,7 @@ def _is_small(value):
 
 
 def _may_be_pinned(value):
-    """Whether it looks like a number, a list of sizes or the like, and not like data."""
+    """Whether a value looks like a number, a list of sizes or similar, rather than data."""
     return value.ndim <= 1 and _is_small(value) and (value.dtype.kind in "iu" or value.size <= _MOST_OTHERS)
 
 
@@ -47,7 +48,7 @@ class _Nothing(Exception):
 
 
 class _AllKnown(Exception):
-    """Everything that the piece gives follows from the forms."""
+    """All results of the piece can be computed from the forms alone."""
 
 
 class _Again(Exception):
@@ -55,7 +56,7 @@ class _Again(Exception):
 
 
 def perform(step, arrays):
-    """The results of a step, as a tuple; an error names its node."""
+    """Returns the results of a step as a list; errors name its node."""
     try:
         results = step.compute(*arrays)
     except ElementsNeeded:
@@ -70,7 +71,7 @@ def perform(step, arrays):
 
 @contextlib.contextmanager
 def _garbage_kept():
-    """Without the collector of cycles."""
+    """Disables the cyclic garbage collector."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -84,13 +85,13 @@ class _Point:
     """A step at which a piece begins."""
 
     def __init__(self, taken, may_pin):
-        self.taken = taken  # the values that are made before it and that a piece which begins there may take
-        self.pinned = set()  # those of them whose elements a piece is recorded for
+        self.taken = taken  # values computed earlier that a piece beginning here may use
+        self.pinned = set()  # the values among them whose elements a piece is recorded for
         self.may_pin = may_pin
         self.seen = set()
-        self.early = []  # small steps that run on the host before the piece, since others need the elements of their results
-        self.made_early = []  # the values that they make
-        self.varying = set()  # values whose shapes keep changing: steps that take them run on the host
+        self.early = []  # small host steps that run before the piece, since others need the elements of their results
+        self.made_early = []  # the results of these steps
+        self.varying = set()  # values whose shapes keep changing: steps that use them run on the host
         self.pieces = OrderedDict()
         self.made = 0
         self._names = None
@@ -109,7 +110,7 @@ class _Point:
 
 
 class _Piece:
-    """Steps as one compiled graph: the names that it takes and gives, and values that follow from the forms alone."""
+    """Steps compiled as one graph: the names of its inputs and outputs, and values that depend only on the forms."""
 
     def __init__(self, recording, inputs, outputs, aliases, known, end, why):
         self.recording, self.inputs, self.outputs, self.aliases = recording, inputs, outputs, aliases
@@ -131,7 +132,7 @@ class _Piece:
 
 
 class _OnHost:
-    """One step, or several, node by node."""
+    """One or more steps that run node by node."""
 
     def __init__(self, program, begin, end, why):
         self.program, self.begin, self.end, self.why = program, begin, end, why
@@ -143,8 +144,8 @@ class _OnHost:
 
 
 class _State:
-    """The values of a run. fresh: the names of values that nothing else holds; known: the names of values that follow
-    from forms."""
+    """The values of a run. fresh: the names of values that nothing else references; known: the names of values that
+    depend only on forms."""
 
     __slots__ = ("values", "fresh", "known", "_forms")
 
@@ -156,7 +157,8 @@ class _State:
         self._forms.pop(name, None)
 
     def form(self, name):
-        """Type, shape and strides, of a value that can be an input of a graph as it lies."""
+        """Returns the type, shape and strides of a value, after copying it if it cannot be an input of a graph as it
+        is."""
         form = self._forms.get(name)
         if form is None:
             array = self.values[name]
@@ -167,7 +169,7 @@ class _State:
 
 
 def _used(steps, outputs):
-    """Without those whose results nobody takes; a check has none, and stays."""
+    """Drops steps whose results are unused. Checks have no results and stay."""
     wanted, kept = set(outputs), []
     for step in reversed(steps):
         if not step.outputs or wanted.intersection(step.outputs):
@@ -177,11 +179,11 @@ def _used(steps, outputs):
 
 
 class Program:
-    """Steps in their order, the constants that they take, and the names of the outputs."""
+    """Steps in order, the constants that they use, and the names of the outputs."""
 
     def __init__(self, steps, outputs, constants, inputs, is_repeated=False, device=None):
-        """is_repeated: it is the body of a loop, so that numbers which are inputs are others each time. device: of the
-        graphs; other steps run on the CPU."""
+        """is_repeated: whether it is the body of a loop, so that numbers which are inputs differ each time. device:
+        where the graphs run; other steps run on the CPU."""
         self._device = device
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
         used = dict.fromkeys([*(name for step in self.steps for name in step.inputs), *outputs])
@@ -191,18 +193,19 @@ class Program:
         self._lives = Lives(self.steps, outputs, self.constants)
 
     def _all_constants(self):
-        """Those of branches too, which are recorded as parts of this program's graphs."""
+        """Yields all constants, including those of branches, which are recorded as parts of this program's graphs."""
         yield from self.constants.values()
         for step in self.steps:
             for body in step.bodies:
                 yield from body._all_constants()
 
     def wanted(self):
-        """The names that a run must give."""
+        """Returns the names of the values that a run needs."""
         return self._lives.wanted
 
     def split(self, fixed):
-        """Two Programs: the steps that follow from these values alone, and the others, which take their results."""
+        """Splits into two Programs: the steps that depend only on these values, and the others, which use their
+        results."""
         fixed, first, others = {*fixed, *self.constants}, [], []
         for step in self.steps:
             if step.outputs and all(name in fixed for name in step.inputs if name):
@@ -221,7 +224,7 @@ class Program:
     # ---- Running --------------------------------------------------------------------------------------------------
 
     def run(self, given):
-        """The outputs, and of those the names that nothing but the result holds."""
+        """Returns the outputs, and the names of values that nothing else references."""
         state = _State(dict(given))
         place, count = 0, len(self.steps)
         with np.errstate(all="ignore"):
@@ -237,8 +240,8 @@ class Program:
         return [self._value(name, state.values) for name in self.outputs], state.fresh
 
     def whole(self, given):
-        """The piece that a run of such values consists of, and the names whose elements it is recorded for; None where the run
-        is more than one piece, or gives something that the piece does not make."""
+        """Returns the only piece of a run with such values, and the names whose elements it is recorded for, or None if
+        the run has more than one piece or returns something that the piece does not compute."""
         point = self._points.get(0)
         if point is None or point.early or point.varying:
             return None
@@ -248,7 +251,7 @@ class Program:
         return piece, [name for name in given if name in point.pinned]
 
     def node_by_node(self, given, timed=None):
-        """The outputs without any graph; timed: a function that runs a step and measures it."""
+        """Computes the outputs without any graph. timed: a function that runs a step and measures it."""
         state = _State(dict(given))
         with np.errstate(all="ignore"):
             for place in range(len(self.steps)):
@@ -275,7 +278,7 @@ class Program:
         return self.constants[name] if found is None else found
 
     def _piece(self, place, state):
-        with self._lock:  # several threads may run a model at once
+        with self._lock:  # several threads may run a model at the same time
             return self._found_piece(place, state)
 
     def _found_piece(self, place, state):
@@ -295,7 +298,7 @@ class Program:
                 point.pieces.clear()
         self._note_varying(point, place)
         piece = self._recorded(place, point, state)
-        point.pieces[self._key(point, state)] = piece  # what is pinned or early may be more now
+        point.pieces[self._key(point, state)] = piece  # more values may be pinned or early now
         while len(point.pieces) > _MOST_KEPT:
             point.pieces.popitem(last=False)
         return piece
@@ -319,8 +322,9 @@ class Program:
         return len({tuple(one[:2] for one in key) for key in point.seen}) * 2 < len(point.seen)
 
     def _note_varying(self, point, place):
-        """Where ever new shapes come, as in a loop that grows a tensor, the values whose shapes change are left out. A model
-        that gets inputs of many sizes is compiled for each of them, and so are many steps behind data that become a shape."""
+        """If new shapes keep coming, as in a loop that grows a tensor, the values whose shapes change are left out of
+        graphs. But a model with inputs of many sizes is compiled for each size, and so is a long sequence of steps
+        after data that become a shape."""
         point.made += 1
         if point.made <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
             return
@@ -332,15 +336,15 @@ class Program:
         point.made = 0
 
     def pieces(self):
-        """(begin, end, whether it is a graph, why it ends) of each piece that was made, for every form."""
+        """Returns (begin, end, whether it is a graph, why it ends) for each piece that was compiled, for every form."""
         return [(begin, piece.end, isinstance(piece, _Piece), piece.why) for begin, point in sorted(self._points.items())
                 for piece in point.pieces.values()]
 
     # ---- Recording ------------------------------------------------------------------------------------------------
 
     def _recorded(self, place, point, state):
-        """The piece that begins here, for values like these."""
-        with _garbage_kept():  # of which there is none: a tenth of the time would be spent on the search for it
+        """Records the piece that begins here, for values like these."""
+        with _garbage_kept():  # there is no garbage, and looking for it would cost a tenth of the time
             return self._recorded_without_pauses(place, point, state)
 
     def _recorded_without_pauses(self, place, point, state):
@@ -358,17 +362,17 @@ class Program:
                 return _OnHost(self, place, place + 1, attempt.why)
             except MemoryError as error:
                 names = ", ".join(map(repr, attempt.outputs[:_MOST_NAMED]))
-                raise MemoryError(f"the graph that makes {names}: {error}" if names else str(error)) from error
+                raise MemoryError(f"the graph that computes {names}: {error}" if names else str(error)) from error
             except _FAULTS as error:
-                # A graph that does not compile: if a node is wrong, it says so when it runs by itself.
+                # The graph does not compile. If a node is wrong, it reports the error when it runs alone.
                 return _OnHost(self, place, max(attempt.end, place + 1), str(error))
             piece = _Piece(recording, attempt.inputs, attempt.outputs, attempt.aliases, attempt.known, attempt.end,
                            attempt.why)
-            attempt.values = attempt.recorder = None  # which hold each other, and arrays that were made for the graph
+            attempt.values = attempt.recorder = None  # breaks a reference cycle that keeps arrays alive
             return piece
 
     def trace(self, given):
-        """The outputs, where some of the values are symbols of a graph that is being recorded."""
+        """Returns the outputs if some of the values are symbols of a graph that is being recorded."""
         values = dict(given)
         for step in self.steps:
             results = perform(step, [self._value(name, values) for name in step.inputs])
@@ -377,8 +381,8 @@ class Program:
 
 
 class _Values(dict):
-    """The values of a recording by name; one that the piece begins with becomes an input when a step first takes it, and
-    others are constants."""
+    """The values of a recording by name. A value that exists when the piece begins becomes an input when a step first
+    uses it; other values that are missing are constants."""
 
     def __init__(self, begin, constants):
         super().__init__()
@@ -398,13 +402,14 @@ class _Attempt:
         self.recorder, self.likes, self.inputs = Recorder(program.fixed), [], []
         self.end, self.why = place, ""
         self.outputs, self.aliases, self.known = [], [], {}
-        # For each symbol, whether it follows from small values that the piece begins with, and through small ones alone.
+        # For each symbol, whether it depends only on small values that exist when the piece begins, via small ones.
         self.is_small = {}
-        self.makers = {}  # the steps that make these symbols
+        self.makers = {}  # the steps that compute these symbols
         self.values = _Values(self._begin, program.constants)
 
     def _begin(self, name):
-        """A value that the piece begins with: its elements where they are pinned, and otherwise an input of the graph."""
+        """Returns a value that exists when the piece begins: its elements if they are pinned, otherwise a graph
+        input."""
         if name not in self.given:
             return None
         array = self.state.values[name]
@@ -419,7 +424,7 @@ class _Attempt:
         return array
 
     def follow(self):
-        """Records the steps; the results that are used afterwards."""
+        """Records the steps, and returns the results that are used afterward."""
         steps, early = self.program.steps, set(self.point.early)
         for self.end in range(self.place, len(steps)):
             step = steps[self.end]
@@ -435,7 +440,7 @@ class _Attempt:
         return self._results()
 
     def _takes(self, step):
-        """Records a step; False where the piece ends before it."""
+        """Records a step, or returns False if the piece must end before it."""
         point = self.point
         if step.on_host or (point.varying and any(name in point.varying for name in step.inputs)):
             self.why = f"{step.label}: {step.on_host or 'a shape changes from run to run'}"
@@ -451,20 +456,20 @@ class _Attempt:
             self.why = f"{step.label} needs the elements of a value"
             return False
         except _FAULTS as error:
-            self.why = str(error)  # if the node is wrong, it says so when it runs by itself
+            self.why = str(error)  # if the node is wrong, it reports the error when it runs alone
             return False
         self.values.update(zip(step.outputs, results))
         return True
 
     def _asked(self, step, arrays, symbol):
-        """The inputs whose elements a step asks for, as far as that is known."""
+        """Returns the inputs whose elements a step needs; all symbolic inputs if it is not known which."""
         named = [(name, array) for name, array in zip(step.inputs, arrays) if isinstance(array, Symbol)]
         exact = [name for name, array in named if symbol is not None and array._source == symbol._source]
         return exact or [name for name, _ in named]
 
     def _pin_or_hoist(self, asked):
-        """Where the elements follow from small values, the piece is recorded again: for these elements, or with the steps
-        that compute them on the host before it."""
+        """If the elements depend only on small values, the piece is recorded again: either for these elements, or with
+        the steps that compute them moved to the host before the piece."""
         point = self.point
         needed = self._origins(asked) - point.pinned
         if not needed:
@@ -480,8 +485,8 @@ class _Attempt:
             raise _Again
 
     def _steps_before(self, asked):
-        """The steps that compute these values and the one that asks for them, if all that they make is small and all that
-        they take is there when the piece begins."""
+        """Returns the steps that compute these values and the step that needs them, if all their results are small and
+        all their inputs exist when the piece begins."""
         steps, makers = self.program.steps, {}
         for place in range(self.place, self.end):
             makers.update((name, place) for name in steps[place].outputs)
@@ -502,7 +507,8 @@ class _Attempt:
         return found | {self.end}
 
     def _note_origins(self, step):
-        """Shape arithmetic is small all the way; what comes out of a large value is data, and not worth a graph of its own."""
+        """Shape arithmetic involves only small values. Values computed from a large one are data, and not worth a graph
+        of their own."""
         known = [self.is_small[name] for name in step.inputs if name in self.is_small]
         if known:
             for name in step.outputs:
@@ -510,7 +516,8 @@ class _Attempt:
                 self.makers[name] = step
 
     def _origins(self, names):
-        """The values that the piece begins with and from which these follow, of those that follow from small ones."""
+        """Returns the initial values of the piece on which these depend, considering only those that depend on small
+        values."""
         left = [name for name in names if self.is_small.get(name)]
         seen, found = set(left), set()
         while left:
@@ -525,7 +532,7 @@ class _Attempt:
         return found
 
     def _results(self):
-        """The symbols that are used afterwards. A value that is known already, or another name of one, is no result."""
+        """Returns the symbols that are used afterward, except values that are already known and aliases of others."""
         symbols, names = [], {}
         for name in self.program._lives.made_between(self.place, self.end):
             if name in self.given or name not in self.values:

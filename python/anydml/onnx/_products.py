@@ -7,7 +7,7 @@ from ._rows import check_choice, dispatch, refuse
 
 
 def gemm(node):
-    """alpha * A * B + beta * C, of which A and B may be transposed; C is broadcast to the result."""
+    """alpha * A * B + beta * C. A and B may be transposed, and C is broadcast to the result."""
     for name in ("transA", "transB"):
         check_choice(node, name, (0, 1))
     options = node.attributes
@@ -54,7 +54,7 @@ def _for_side(value, side, what):
 
 
 def matmul_integer(_):
-    """The sums of products of the differences to the zero points, which wrap in int32."""
+    """Sums the products of the differences from the zero points. The sums wrap in int32."""
     def compute(a, b, a_zero=None, b_zero=None):
         def multiply(left, right, shape):
             return dispatch("MATRIX_MULTIPLY_INTEGER", left, _for_rows(a_zero, shape[-2], "a_zero_point"), right,

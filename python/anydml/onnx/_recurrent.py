@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that are recurrent networks: RNN, LSTM and GRU. ONNX's weights, biases and peepholes have DirectML's order."""
+"""Recurrent networks: RNN, LSTM and GRU. ONNX's weights, biases and peepholes have the same order as DirectML's."""
 import numpy as np
 
 import anydml
@@ -8,10 +8,10 @@ from ._functions import ROUNDED
 from ._rows import Row, cast, check_choice, dispatch, refuse, wrong
 
 DIRECTIONS = {"forward": "FORWARD", "reverse": "BACKWARD", "bidirectional": "BIDIRECTIONAL"}
-MISSPELT = "foward"  # the default of GRU in opset 1
+MISSPELT = "foward"  # GRU's default in opset 1
 DEFAULTS = {"RNN": ("Tanh",), "LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh")}
 GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}
-# ONNX's activations: DirectML's operator, and its attributes with the defaults of alpha and beta. A number is fixed.
+# ONNX's activations: DirectML's operator, and its attributes with the defaults of alpha and beta, or fixed numbers.
 ACTIVATIONS = {
     "affine": ("LINEAR", {"Alpha": ("alpha", 1.0), "Beta": ("beta", 0.0)}),
     "elu": ("ELU", {"Alpha": ("alpha", 1.0)}),
@@ -28,11 +28,11 @@ ACTIVATIONS = {
 
 
 def _activations(node, directions):
-    """Of each direction one after another. Those that have an alpha or a beta take the next of the node's, if one is
-    left, and their default otherwise."""
+    """Returns the activations of each direction in turn. An activation with an alpha or a beta uses the node's next
+    one, or its default if none is left."""
     count = len(DEFAULTS[node.op]) * directions
     names = [name.decode() if isinstance(name, bytes) else name for name in node.attributes.get("activations") or ()]
-    if node.op == "RNN" and len(names) > count:  # ONNX's default has those of two directions
+    if node.op == "RNN" and len(names) > count:  # ONNX's default lists activations for two directions
         names = names[:count]
     names = names or DEFAULTS[node.op] * directions
     if len(names) != count:
@@ -50,7 +50,7 @@ def _activations(node, directions):
 
 
 def _with_ones(array, count):
-    """With dimensions of size 1 before its own."""
+    """Adds leading dimensions of size 1."""
     return None if array is None else array.reshape((1,) * count + array.shape)
 
 
@@ -74,14 +74,14 @@ def recurrent(node):
     count = 3 if node.op == "LSTM" else 2
 
     def state(array):
-        """An initial state, {directions, batch, units}, or with layout 1 the batch first."""
+        """Returns an initial state {directions, batch, units}; with layout 1, the input has the batch first."""
         array = _with_ones(array, 1)
         return array.transpose(0, 2, 1, 3) if by_rows and array is not None else array
 
     def compute(x, w, r, b=None, lengths=None, hidden=None, cell=None, peephole=None):
         units, expected = r.shape[-1], node.attributes.get("hidden_size")
         if expected is not None and expected != units:
-            raise ValueError(f"hidden_size is {expected}, and R has the sizes {list(r.shape)}")
+            raise ValueError(f"hidden_size is {expected}, but R has the sizes {list(r.shape)}")
         x = _with_ones(x, 1)
         x = x.transpose(0, 2, 1, 3) if by_rows else x
         lengths = None if lengths is None else cast(_with_ones(lengths, 3), np.uint32)

@@ -7,13 +7,13 @@ import numpy as np
 
 from ._rows import Row, axes_of, axis_of, cast, check_choice, dispatch, fill, listed, number, sequence
 
-# What is left of no elements at all, as ONNX says; of the mean it says nothing, and NumPy's NaN is taken.
+# The results for no elements, as ONNX defines them; the mean is undefined there, so NumPy's NaN is used.
 EMPTY = {"SUM": 0, "L1": 0, "L2": 0, "SUM_SQUARE": 0, "MULTIPLY": 1, "AVERAGE": math.nan, "LOG_SUM": -math.inf,
          "LOG_SUM_EXP": -math.inf}
 
 
 def reduction(function, uses="REDUCE FILL_VALUE_CONSTANT", kinds=None):
-    """A Reduce node; its axes are an attribute or an input, which depends on the opset."""
+    """A Reduce node. Its axes are an attribute or an input, depending on the opset."""
 
     def make(node):
         keeps = node.attributes["keepdims"] != 0
@@ -25,7 +25,7 @@ def reduction(function, uses="REDUCE FILL_VALUE_CONSTANT", kinds=None):
             axes = axes_of(axes, x.ndim) if axes else [] if keeps_all else list(range(x.ndim))
             kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
             final = kept if keeps else [size for axis, size in enumerate(x.shape) if axis not in axes]
-            if not axes:  # each element by itself
+            if not axes:  # reduce each element separately
                 return _reduce(function, x.reshape(-1, 1), [1], [x.size, 1]).reshape(x.shape)
             return _reduce(function, x, axes, kept).reshape(final)
 
@@ -40,7 +40,7 @@ def _reduce(function, x, axes, shape):
     if x.size == 0:
         return fill(_of_nothing(function, x.dtype), shape, x.dtype)
     run = partial(dispatch, "REDUCE", Axes=axes)
-    if x.dtype.kind != "f" and function == "AVERAGE":  # the wrapped sum, and a quotient that is truncated
+    if x.dtype.kind != "f" and function == "AVERAGE":  # the wrapped sum, divided with truncation
         count = x.size // math.prod(shape)
         return dispatch("ELEMENT_WISE_DIVIDE", run(x, Function="SUM"), number(count, x.dtype))
     if x.dtype.kind != "f" and function == "L2":  # the root of the sum modulo 2^64, truncated
@@ -52,7 +52,7 @@ def _reduce(function, x, axes, shape):
 def _of_nothing(function, dtype):
     if function in EMPTY:
         if dtype.kind != "f" and function == "AVERAGE":
-            raise ValueError("the mean of no integers is nothing")
+            raise ValueError("the mean of no integers is undefined")
         return EMPTY[function]
     least = function == "MAX"
     if dtype.kind == "b":
@@ -82,8 +82,8 @@ def extreme_index(name):
 
 
 def top_k(node):
-    """The greatest or least along an axis and their indices, in order. K is an attribute before opset 10, and an input
-    since. A node that asks for no order gets this one too, which ONNX allows."""
+    """The largest or smallest elements along an axis and their indices, sorted. K is an attribute before opset 10, and
+    an input since then. Unsorted results may have any order, so they are sorted too."""
     by_attribute = node.attributes.get("k")
     direction = "DECREASING" if node.attributes.get("largest", 1) else "INCREASING"
 
@@ -91,7 +91,7 @@ def top_k(node):
         counts = [by_attribute] if k is None else listed(k, "K")
         axis = axis_of(node.attributes["axis"], x.ndim)
         if len(counts) != 1 or not 0 <= counts[0] <= x.shape[axis]:
-            raise ValueError(f"K is {counts}, and axis {axis} has {x.shape[axis]} elements")
+            raise ValueError(f"K is {counts}, but axis {axis} has {x.shape[axis]} elements")
         shape = (*x.shape[:axis], counts[0], *x.shape[axis + 1:])
         if 0 in shape:
             return np.empty(shape, x.dtype), np.empty(shape, np.int64)
@@ -101,12 +101,12 @@ def top_k(node):
 
 
 def global_pool(function):
-    """Over all axes but those of the batch and the channel."""
+    """Pools over all axes except those of the batch and the channels."""
 
     def make(_):
         def compute(x):
             if x.ndim < 2:
-                raise ValueError(f"the tensor has {x.ndim} dimensions, and a batch and channels are two")
+                raise ValueError(f"the tensor has {x.ndim} dimensions; expected at least a batch and channels")
             shape = [*x.shape[:2], *[1] * (x.ndim - 2)]
             return _reduce(function, x, list(range(2, x.ndim)), shape) if x.ndim > 2 else dispatch(
                 "ELEMENT_WISE_IDENTITY", x)
@@ -117,8 +117,8 @@ def global_pool(function):
 
 
 def along_rows(name, make_others=None):
-    """Softmax, LogSoftmax or Hardmax along an axis, or before opset 13 along all axes from there on. make_others: for
-    the types that the operator does not take."""
+    """Softmax, LogSoftmax or Hardmax along an axis, or before opset 13 along all axes starting there. make_others: used
+    for types that the operator does not accept."""
     def make(node):
         if make_others is not None and node.kinds[0] == "double":
             return make_others(node)
@@ -166,7 +166,7 @@ def dynamic_quantize(node):
 
 
 def hardmax_by_index(node):
-    """1 at the first of the greatest along an axis, or before opset 13 along all axes from there on; 0 elsewhere."""
+    """1 at the first maximum along an axis, or before opset 13 along all axes starting there; 0 elsewhere."""
     def compute(x):
         axis = axis_of(node.attributes["axis"], x.ndim)
         if x.size == 0:

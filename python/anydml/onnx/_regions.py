@@ -4,7 +4,7 @@ import numpy as np
 
 from ._rows import check_choice, check_least, dispatch, number, refuse
 
-_ANY_NUMBER = 2**32 - 1  # of samples
+_ANY_NUMBER = 2**32 - 1  # no limit on the samples
 
 
 def _check_shapes(x, rois, numbers):
@@ -14,7 +14,7 @@ def _check_shapes(x, rois, numbers):
 
 
 def _at_least_one(rois, scale):
-    """Scaled boxes whose sides are 1 or more, as ONNX has them without half_pixel."""
+    """Scales the boxes and extends their sides to at least 1, as ONNX does without half_pixel."""
     if scale != 1:
         rois = dispatch("ELEMENT_WISE_MULTIPLY", rois, number(scale, rois.dtype))
     first, second = rois[:, :2], rois[:, 2:]
@@ -29,7 +29,7 @@ def roi_align(node):
     for attribute, least in (("sampling_ratio", 0), ("output_height", 1), ("output_width", 1)):
         check_least(node, attribute, least)
     if options["mode"] == "max":
-        refuse(node, "with mode 'max'", "ONNX takes the greatest of the weighted elements, and DirectML the greatest sample")
+        refuse(node, "with mode 'max'", "ONNX returns the largest weighted element, but DirectML the largest sample")
     half = options.get("coordinate_transformation_mode") == "half_pixel"
     ratio = options["sampling_ratio"]
 

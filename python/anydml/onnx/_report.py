@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Words about a model: how its nodes run, how long they take, and how far the results are from ONNX Runtime's."""
+"""Reports about a model: how its nodes run, how long they take, and how much the results differ from ONNX Runtime's."""
 import os
 import time
 from collections import defaultdict
@@ -12,8 +12,8 @@ from ._types import kind_of
 
 
 def inputs_of(prepared, sizes=(), seed=0):
-    """Arrays for the inputs: floats from a normal distribution, zeros of other types. sizes: by the names of dimensions;
-    1 for the others."""
+    """Returns arrays for the inputs: floats from a normal distribution, and zeros for other types. sizes: by the names
+    of dimensions; the default is 1."""
     random, sizes = np.random.default_rng(seed), dict(sizes)
     given = {}
     for name in prepared.required:
@@ -26,7 +26,7 @@ def inputs_of(prepared, sizes=(), seed=0):
 
 
 def explained(prepared):
-    """Lines: the nodes by the way in which they run, those on the host by name, and the pieces after a run."""
+    """Returns lines that describe how the nodes run, which nodes run on the host, and, after a run, the pieces."""
     return _program_lines(prepared.program, "")
 
 
@@ -51,7 +51,7 @@ def _program_lines(program, indent):
 
 
 def seconds(function, rounds):
-    """The median of so many runs."""
+    """Returns the median time of `rounds` runs."""
     times = []
     for _ in range(rounds):
         begin = time.perf_counter()
@@ -61,7 +61,8 @@ def seconds(function, rounds):
 
 
 def profile(prepared, given, rounds=3):
-    """(seconds, operator, label) of each step, the slowest first. Node by node: in a graph several nodes are one pass."""
+    """Returns (seconds, operator, label) for each step, the slowest first. Steps run node by node; in a graph, several
+    nodes run in one pass."""
     total = defaultdict(float)
 
     def timed(step, run):
@@ -82,7 +83,7 @@ def threads():
 
 
 def session_of(model, optimised=True):
-    """ONNX Runtime's session for a path or bytes, with as many threads."""
+    """Returns an ONNX Runtime session for a path or bytes, with the same number of threads."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -96,7 +97,7 @@ def session_of(model, optimised=True):
 
 
 def difference(actual, expected):
-    """The largest difference relative to the largest value; infinite where shapes, or places of NaN, are others."""
+    """Returns the largest difference relative to the largest value; infinite if shapes or positions of NaN differ."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     if actual.shape != expected.shape:
         return float("inf")
@@ -112,7 +113,7 @@ def difference(actual, expected):
 
 
 def same_decision(actual, expected):
-    """Whether the largest element along the last axis is at the same place everywhere."""
+    """Whether the largest element along the last axis has the same index everywhere."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     if actual.shape != expected.shape:
         return False

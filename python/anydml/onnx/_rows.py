@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the modules of the nodes share: how a node is told to its row of the table, and how it is dispatched."""
+"""Code that the node modules share: the form in which a row of the table receives a node, and dispatching."""
 import math
 from collections import namedtuple
 from functools import partial
@@ -14,29 +14,30 @@ MOST_DIMENSIONS = 8
 FLOATS = ("float16", "float", "double")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
-# Integers of four bits have a byte each while a model runs. The nodes that take and give them:
+# Four-bit integers use a byte each while a model runs. Only the nodes below accept and return them.
 FOUR_BITS = {"int4": "int8", "uint4": "uint8"}
 FOUR_BIT_NODES = ("DequantizeLinear", "QuantizeLinear")
 
-# A node as its row sees it: its attributes have ONNX's defaults, None where there is none; kinds are ONNX's names of
-# its inputs' types, "" for one that is absent, and results those of its outputs; since is the opset of its schema;
-# fixed are the inputs that no run changes, None for the others.
+# A node in the form that its row receives. attributes: with ONNX's defaults, or None without a default. kinds: ONNX's
+# names of the input types, "" for an absent input. results: the same for the outputs. since: the opset of its schema.
+# fixed: the inputs that no run changes, None for the others.
 Node = namedtuple("Node", "op label attributes kinds results since fixed")
 
-# make: a function of a Node that gives the function of its arrays; None, or a function that gives None for this node,
-# where ONNX's own definition by other nodes is taken. uses: the operators that it may dispatch, without ELEMENT_WISE_ and
-# ACTIVATION_. result: a function of the types that attributes name and of the kinds, which gives the types of the outputs
-# where ONNX's schema leaves them open. is_view: the results may lie in the inputs. kinds: the types of the first input that
-# it takes, if that is not all of ONNX's and ours. check: where ONNX's definition is taken, or may be, a function of a Node
-# that gives a function of its arrays, which raises if an attribute or a shape is wrong: the nodes of ONNX's definition would
-# say so under names that the model does not have, or compute something else.
+# make: a function of a Node that returns the function of its arrays; None, or a function that returns None for this
+# node, if ONNX's own definition by other nodes is used. uses: the operators that it may dispatch, without ELEMENT_WISE_
+# and ACTIVATION_. result: a function of the types that attributes name and of the kinds; it returns the types of the
+# outputs if ONNX's schema does not determine them. is_view: whether the results may share the inputs' memory. kinds:
+# the accepted types of the first input, unless they are all types that ONNX and we have. check: if ONNX's definition is
+# or may be used, a function of a Node that returns a function of its arrays, which raises an error if an attribute or a
+# shape is wrong. Otherwise the nodes of ONNX's definition would report names that the model does not have, or compute
+# something else.
 Row = namedtuple("Row", "make uses result is_view kinds check", defaults=("", None, False, None, None))
 
 
 class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
-    """The model needs what anydml does not have; the message names it, and ``needs`` lists it.
+    """The model needs something that anydml does not support; the message names it, and ``needs`` lists it.
 
-    ONNX's own test suite counts such a model as one that the backend is not supposed to run.
+    ONNX's own test suite treats such a model as one that the backend is not supposed to run.
     """
 
     def __init__(self, message, needs):
@@ -45,19 +46,19 @@ class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
 
 
 def refuse(node, what, why):
-    """Unsupported, by a node's name, what of it is not here, and the reason."""
-    raise Unsupported(f"{node.label}: anydml has no {node.op} {what}: {why}", [f"{node.op} {what}"])
+    """Raises Unsupported with the node's name, the unsupported feature and the reason."""
+    raise Unsupported(f"{node.label}: anydml does not support {node.op} {what}: {why}", [f"{node.op} {what}"])
 
 
 def wrong(node, attribute, expected):
-    """An attribute that no input could make right."""
+    """Raises an error about an attribute that is wrong for any inputs."""
     value = node.attributes[attribute]
     value = list(value) if isinstance(value, (tuple, list)) else value
     raise ValueError(f"{node.label}: {attribute} is {value!r}; expected {expected}")
 
 
 def check_least(node, attribute, least):
-    """That a number, or each of a list, is not too small; an attribute that is absent is right."""
+    """Checks that a number, or each number of a list, is not too small. An absent attribute is valid."""
     value = node.attributes.get(attribute)
     values = value if isinstance(value, (tuple, list)) else [] if value is None else [value]
     if any(one < least for one in values):
@@ -74,18 +75,19 @@ def dtype_of(kind):
 
 
 def plain(array):
-    """DirectML has no bool: it is a uint8, 1 or 0."""
+    """Views bool as uint8, because DirectML has no bool."""
     return array.view(np.uint8) if array.dtype.num == _TRUTH else array
 
 
 _TRUTH = np.dtype(bool).num
-# Shape arithmetic outside of graphs: NumPy gives the same bits of a few elements in a tenth of the time that a dispatch takes.
+# Shape arithmetic outside graphs: for a few elements, NumPy computes the same bits in a tenth of the time of a
+# dispatch.
 FEW = 64
 _EXACT = {"ELEMENT_WISE_ADD": np.add, "ELEMENT_WISE_SUBTRACT": np.subtract, "ELEMENT_WISE_MULTIPLY": np.multiply}
 
 
 def _quotient(a, b):
-    """Of numbers above 0; what others give is the library's."""
+    """Divides nonnegative by positive numbers; the library handles all others."""
     return a // b if (a >= 0).all() and (b > 0).all() else None
 
 
@@ -95,7 +97,7 @@ _BY_NUMPY = {*_OF_INTEGERS, "ELEMENT_WISE_IF"}
 
 
 def _by_numpy(operator, arrays, options):
-    """The result of a few elements, or None where the operator has to be dispatched."""
+    """Returns the result for a few elements, or None if the operator must be dispatched."""
     if options or not all(type(one) is np.ndarray and one.size <= FEW for one in arrays):
         return None
     if operator == "ELEMENT_WISE_IF":
@@ -114,11 +116,11 @@ def _by_numpy(operator, arrays, options):
         made = function(*arrays)
         return None if made is None else np.asarray(made)
     except ValueError:
-        return None  # the library says what is wrong with the shapes
+        return None  # the library reports wrong shapes
 
 
 def dispatch(operator, *arrays, **options):
-    """One operator over arrays; the options are its attributes, and run's own."""
+    """Runs one operator over arrays. The options are its attributes and those of `run`."""
     if operator in _BY_NUMPY and type(arrays[0]) is not Symbol and (made := _by_numpy(operator, arrays, options)) is not None:
         return made
     given, recorder, dimensions = [], None, 0 if arrays else len(options.get("shape", ()))
@@ -131,7 +133,7 @@ def dispatch(operator, *arrays, **options):
                 dimensions = array.ndim
         given.append(array)
     if dimensions > MOST_DIMENSIONS:
-        raise ValueError(f"a tensor has {dimensions} dimensions, and anydml takes up to {MOST_DIMENSIONS}")
+        raise ValueError(f"a tensor has {dimensions} dimensions; anydml supports up to {MOST_DIMENSIONS}")
     if recorder is not None:
         return recorder.add(operator, given, options.pop("out", None), options.pop("dtype", None),
                             options.pop("shape", None), options)
@@ -139,7 +141,7 @@ def dispatch(operator, *arrays, **options):
 
 
 def fill(value, shape, dtype):
-    """An array of one value."""
+    """Returns an array filled with one value."""
     if math.prod(shape) <= FEW:
         return np.full(tuple(shape), value, dtype)
     result = dispatch("FILL_VALUE_CONSTANT", Value=value, shape=tuple(shape), dtype=plain(np.empty(0, dtype)).dtype)
@@ -157,7 +159,7 @@ def cast(x, dtype):
 
 
 def converted(x, dtype):
-    """CAST; of a few numbers that fit, on the host, by NumPy."""
+    """CAST; NumPy converts a few numbers that fit on the host."""
     kinds = x.dtype.kind + dtype.kind
     if type(x) is np.ndarray and x.size <= FEW and kinds in ("ii", "if", "fi") and dtype.itemsize >= 4 <= x.itemsize and (
             kinds == "if" or ((x > -2**31) & (x < 2**31)).all()):
@@ -166,12 +168,12 @@ def converted(x, dtype):
 
 
 def number(value, dtype):
-    """A tensor without dimensions."""
+    """Returns a tensor without dimensions."""
     return np.asarray(value, dtype)
 
 
 def row(name, fields=None, **fixed):
-    """A node that is one dispatch: the operator's fields from the node's attributes, and those that are fixed."""
+    """The row of a node that is one dispatch. Fields come from the node's attributes or have fixed values."""
 
     def make(node):
         options = {**fixed, **{field: node.attributes[attribute] for field, attribute in (fields or {}).items()}}
@@ -187,20 +189,21 @@ def short(name):
 
 
 def with_old_broadcasting(name, broadcast, axis, a, b):
-    """Before opset 7 nothing was broadcast unless asked for, and then b alone, against dimensions of a from axis on."""
+    """Before opset 7, nothing was broadcast unless requested, and then only b, against the dimensions of a from axis
+    on."""
     aligned = b
     if broadcast and axis is not None:
         axis = axis_of(axis, a.ndim)
         aligned = b.reshape(b.shape + (1,) * (a.ndim - axis - b.ndim))
     if (aligned.shape != a.shape) if not broadcast else (np.broadcast_shapes(a.shape, aligned.shape) != a.shape):
-        raise ValueError(f"shape {list(b.shape)} does not go with {list(a.shape)} by the rules before opset 7")
+        raise ValueError(f"shape {list(b.shape)} does not match {list(a.shape)} by the rules before opset 7")
     return dispatch(name, a, aligned)
 
 
 def axis_of(axis, dimensions, what="axis"):
-    """An axis counted from the front."""
+    """Counts an axis from the front."""
     if not -dimensions <= axis < dimensions:
-        raise ValueError(f"{what} is {axis}, and the tensor has {dimensions} dimensions")
+        raise ValueError(f"{what} is {axis}, but the tensor has {dimensions} dimensions")
     return axis + dimensions if axis < 0 else axis
 
 
@@ -208,12 +211,12 @@ def axes_of(axes, dimensions):
     axes = list(axes)
     found = [axis_of(axis, dimensions, f"axes is {axes}: an axis") for axis in axes]
     if len(set(found)) != len(found):
-        raise ValueError(f"axes is {axes}, and one of them comes twice")
+        raise ValueError(f"axes is {axes}, but one of them occurs twice")
     return found
 
 
 def sizes_of(array, what):
-    """The numbers of a small tensor of integers that are sizes."""
+    """Returns the numbers of a small integer tensor, and checks that they are sizes."""
     sizes = listed(array, what)
     if any(size < 0 for size in sizes):
         raise ValueError(f"{what} is {sizes}; expected sizes of 0 or more")
@@ -221,7 +224,7 @@ def sizes_of(array, what):
 
 
 def listed(array, what):
-    """The numbers of a small tensor of integers; one without dimensions counts as a list of one."""
+    """Returns the numbers of a small integer tensor; a tensor without dimensions counts as a list of one."""
     if array.ndim > 1:
-        raise ValueError(f"{what} must be a list, and has the shape {list(array.shape)}")
+        raise ValueError(f"{what} must be a list, but has the shape {list(array.shape)}")
     return array.reshape(-1).tolist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scatters with a reduction, on the host: the updates are taken one after the other, in the order of the indices."""
+"""Scatters with a reduction, on the host: the updates are applied one after another, in the order of the indices."""
 import numpy as np
 
 from ._gathers import check_coordinates, check_other_axes
@@ -14,7 +14,7 @@ def _reduction(node):
 
 
 def _scattered(x, where, updates, within, reduce):
-    """Into a copy; an item whose index is out of range is skipped."""
+    """Scatters into a copy. Items whose index is out of range are skipped."""
     result = np.array(x)
     if not within.all():
         where = tuple(np.broadcast_to(one, within.shape)[within] for one in where)
@@ -30,7 +30,8 @@ def scatter_elements(node):
         axis = axis_of(node.attributes["axis"], x.ndim)
         check_other_axes(x, indices, axis)
         if updates.shape != indices.shape:
-            raise ValueError(f"the updates have the shape {list(updates.shape)}, and the indices have {list(indices.shape)}")
+            raise ValueError(f"the updates have the shape {list(updates.shape)}, but the indices have "
+                             f"{list(indices.shape)}")
         size = x.shape[axis]
         line = _line(indices) if updates.ndim == x.ndim == 2 and axis == 0 else None
         if line is not None and len(line) and -size <= line.min() and line.max() < size:
@@ -44,12 +45,12 @@ def scatter_elements(node):
 
 
 def _line(indices):
-    """The indices of whole rows, where they are the same in every column, as in a sum over the neighbours in a graph."""
+    """Returns row indices if they are the same in every column, as in a sum over the neighbors in a graph, or None."""
     return indices[:, 0] if indices.shape[1] and (indices == indices[:, :1]).all() else None
 
 
 def _rows_scattered(x, line, updates, reduce):
-    """As one list of elements, which NumPy does many times faster than row by row."""
+    """Scatters rows as one list of elements, which NumPy does many times faster than row by row."""
     result = np.array(x, order="C")
     columns, used = x.shape[1], updates.shape[1]
     places = line[:, None] * columns + np.arange(used)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that say which element lies where, and compute nothing: views of the tensor wherever strides can say it, and
-otherwise operators that move elements. And nodes that make tensors from indices.
+"""Nodes that rearrange elements without computing: views of the tensor wherever strides can express the result, and
+otherwise operators that move elements. Also nodes that create tensors from indices.
 """
 import math
 
@@ -11,7 +11,7 @@ from ._rows import (axes_of, axis_of, cast, check_choice, check_least, dispatch,
 
 
 def copied(part, x):
-    """x into a part of a new tensor."""
+    """Copies x into a part of a new tensor."""
     if x.size:
         dispatch("ELEMENT_WISE_IDENTITY", x, out=plain(part))
 
@@ -26,15 +26,15 @@ def reshape(node):
             raise ValueError(f"shape is {shape}; expected sizes of 0 or more, and at most one -1")
         if not node.attributes.get("allowzero"):
             if any(size == 0 and axis >= x.ndim for axis, size in enumerate(shape)):
-                raise ValueError(f"shape is {shape}, and a 0 there takes a size that {list(x.shape)} does not have")
+                raise ValueError(f"shape is {shape}, but a 0 in it refers to a size that {list(x.shape)} does not have")
             shape = [x.shape[axis] if size == 0 else size for axis, size in enumerate(shape)]
         if -1 in shape:
             known = math.prod(size for size in shape if size != -1)
             if shape.count(-1) > 1 or known == 0 or x.size % known:
-                raise ValueError(f"shape is {shape}, and its -1 does not follow from {list(x.shape)}")
+                raise ValueError(f"shape is {shape}, but its -1 cannot be inferred from {list(x.shape)}")
             shape = [x.size // known if size == -1 else size for size in shape]
         if math.prod(shape) != x.size:
-            raise ValueError(f"shape is {shape}, and the tensor has the shape {list(x.shape)} and {x.size} elements")
+            raise ValueError(f"shape is {shape}, but the tensor has the shape {list(x.shape)} and {x.size} elements")
         return x.reshape(shape)
 
     return compute
@@ -45,7 +45,7 @@ def squeeze(node):
         axes = node.attributes.get("axes") if axes is None else listed(axes, "axes")
         axes = [axis for axis in range(x.ndim) if x.shape[axis] == 1] if axes is None else axes_of(axes, x.ndim)
         if any(x.shape[axis] != 1 for axis in axes):
-            raise ValueError(f"axes is {axes}, and the tensor has the shape {list(x.shape)}; expected axes of size 1")
+            raise ValueError(f"axes is {axes}, but the tensor has the shape {list(x.shape)}; expected axes of size 1")
         return x.squeeze(tuple(axes))
 
     return compute
@@ -74,11 +74,11 @@ def flatten(node):
 def transpose(node):
     order = node.attributes["perm"]
     if order is not None and sorted(order) != list(range(len(order))):
-        wrong(node, "perm", "each axis once, counted from 0")
+        wrong(node, "perm", "each axis exactly once, counted from 0")
 
     def compute(x):
         if order is not None and len(order) != x.ndim:
-            raise ValueError(f"perm is {list(order)}, and the tensor has {x.ndim} dimensions")
+            raise ValueError(f"perm is {list(order)}, but the tensor has {x.ndim} dimensions")
         return x.transpose(order)
 
     return compute
@@ -109,16 +109,16 @@ def sliced(node):
             ("starts", starts), ("ends", ends), ("axes", axes), ("steps", steps))]
         starts, ends = given[:2]
         if starts is None or ends is None:
-            raise ValueError("starts and ends are needed, and one of them is missing")
+            raise ValueError("starts or ends is missing; expected both")
         axes = axes_of(range(len(starts)) if given[2] is None else given[2], x.ndim)
         steps = [1] * len(starts) if given[3] is None else given[3]
         if not len(starts) == len(ends) == len(axes) == len(steps):
-            raise ValueError("starts, ends, axes and steps must have one length")
+            raise ValueError("starts, ends, axes and steps must have the same length")
         if 0 in steps:
-            raise ValueError(f"steps is {list(steps)}, and a step is 0")
+            raise ValueError(f"steps is {list(steps)}; expected no step of 0")
         where = [slice(None)] * x.ndim
         for start, end, axis, step in zip(starts, ends, axes, steps):
-            least = -x.shape[axis] - 1  # as far below as a slice that goes down needs
+            least = -x.shape[axis] - 1  # below this, a slice with a negative step has no end
             where[axis] = slice(start, end if step > 0 or end >= least else None, step)
         return x[tuple(where)]
 
@@ -128,7 +128,7 @@ def sliced(node):
 def split(node):
     count = len(node.results)
     if node.attributes.get("num_outputs") not in (None, count):
-        wrong(node, "num_outputs", f"{count}, as the node has outputs")
+        wrong(node, "num_outputs", f"{count}, the number of the node's outputs")
     check_least(node, "split", 0)
 
     def compute(x, sizes=None):
@@ -136,7 +136,7 @@ def split(node):
         sizes = node.attributes.get("split") if sizes is None else sizes_of(sizes, "split")
         if sizes is None:
             if "num_outputs" not in node.attributes and x.shape[axis] % count:
-                raise ValueError(f"axis {axis} has {x.shape[axis]} elements, which are not {count} equal parts")
+                raise ValueError(f"axis {axis} has {x.shape[axis]} elements; expected a multiple of {count}")
             part = -(-x.shape[axis] // count)
             sizes = [min(part, max(0, x.shape[axis] - i * part)) for i in range(count)]
         if len(sizes) != count or sum(sizes) != x.shape[axis]:
@@ -152,7 +152,7 @@ def concat(node):
         axis = axis_of(1 if axis is None else axis, parts[0].ndim)
         others = {part.shape[:axis] + part.shape[axis + 1:] for part in parts}
         if len(others) != 1 or any(part.ndim != parts[0].ndim for part in parts):
-            raise ValueError("the inputs must have one shape but for the axis, and have "
+            raise ValueError("the inputs must have the same shape except along the axis, but have "
                              + ", ".join(str(list(part.shape)) for part in parts))
         shape = list(parts[0].shape)
         shape[axis] = sum(part.shape[axis] for part in parts)
@@ -174,15 +174,15 @@ def pad(node):
         pads = node.attributes.get("pads", node.attributes.get("paddings")) if pads is None else listed(pads, "pads")
         axes = list(range(x.ndim)) if axes is None else axes_of(listed(axes, "axes"), x.ndim)
         if len(pads) != 2 * len(axes):
-            raise ValueError(f"pads has {len(pads)} numbers, and {len(axes)} axes need {2 * len(axes)}")
+            raise ValueError(f"pads has {len(pads)} numbers, but {len(axes)} axes need {2 * len(axes)}")
         if value is not None and value.size != 1:
-            raise ValueError(f"the value must be one number, and has the shape {list(value.shape)}")
+            raise ValueError(f"the value must be one number, but has the shape {list(value.shape)}")
         filler = node.attributes.get("value", 0) if value is None else value.item()
         filler = int(filler) if x.dtype == bool else filler
         before, after = np.zeros((2, x.ndim), int)
         before[axes], after[axes] = pads[:len(axes)], pads[len(axes):]
         if any(size + min(b, 0) + min(a, 0) < 0 for size, b, a in zip(x.shape, before.tolist(), after.tolist())):
-            raise ValueError(f"pads is {list(pads)}, and removes more than the tensor has, whose shape is {list(x.shape)}")
+            raise ValueError(f"pads is {list(pads)}, which removes more than the tensor of shape {list(x.shape)} has")
         shape = [int(size) for size in x.shape + before + after]
         if 0 in shape:
             return np.empty(shape, x.dtype)
@@ -195,13 +195,13 @@ def pad(node):
 
 def tile(node):
     def compute(x, repeats, axis=None):
-        if node.since < 6:  # how often along which axis, a number each
+        if node.since < 6:  # two numbers: the repeats and the axis
             counts = [1] * x.ndim
             counts[axis_of(int(axis.item()), x.ndim)] = int(repeats.item())
         else:
             counts = listed(repeats, "repeats")
         if len(counts) != x.ndim or min(counts, default=0) < 0:
-            raise ValueError(f"repeats is {counts}, and the tensor has {x.ndim} dimensions")
+            raise ValueError(f"repeats is {counts}, but the tensor has {x.ndim} dimensions")
         shape = tuple(size * count for size, count in zip(x.shape, counts))
         return np.empty(shape, x.dtype) if 0 in shape else dispatch("TILE", x, Repeats=counts, shape=shape)
 
@@ -214,7 +214,7 @@ def depth_to_space(node):
     def compute(x):
         n, c, h, w = _four(x)
         if c % block**2:
-            raise ValueError(f"blocksize is {block}, and {c} channels are not a multiple of {block}^2")
+            raise ValueError(f"blocksize is {block}, but {c} channels are not a multiple of {block}^2")
         return dispatch("DEPTH_TO_SPACE1", x, BlockSize=block, Order=order,
                         shape=(n, c // block**2, h * block, w * block))
 
@@ -227,7 +227,7 @@ def space_to_depth(node):
     def compute(x):
         n, c, h, w = _four(x)
         if h % block or w % block:
-            raise ValueError(f"blocksize is {block}, and {h} by {w} is not a multiple of it")
+            raise ValueError(f"blocksize is {block}, but {h} by {w} is not a multiple of it")
         return dispatch("SPACE_TO_DEPTH1", x, BlockSize=block, Order=order,
                         shape=(n, c * block**2, h // block, w // block))
 
@@ -235,8 +235,8 @@ def space_to_depth(node):
 
 
 def reverse_sequence(node):
-    """The first elements of each sequence of the batch, in reverse order. A length that exceeds the time axis counts as
-    the whole of it."""
+    """Reverses the first elements of each sequence of the batch. A length that exceeds the time axis means the whole
+    axis."""
     def compute(x, lengths):
         time, batch = (axis_of(node.attributes[name], x.ndim, name) for name in ("time_axis", "batch_axis"))
         if time == batch:
@@ -262,10 +262,10 @@ def col2im(node):
         dilations, strides, pads = (given[name] or [default] * length for name, default, length in (
             ("dilations", 1, count), ("strides", 1, count), ("pads", 0, 2 * count)))
         if not len(block) == len(dilations) == len(strides) == count or len(pads) != 2 * count:
-            raise ValueError(f"block_shape, dilations and strides must have {count} numbers as image_shape has, and pads "
-                             f"{2 * count}")
+            raise ValueError(f"block_shape, dilations and strides must have {count} numbers, like image_shape, and "
+                             f"pads must have {2 * count}")
         if x.ndim != 3 or 0 in block or x.shape[1] % math.prod(block):
-            raise ValueError(f"the tensor has the shape {list(x.shape)}; expected three dimensions, of which the second is "
+            raise ValueError(f"the tensor has the shape {list(x.shape)}; expected three dimensions, with the second "
                              f"a multiple of the block's {math.prod(block)} elements")
         shape = (x.shape[0], x.shape[1] // math.prod(block), *image)
         return dispatch("FOLD", x, WindowSizes=block, Strides=list(strides), Dilations=list(dilations),
@@ -283,7 +283,7 @@ def _block(node):
 
 def _four(x):
     if x.ndim != 4:
-        raise ValueError(f"the tensor has {x.ndim} dimensions, and must have 4")
+        raise ValueError(f"the tensor has {x.ndim} dimensions; expected 4")
     return x.shape
 
 
@@ -291,19 +291,19 @@ def constant_of_shape(node):
     value = node.attributes["value"]
     value = np.zeros(1, np.float32) if value is None else value
     if value.size != 1:
-        raise ValueError(f"{node.label}: value must have one element, and has {value.size}")
+        raise ValueError(f"{node.label}: value must have one element, but has {value.size}")
 
     def compute(shape):
         sizes = shape.tolist()
         if shape.ndim != 1 or any(size < 0 for size in sizes):
-            raise ValueError(f"the shape must be a list of sizes, 0 or more, and is {sizes}")
+            raise ValueError(f"the shape must be a list of sizes of 0 or more, but is {sizes}")
         return fill(value.item(), sizes, value.dtype)
 
     return compute
 
 
 def ranged(node):
-    """start + i * delta, the product and the sum rounded; of float16 in FLOAT32."""
+    """start + i * delta. The product and the sum are rounded; float16 is computed in FLOAT32."""
     dtype = dtype_of(node.kinds[0])
     stash = {None: 1}.get(node.attributes.get("stash_type"), node.attributes.get("stash_type"))
     inner = {1: np.dtype("f4"), 11: np.dtype("f8")}.get(stash) if dtype == np.float16 else dtype
@@ -313,7 +313,7 @@ def ranged(node):
     def compute(start, limit, delta):
         for name, value in (("start", start), ("limit", limit), ("delta", delta)):
             if value.size != 1:
-                raise ValueError(f"{name} must be one number, and has the shape {list(value.shape)}")
+                raise ValueError(f"{name} must be one number, but has the shape {list(value.shape)}")
         start, limit, delta = (value.item() for value in (start, limit, delta))
         if delta == 0 or not all(map(math.isfinite, (start, limit, delta, (limit - start) / delta))):
             raise ValueError(f"a range from {start} to {limit} by {delta} has no end")
@@ -324,7 +324,7 @@ def ranged(node):
 
 
 def _indices(shape, axis):
-    """The index along an axis, as a tensor that broadcasts to the shape."""
+    """Returns the indices along an axis, as a tensor that broadcasts to the shape."""
     return sequence(0, 1, shape[axis], np.dtype("i8")).reshape((-1,) + (1,) * (-axis - 1))
 
 
@@ -333,7 +333,7 @@ def trilu(node):
 
     def compute(x, k=None):
         if x.ndim < 2:
-            raise ValueError(f"the tensor has {x.ndim} dimensions, and must have 2 or more")
+            raise ValueError(f"the tensor has {x.ndim} dimensions; expected 2 or more")
         offset = 0 if k is None else int(k.item())
         diagonal = dispatch("ELEMENT_WISE_ADD", _indices(x.shape, -2), number(offset, np.int64))
         keeps = dispatch(name, _indices(x.shape, -1), diagonal)
@@ -347,7 +347,7 @@ def eye_like(node):
 
     def compute(x):
         if x.ndim != 2:
-            raise ValueError(f"the tensor has {x.ndim} dimensions, and must have 2")
+            raise ValueError(f"the tensor has {x.ndim} dimensions; expected 2")
         diagonal = dispatch("ELEMENT_WISE_ADD", _indices(x.shape, -2), number(node.attributes["k"], np.int64))
         ones = dispatch("ELEMENT_WISE_LOGICAL_EQUALS", _indices(x.shape, -1), diagonal)
         return ones if dtype == bool else cast(ones, dtype)
@@ -358,17 +358,17 @@ def eye_like(node):
 def bit_cast(node):
     dtype = dtype_of(node.results[0])
     if dtype_of(node.kinds[0]).itemsize != dtype.itemsize:
-        raise TypeError(f"{node.label}: {node.kinds[0]} and {node.results[0]} have not the same size")
+        raise TypeError(f"{node.label}: {node.kinds[0]} and {node.results[0]} have different sizes")
     return lambda x: np.ascontiguousarray(x).view(dtype).reshape(x.shape)
 
 
 def dropout(node):
-    """Of inference: the input as it is, and a mask of all that is kept."""
+    """Dropout in inference: returns the input unchanged, and a mask that keeps everything."""
     trains = node.attributes.get("is_test", 1) == 0
     if len(node.kinds) > 2 and node.kinds[2]:
         trains = node.fixed[2] is None or bool(node.fixed[2])
     if trains:
-        refuse(node, "in training", "it has no random numbers")
+        refuse(node, "in training", "anydml has no random numbers")
     masks = [dtype_of(kind) for kind in node.results[1:]]
 
     def compute(x, *_):

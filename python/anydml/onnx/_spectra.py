@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fourier transforms on the host, by NumPy: in double where the tensor is of double, and otherwise in float."""
+"""Fourier transforms on the host, by NumPy: in double for tensors of double, and otherwise in float."""
 import numpy as np
 
 from ._rows import axis_of
@@ -10,7 +10,7 @@ def _wide(x):
 
 
 def _complex(x):
-    """The last axis holds real numbers, or real and imaginary parts."""
+    """Converts to complex numbers. The last axis contains real numbers, or real and imaginary parts."""
     wide = _wide(x)
     if x.shape[-1] == 1:
         return wide[..., 0]
@@ -30,8 +30,8 @@ def dft(node):
         place = options.get("axis") if axis is None else int(axis.reshape(()).item())
         place = axis_of(-2 if place is None else place, x.ndim)
         if place == x.ndim - 1:
-            raise ValueError("axis is the last one, which holds the parts of a number")
-        is_half = options["inverse"] and options["onesided"]  # the elements after the middle follow from those before
+            raise ValueError("axis is the last one, which contains the parts of a number")
+        is_half = options["inverse"] and options["onesided"]  # the second half of the elements follows from the first
         count = 2 * (x.shape[place] - 1) if is_half else x.shape[place]
         count = count if length is None else int(length.reshape(()).item())
         if count < 1:
@@ -55,8 +55,8 @@ def stft(node):
         count = len(window) if length is None else int(length.reshape(()).item())
         values = _complex(signal) if signal.ndim == 3 else _wide(signal)
         if step < 1 or not 1 <= count <= values.shape[1]:
-            raise ValueError(f"the frames have {count} elements and the step is {step}; expected 1 or more, and frames that "
-                             f"the {values.shape[1]} elements hold")
+            raise ValueError(f"the frames have {count} elements and the step is {step}; expected 1 or more, and frames "
+                             f"of at most {values.shape[1]} elements")
         frames = np.lib.stride_tricks.sliding_window_view(values, count, 1)[:, ::step]
         if window is not None:
             frames = frames * _wide(window)

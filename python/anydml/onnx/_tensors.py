@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The elements of ONNX's tensors: in the message, or in a file beside the model.
+"""Reads the elements of ONNX's tensors, from the message or from a file next to the model.
 
-A model may come from anywhere. All that a tensor says about its size and its place is checked before memory is allocated or
-a file is opened.
+Models may be untrusted. Everything that a tensor declares about its size and location is checked before memory is
+allocated or a file is opened.
 """
 import contextlib
 import math
@@ -15,13 +15,13 @@ from onnx import numpy_helper
 from ._rows import FOUR_BITS, KINDS, Unsupported
 
 _WRONG = (IndexError, KeyError, OverflowError, TypeError, ValueError)
-_MOST_DIMENSIONS = 64  # of NumPy
+_MOST_DIMENSIONS = 64  # NumPy's limit
 _MOST_DIGITS = 100
 
 
 def printable(text):
-    """A name or a message of others on one line, without characters that would move a terminal's cursor or change its
-    colours."""
+    """Returns an untrusted name or message on one line, without characters that would move a terminal's cursor or
+    change its colors."""
     text = str(text)
     return text if text.isprintable() else "".join(
         one if one.isprintable() else repr(one)[1:-1] for one in " ".join(filter(None, text.split("\n"))))
@@ -29,15 +29,15 @@ def printable(text):
 
 @contextlib.contextmanager
 def in_words():
-    """Names of a message are decoded when they are read; an error then says that they are the model's."""
+    """Names in a message are decoded when they are read; reports decoding errors as errors of the model."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise ValueError(f"a name or a text of the model is not UTF-8: {printable(error)}") from None
+        raise ValueError(f"a name or text in the model is not UTF-8: {printable(error)}") from None
 
 
 def tensor_type(number, what="elem_type"):
-    """ONNX's name of an element type: float, double, int8, bfloat16, string..."""
+    """Returns ONNX's name of an element type: float, double, int8, bfloat16, string..."""
     try:
         return onnx.TensorProto.DataType.Name(number).lower()
     except ValueError:
@@ -46,8 +46,8 @@ def tensor_type(number, what="elem_type"):
 
 
 def array_of(tensor, folder=None, what=None):
-    """A tensor's elements. Elements in a file beside the model are mapped, and read when they are used. what: the tensor in
-    words, where it has no name."""
+    """Returns a tensor's elements. Elements in a file next to the model are mapped, and read when they are used. what:
+    a description of a tensor without a name."""
     what = what or f"tensor {tensor.name!r}"
     kind, shape = tensor_type(tensor.data_type, f"{what}: data_type"), tuple(tensor.dims)
     if any(size < 0 for size in shape):
@@ -69,16 +69,16 @@ def array_of(tensor, folder=None, what=None):
 
 
 class _Wrong(Exception):
-    """What is wrong with a tensor, in words."""
+    """A complete message about a wrong tensor."""
 
 
 def widened(array, kind):
-    """Integers of four bits with a byte each; other arrays as they are."""
+    """Converts four-bit integers to one byte each; returns other arrays unchanged."""
     return array.astype(FOUR_BITS[kind]) if kind in FOUR_BITS else array
 
 
 def narrowed(array, kind):
-    """The inverse, as ONNX has such arrays."""
+    """The inverse of `widened`: converts to ONNX's own types."""
     if kind not in FOUR_BITS:
         return array
     return array.astype(onnx.helper.tensor_dtype_to_np_dtype(getattr(onnx.TensorProto, kind.upper())))
@@ -90,14 +90,14 @@ def _bytes_of(kind, count):
 
 
 def _check_elements(tensor, kind, shape, what):
-    """That the message has as many elements as the sizes say."""
+    """Checks that the message has as many elements as the sizes require."""
     if kind not in KINDS and kind not in FOUR_BITS:
         return
     count = math.prod(shape)
     if tensor.HasField("raw_data"):
         needed, present, of = _bytes_of(kind, count), len(tensor.raw_data), "bytes of raw_data"
     elif kind in FOUR_BITS:
-        return  # onnx says how they are packed
+        return  # the onnx package knows how they are packed
     else:
         field = onnx.helper.tensor_dtype_to_field(tensor.data_type)
         needed, present, of = count, len(getattr(tensor, field)), f"elements of {field}"
@@ -107,33 +107,33 @@ def _check_elements(tensor, kind, shape, what):
 
 def _mapped(tensor, kind, shape, folder, what):
     if kind not in KINDS and kind not in FOUR_BITS:
-        raise Unsupported(f"{what} is of a type that anydml has not", ["external tensor"])
+        raise Unsupported(f"{what} has a type that anydml does not support", ["external tensor"])
     if folder is None:
-        raise _Wrong(f"{what} lies in a file that was not loaded; give the path of the model")
+        raise _Wrong(f"{what} is in a file that was not loaded; pass the path of the model")
     entries = {entry.key: entry.value for entry in tensor.external_data}
     location = entries.get("location", "")
     if not location:
-        raise _Wrong(f"{what}: its external_data has no location; expected the name of a file beside the model")
+        raise _Wrong(f"{what}: its external_data has no location; expected the name of a file next to the model")
     offset, count = _number(entries, "offset", what) or 0, math.prod(shape)
     needed, length = _bytes_of(kind, count), _number(entries, "length", what)
     if length is not None and length != needed:
         raise _Wrong(f"{what}: length is {length} in its external_data; expected {needed}, since dims are {list(shape)}")
     path, there = _file_of(folder, location, what)
     if offset + needed > there:
-        raise _Wrong(f"{what} needs {needed} bytes from {offset} on of {location!r}, which has {there}")
+        raise _Wrong(f"{what} needs {needed} bytes at offset {offset} of {location!r}, which has {there}")
     if count == 0:
         return np.empty(shape, FOUR_BITS.get(kind) or onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
     if kind in FOUR_BITS:
         packed = np.memmap(path, np.uint8, "r", offset, (needed,))
         values = np.stack([packed & 15, packed >> 4], -1).reshape(-1)[:count].reshape(shape)
         return values if kind == "uint4" else (values.view(np.int8) ^ 8) - 8
-    # The format is little-endian; every machine that anydml is built for is too.
+    # The format is little-endian, like every machine that anydml supports.
     array = np.memmap(path, onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type), "r", offset, shape or (1,)).reshape(shape)
     return array if array.flags.aligned else np.array(array)
 
 
 def _number(entries, key, what):
-    """A number of bytes; None where there is none."""
+    """Returns a number of bytes, or None if the entry is absent."""
     text = entries.get(key)
     if text is None:
         return None
@@ -143,17 +143,17 @@ def _number(entries, key, what):
 
 
 def _file_of(folder, location, what):
-    """The path and the size of a file in the model's folder, or in one below it."""
+    """Returns the path and the size of a file in the model's folder or one of its subfolders."""
     root = pathlib.Path(folder).resolve()
     try:
         path = (root / location).resolve()
         is_file = path.is_file()
         size = path.stat().st_size if is_file else 0
-    except (OSError, RuntimeError, ValueError) as error:  # too long, a loop of links, a zero among its characters
-        raise _Wrong(f"{what}: location is {location[:200]!r}, which is no name of a file: "
+    except (OSError, RuntimeError, ValueError) as error:  # too long, a loop of links, or a null character
+        raise _Wrong(f"{what}: location is {location[:200]!r}, which is not a valid file name: "
                      f"{printable(getattr(error, 'strerror', None) or error)}") from None
     if not path.is_relative_to(root):
-        raise _Wrong(f"{what} lies in {location!r}, which is outside the model's folder")
+        raise _Wrong(f"{what} is in {location!r}, which is outside the model's folder")
     if not is_file:
-        raise _Wrong(f"{what}: location is {location!r}, and there is no such file beside the model")
+        raise _Wrong(f"{what}: location is {location!r}, but there is no such file next to the model")
     return path, size

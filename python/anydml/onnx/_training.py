@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Operators of ai.onnx.preview.training as nodes of ONNX: Adam, whose rate is a tensor and whose first step is step 0, which
-DirectML's ADAM_OPTIMIZER has no form for. The nodes meet element by element, and so a graph computes them in one pass.
+"""Operators of ai.onnx.preview.training as ONNX nodes: Adam, whose rate is a tensor and whose first step is step 0;
+DirectML's ADAM_OPTIMIZER supports neither. The nodes are element-wise, so a graph computes them in one pass.
 """
 import numpy as np
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Types, attributes and tensors as ONNX's schemas and messages have them."""
+"""Reads types, attributes and tensors from ONNX's schemas and messages."""
 import numpy as np
 import onnx
 
@@ -11,7 +11,7 @@ TENSOR_TYPES = {name.lower() for name in onnx.TensorProto.DataType.keys()}
 
 def label(node):
     op = printable(node.op_type)
-    return f"{op} {node.name!r}" if node.name else f"{op} that makes {', '.join(node.output)!r}" if node.output else op
+    return f"{op} {node.name!r}" if node.name else f"{op} that computes {', '.join(node.output)!r}" if node.output else op
 
 
 def kind_of(declared):
@@ -22,7 +22,7 @@ def kind_of(declared):
 
 
 def told(node, row, kinds, schema, opset, fixed):
-    """What a node's row is told of it, once the types of its inputs are found right."""
+    """Checks the types of a node's inputs, and returns the Node for its row."""
     given = [kinds[name] if name else "" for name in node.input]
     options = onnx.defs.OpSchema.FormalParameterOption
     for i, formal in enumerate(schema.inputs):
@@ -34,7 +34,7 @@ def told(node, row, kinds, schema, opset, fixed):
         raise ValueError(f"{label(node)} has {len(given)} inputs; expected {schema.min_input} to {schema.max_input}")
     if len(node.output) > schema.max_output:
         raise ValueError(f"{label(node)} has {len(node.output)} outputs; expected {schema.max_output} at most")
-    bound = {}  # ONNX's names of types, T and so on, and what each of them stands for here
+    bound = {}  # ONNX's type variables, T and so on, and the types that they have in this node
     for i, kind in enumerate(given):
         if kind:
             formal = schema.inputs[min(i, len(schema.inputs) - 1)]
@@ -42,11 +42,11 @@ def told(node, row, kinds, schema, opset, fixed):
             bound.setdefault(name, []).append(kind)
             _check_kind(node, kind, formal.types, opset)
     if row.kinds is not None and given[0] not in row.kinds:
-        raise Unsupported(f"{label(node)}: anydml has no {node.op_type} of {given[0]}",
+        raise Unsupported(f"{label(node)}: anydml does not support {node.op_type} of {given[0]}",
                           [f"{node.op_type} of {given[0]}"])
     for several in bound.values():
         if len(set(several)) != 1:
-            raise TypeError(f"{label(node)}: the inputs must have one type, and have "
+            raise TypeError(f"{label(node)}: the inputs must have one type, but have "
                             f"{', '.join(dict.fromkeys(several))}")
     attributes, named = _attributes(node, schema)
     results = row.result(named, given)[:len(node.output)] if row.result else [] if row.make is None else [
@@ -70,11 +70,12 @@ def _check_kind(node, kind, allowed, opset):
     if kind in TENSOR_TYPES and f"tensor({kind})" not in allowed:
         raise TypeError(f"{label(node)}: ONNX has no {node.op_type} of {kind} in opset {opset}")
     if kind not in KINDS and not (kind in FOUR_BITS and node.op_type in FOUR_BIT_NODES):
-        raise Unsupported(f"{label(node)}: anydml has no {node.op_type} of {kind}", [f"{node.op_type} of {kind}"])
+        raise Unsupported(f"{label(node)}: anydml does not support {node.op_type} of {kind}",
+                          [f"{node.op_type} of {kind}"])
 
 
 def _attributes(node, schema):
-    """A node's attributes, with ONNX's defaults, and the types that some of them name."""
+    """Returns a node's attributes, with ONNX's defaults, and the types that some of them name."""
     attributes, named = {}, {}
     given = {attribute.name: attribute for attribute in node.attribute}
     for name, formal in schema.attributes.items():
@@ -93,7 +94,7 @@ def _attributes(node, schema):
         attributes[attribute.name] = _value_of(attribute, node)
         if attribute.type == onnx.AttributeProto.TENSOR:
             named[attribute.name] = tensor_type(attribute.t.data_type)
-        elif attribute.name in ("to", "dtype", "output_dtype"):  # the first Cast has the name itself
+        elif attribute.name in ("to", "dtype", "output_dtype"):  # in the first Cast, it is the type's name
             is_name = attribute.type == onnx.AttributeProto.STRING
             named[attribute.name] = attribute.s.decode().lower() if is_name else tensor_type(
                 attribute.i, f"{label(node)}: {attribute.name}")
@@ -108,9 +109,9 @@ def _value_of(attribute, node=None):
 
 
 def constant(node, folder=None):
-    """The value of a Constant and ONNX's name of its type."""
+    """Returns the value of a Constant and ONNX's name of its type."""
     if len(node.attribute) != 1:
-        raise ValueError(f"{label(node)} must have one attribute, its value, and has {len(node.attribute)}")
+        raise ValueError(f"{label(node)} must have one attribute, its value, but has {len(node.attribute)}")
     attribute = node.attribute[0]
     if attribute.name == "value":
         return array_of(attribute.t, folder, f"the value of {label(node)}"), tensor_type(attribute.t.data_type)
@@ -118,5 +119,5 @@ def constant(node, folder=None):
         return np.array(onnx.helper.get_attribute_value(attribute), np.float32), "float"
     if attribute.name in ("value_int", "value_ints"):
         return np.array(onnx.helper.get_attribute_value(attribute), np.int64), "int64"
-    raise Unsupported(f"{label(node)} has a {printable(attribute.name)}, and anydml has dense tensors of numbers only",
+    raise Unsupported(f"{label(node)} has a {printable(attribute.name)}; anydml supports only dense tensors of numbers",
                       [f"Constant of {printable(attribute.name)}"])

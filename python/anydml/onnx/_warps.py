@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""GridSample on the host: elements, or means of their neighbours, at places that are data."""
+"""GridSample on the host: elements, or weighted means of neighboring ones, at positions given by data."""
 import itertools
 
 import numpy as np
 
 from ._rows import check_choice
 
-_CUBIC = -0.75  # of Keys' kernel, as ONNX has it
+_CUBIC = -0.75  # the coefficient of Keys' kernel in ONNX
 
 
 def grid_sample(node):
@@ -18,15 +18,15 @@ def grid_sample(node):
     def compute(x, grid):
         axes = x.ndim - 2
         if grid.ndim != x.ndim or grid.shape[-1] != axes or grid.shape[0] != x.shape[0]:
-            raise ValueError(f"X has the shape {list(x.shape)} and grid {list(grid.shape)}; expected as many images, and "
-                             f"{axes} coordinates")
+            raise ValueError(f"X has the shape {list(x.shape)} and grid {list(grid.shape)}; expected equally many "
+                             f"images, and {axes} coordinates")
         kind = np.float64 if x.dtype == np.float64 else np.float32
         sizes = x.shape[2:]
         places = []
         for axis, size in enumerate(sizes):  # the last coordinate of the grid belongs to the first axis
             at = grid[..., axes - 1 - axis].reshape(grid.shape[0], -1).astype(kind)
             at = (at + 1) / 2 * (size - 1) if aligned else ((at + 1) * size - 1) / 2
-            if mode == "cubic":  # a place near the edge stays, and its neighbours are brought to the elements
+            if mode == "cubic":  # a position near the edge stays; its neighbors are clamped to the image
                 low, high = (0, size - 1) if aligned else (-0.5, size - 0.5)
                 is_far = ((at < low) | (at > high)) & (padding == "border")
                 places.append(np.where(is_far, np.clip(at, 0, size - 1), at))
@@ -40,7 +40,7 @@ def grid_sample(node):
 
 
 def _inside(at, size, padding, aligned):
-    """A coordinate that is brought to the elements, unless what lies outside is zero."""
+    """Moves a coordinate into the image, unless the padding is zeros."""
     if padding == "border":
         return np.clip(at, 0, size - 1)
     if padding == "reflection":
@@ -54,7 +54,7 @@ def _inside(at, size, padding, aligned):
 
 
 def _weights(at, mode):
-    """For each neighbour along an axis: its index and how much it counts."""
+    """Returns the index and the weight of each neighbor along an axis."""
     if mode == "nearest":
         return [(np.rint(at), None)]
     low = np.floor(at)
@@ -68,7 +68,7 @@ def _weights(at, mode):
 
 
 def _sampled(rows, places, sizes, mode, padding, aligned):
-    """rows: the channels, each with all its elements. The neighbours are added in the order of their indices."""
+    """Samples rows, which contain all elements of a channel. The neighbors are added in the order of their indices."""
     total = None
     strides = np.cumprod([1, *sizes[:0:-1]])[::-1]
     for corner in itertools.product(*(_weights(at, mode) for at in places)):

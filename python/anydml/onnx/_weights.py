@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Weights apart from the message of a model.
+"""Reads weights separately from the message of a model.
 
-Parsing a whole file holds its bytes, the message and then the arrays: the weights three times. Here the large ones are found
-in the file and read into arrays, and only what is left is parsed. Constant nodes with large values become initializers.
+Parsing a whole file would keep its bytes, the message and the arrays in memory: three copies of the weights. Instead,
+large weights are located in the file and read directly into arrays, and only the rest is parsed. Constant nodes with
+large values become initializers.
 """
 import mmap
 
@@ -12,25 +13,25 @@ from google.protobuf.message import DecodeError
 
 from ._rows import KINDS
 
-_LARGE = 4096  # bytes of a tensor that is worth it
-_NUMBER, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # protobuf's kinds of fields
-# The numbers of fields in ONNX's messages.
-_GRAPH = 7  # of ModelProto
-_NODE, _INITIALIZER = 1, 5  # of GraphProto
-_OUTPUT, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 2, 4, 5, 7  # of NodeProto
-_TENSOR = 5  # of AttributeProto
-_RAW_DATA = 9  # of TensorProto
+_LARGE = 4096  # the smallest tensor, in bytes, that is read separately
+_NUMBER, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # protobuf's wire types
+# The field numbers of ONNX's messages.
+_GRAPH = 7  # in ModelProto
+_NODE, _INITIALIZER = 1, 5  # in GraphProto
+_OUTPUT, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 2, 4, 5, 7  # in NodeProto
+_TENSOR = 5  # in AttributeProto
+_RAW_DATA = 9  # in TensorProto
 
 
 _KNOWN = {number for name, number in onnx.TensorProto.DataType.items() if name.lower() in KINDS}
 
 
 class _Unusual(Exception):
-    """The bytes are not what is expected here; ONNX's own parser says what is wrong, or takes them."""
+    """The bytes have an unexpected form; ONNX's own parser reports the error or accepts them."""
 
 
 def read(path):
-    """The message without its large weights, and these by name."""
+    """Returns the message without its large weights, and the large weights by name."""
     with open(path, "rb") as file:
         if file.seek(0, 2) == 0:
             return b"", {}
@@ -53,7 +54,7 @@ def read(path):
 
 
 def _number_at(data, place, end):
-    """A number of variable length, and the place behind it."""
+    """Returns a varint and the offset after it."""
     value = shift = 0
     while place < end and shift < 70:
         byte = data[place]
@@ -65,7 +66,7 @@ def _number_at(data, place, end):
 
 
 def _fields(data, begin, end):
-    """(number, kind, where the field begins, where its value begins, where it ends) of each field of a message."""
+    """Yields (number, kind, start of the field, start of its value, end) for each field of a message."""
     while begin < end:
         tag, place = _number_at(data, begin, end)
         number, kind = tag >> 3, tag & 7
@@ -85,7 +86,7 @@ def _fields(data, begin, end):
 
 
 def _field(number, value):
-    """A field of bytes."""
+    """Encodes a field of bytes."""
     text, length = bytearray([number << 3 | _BYTES]), len(value)
     while length >= 128:
         text.append(length & 127 | 128)
@@ -102,7 +103,7 @@ def _without_weights(data, found):
             text.append(_field(_GRAPH, _light_graph(data, place, after, found)))
         else:
             text.append(data[begin:after])
-    if graphs > 1:  # they would be merged
+    if graphs > 1:  # protobuf would merge them
         raise _Unusual
     return b"".join(text)
 
@@ -125,7 +126,7 @@ def _light_graph(data, begin, end, found):
 
 
 def _apart(data, begin, end):
-    """A tensor without its elements, and where they are; None where they do not lie there as they are in memory."""
+    """Returns a tensor without its elements, and their offset, or None if the file does not store them as in memory."""
     rest, raw = [], None
     for number, kind, first, place, after in _fields(data, begin, end):
         if number == _RAW_DATA and kind == _BYTES and raw is None:
@@ -150,7 +151,7 @@ def _apart(data, begin, end):
 
 
 def _of_constant(data, begin, end):
-    """The tensor of a Constant, under the name of its output."""
+    """Returns the tensor of a Constant, named after its output."""
     outputs, op, domain, attributes = [], b"", b"", []
     for number, kind, _, place, after in _fields(data, begin, end):
         if kind != _BYTES:
