@@ -2,9 +2,6 @@
 // Finds the faults that NumPy warns about, from operands and results, and searches long rows for them.
 #pragma once
 
-#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
-#include <numpy/arrayobject.h>
-
 #include <anydml/anydml.h>
 
 #include <algorithm>
@@ -19,6 +16,7 @@
 #include "base/element.h"
 #include "base/float_bits.h"
 #include "base/process.h"
+#include "python_api.h"
 
 namespace anydml::python {
 

@@ -13,6 +13,7 @@
 #include "base/element.h"
 #include "faults.h"
 #include "operand.h"
+#include "python_api.h"
 
 namespace anydml::python {
 

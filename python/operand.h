@@ -2,9 +2,6 @@
 // NumPy arrays and Python numbers as tensors of the C API.
 #pragma once
 
-#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
-#include <numpy/arrayobject.h>
-
 #include <anydml/anydml.h>
 
 #include <algorithm>
@@ -17,6 +14,7 @@
 #include "base/element.h"
 #include "base/float_bits.h"
 #include "faults.h"
+#include "python_api.h"
 
 namespace anydml::python {
 

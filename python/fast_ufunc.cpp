@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: MIT
-// The short way for functions that are ufuncs: passes whole arrays to the core if a call does not need NumPy. It
-// handles NumPy arrays, and PyTorch tensors in CPU memory, if all have one type or one stands beside a Python number.
-#pragma once
+#include "fast_ufunc.h"
 
 #include <anydml/anydml.h>
 
 #include <algorithm>
+#include <cfenv>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
 
+#include "attributes.h"
+#include "base/element.h"
+#include "call_arguments.h"
+#include "call_cache.h"
 #include "device_arrays.h"
 #include "device_call.h"
-#include "form.h"
+#include "dlpack.h"
+#include "errors.h"
+#include "fast_function.h"
+#include "faults.h"
 #include "gil.h"
 #include "layout.h"
 #include "operand.h"
-#include "ufunc.h"
+#include "python_api.h"
 
 namespace anydml::python {
 
+namespace {
+
 inline constexpr npy_intp kWorthReleasing = 4096;  // calls with this many elements or more release the GIL
 
-inline bool numpy_two = false;  // older versions also use a number's value to choose the type
-
 // Computes the shape that the inputs are broadcast to.
-inline bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
+bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
   rank = 0;
   for (int k = 0; k < count; ++k) {
     rank = std::max(rank, inputs[k].tensor.rank);
@@ -40,12 +50,11 @@ inline bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* siz
   return true;
 }
 
-inline nb::object not_here() { return nb::borrow(Py_NotImplemented); }
+nb::object not_here() { return nb::borrow(Py_NotImplemented); }
 
 // Runs over the inputs and the result's array, which may be the caller's or new. Returns NotImplemented if the ufunc
 // must handle the call.
-inline nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, const nb::object& result,
-                            bool given) {
+nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, const nb::object& result, bool given) {
   const Operand& output = operands[of.inputs];
   const auto type = static_cast<DataType>(output.tensor.type);
   const bool large = is_too_large(count);
@@ -104,7 +113,7 @@ inline nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp c
 }
 
 // Handles a call in which at least one input is an array of NumPy's own type.
-inline nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
+nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   Operand operands[kMostOperands + 1];
   PyArrayObject* first = nullptr;
   for (int i = 0; i < of.inputs; ++i) {
@@ -161,7 +170,7 @@ inline nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handl
 
 // Accepts a tensor of PyTorch's own type whose elements lie in CPU memory exactly as PyTorch shows them. Other tensors
 // go the long way, which reports errors.
-inline bool take_tensor(DeviceOperand& one) {
+bool take_tensor(DeviceOperand& one) {
   if (one.library == nullptr || !one.library->is_torch || one.library->is_subclass || !one.viewed ||
       one.device.type != dlpack::kCpu || dlpack::type_of(one.view.type) == DataType::unknown ||
       one.view.rank > kMostDimensions || !(one.fresh || one.is_plain_torch())) {
@@ -172,7 +181,7 @@ inline bool take_tensor(DeviceOperand& one) {
 }
 
 // Handles a call without NumPy arrays. The operands are located: the inputs, then out.
-inline nb::object try_torch(const Ufunc& of, DeviceCall& call) {
+nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   bool is_tensor[kMostOperands] = {};
   const DeviceOperand* first = nullptr;
   DataType type = DataType::unknown;
@@ -239,7 +248,7 @@ inline nb::object try_torch(const Ufunc& of, DeviceCall& call) {
 }
 
 // Returns the result of a call with a known form, or nothing if try_unknown must handle it.
-inline nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& seen) {
+nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& seen) {
   int faults = 0;
   const nb::object result = form.run_by(seen, [&](void* const* memory) -> int {
     Operand operands[kMostOperands + 1];
@@ -277,19 +286,10 @@ inline nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& s
 }
 
 // Compiles the operator for calls like one that succeeded.
-[[gnu::noinline]] inline void keep_form(const Ufunc& of, const SeenCall& seen, nb::handle result) {
-  const auto type_beside = [&](std::size_t) {
-    for (std::size_t i = 0; i < seen.inputs; ++i) {
-      if (seen.tag(i) == Tag::array || seen.tag(i) == Tag::tensor) {
-        Operand beside;
-        seen.key.read(seen.at[i], beside);
-        return static_cast<DataType>(beside.tensor.type);
-      }
-    }
-    return DataType::unknown;
-  };
+[[gnu::noinline]] void keep_form(const Ufunc& of, const SeenCall& seen, nb::handle result) {
+  static const std::vector<std::vector<std::size_t>> all_inputs = {{0, 1}};
   auto form = std::make_shared<Form>();
-  if (form->compile(of.op.c_str(), Attributes(), seen, result, type_beside) && !form->several &&
+  if (form->compile(of.op.c_str(), Attributes(), seen, result, all_inputs) && !form->several &&
       std::ranges::all_of(form->operands, [](const Operand& one) {
         return one.tensor.rank > 0 ? element_count(one.tensor) > 0 : true;
       })) {
@@ -297,10 +297,10 @@ inline nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& s
   }
 }
 
-inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out);
+nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out);
 
 // Returns the result, or NotImplemented if the ufunc must handle the call.
-inline nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
+nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   SeenCall seen;
   const bool has_form =
       std::all_of(inputs, inputs + of.inputs,
@@ -325,7 +325,7 @@ inline nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handl
   return result;
 }
 
-inline bool requires_gradient(nb::handle tensor) {
+bool requires_gradient(nb::handle tensor) {
   const nb::object answer = nb::steal(PyObject_GetAttr(tensor.ptr(), names().requires_grad));
   if (!answer.is_valid()) {
     PyErr_Clear();
@@ -333,7 +333,7 @@ inline bool requires_gradient(nb::handle tensor) {
   return answer.ptr() == Py_True;
 }
 
-inline bool is_bfloat_tensor(nb::handle array) {
+bool is_bfloat_tensor(nb::handle array) {
   const Library* library = library_of(array.ptr());
   const nb::object type =
       library != nullptr && library->is_torch ? nb::getattr(array, "dtype", nb::none()) : nb::none();
@@ -341,7 +341,7 @@ inline bool is_bfloat_tensor(nb::handle array) {
 }
 
 // Handles a call with an unknown form.
-inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
+nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   const nb::handle* const end = inputs + of.inputs;
   if (std::any_of(inputs, end, [](nb::handle one) { return PyArray_CheckExact(one.ptr()); })) {
     return try_numpy(of, inputs, out);
@@ -366,6 +366,40 @@ inline nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::han
     }
     throw;
   }
+}
+
+// The inputs, out, and the options of a ufunc: where, casting, order, dtype, subok, signature, device. If all options
+// have their defaults, the call does not need NumPy.
+class ShortUfunc final : public ShortFunction {
+ public:
+  ShortUfunc(const Ufunc& of, nb::object casting, nb::object order, nb::object long_way)
+      : ShortFunction(std::move(long_way)), of_(of), casting_(std::move(casting)), order_(std::move(order)) {}
+
+  nb::object call(PyObject* const* values, std::size_t count) override {
+    constexpr std::size_t kOptions = 7;
+    const auto inputs = static_cast<std::size_t>(of_.inputs);
+    check_count(of_.name, count, inputs + 1 + kOptions);
+    PyObject* const* const options = values + inputs + 1;
+    PyObject* const usual[kOptions] = {Py_True, casting_.ptr(), order_.ptr(), Py_None, Py_True, Py_None, Py_None};
+    if (std::equal(usual, usual + kOptions, options)) {
+      const nb::handle given[kMostOperands] = {values[0], values[inputs - 1]};
+      if (nb::object result = try_short(of_, given, values[inputs]); result.ptr() != Py_NotImplemented) {
+        return result;
+      }
+    }
+    return call_long_way(values, count);
+  }
+
+ private:
+  const Ufunc& of_;
+  nb::object casting_;
+  nb::object order_;
+};
+
+}  // namespace
+
+nb::object make_fast_ufunc(const Ufunc& of, nb::object casting, nb::object order, nb::object long_way) {
+  return make_callable(std::make_unique<ShortUfunc>(of, std::move(casting), std::move(order), std::move(long_way)));
 }
 
 }  // namespace anydml::python

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include "call_cache.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "call.h"
+#include "facts/facts.h"
+
+namespace anydml::python {
+
+namespace {
+
+// The type of the arrays beside a number.
+DataType type_beside(const SeenCall& seen, std::size_t number, const std::vector<std::vector<std::size_t>>& groups) {
+  for (const std::vector<std::size_t>& group : groups) {
+    if (std::ranges::find(group, number) == group.end()) {
+      continue;
+    }
+    for (const std::size_t i : group) {
+      if (i < seen.inputs && (seen.tag(i) == Tag::array || seen.tag(i) == Tag::tensor)) {
+        Operand beside;
+        seen.key.read(seen.at[i], beside);
+        return static_cast<DataType>(beside.tensor.type);
+      }
+    }
+  }
+  return DataType::unknown;
+}
+
+}  // namespace
+
+bool Form::compile(const char* op, const Attributes& attributes, const SeenCall& seen, nb::handle result,
+                   const std::vector<std::vector<std::size_t>>& groups, const OtherViews& views) {
+  if (!take_result(seen, result)) {
+    return false;
+  }
+  operands.resize(inputs + outputs.size());
+  std::vector<anydml_tensor> tensors;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (i < inputs ? !read_input(seen, i, groups) || !look_at(seen, i, views)
+                   : !read_output(seen, i) || !look_at_output(i, views)) {
+      return false;
+    }
+    tensors.push_back(operands[i].tensor);
+    most = std::max(most, element_count(tensors.back()));
+  }
+  anydml_compiled* made = nullptr;
+  if (is_too_large(most) || anydml_compile(nullptr, op, tensors.data(), inputs, tensors.data() + inputs, outputs.size(),
+                                           attributes.data(), attributes.size(), &made) != ANYDML_OK) {
+    return false;
+  }
+  compiled = {made, [](const anydml_compiled* one) { anydml_compiled_release(const_cast<anydml_compiled*>(one)); }};
+  releases = most >= (has_one_shape(facts::find_operator(op)) ? kFewElements : kFewOfOtherShapes);
+  return true;
+}
+
+bool Form::read_input(const SeenCall& seen, std::size_t i, const std::vector<std::vector<std::size_t>>& groups) {
+  if (seen.tag(i) == Tag::number) {
+    const DataType type = type_beside(seen, i, groups);
+    numbers.resize(inputs, DataType::unknown);
+    numbers[i] = type;
+    return type != DataType::unknown && operands[i].take_number(seen.given[i], type);
+  }
+  if (seen.tag(i) != Tag::nothing) {
+    seen.key.read(seen.at[i], operands[i]);
+  }
+  return true;
+}
+
+bool Form::take_result(const SeenCall& seen, nb::handle result) {
+  library = seen.library;
+  inputs = seen.inputs;
+  several = PyTuple_CheckExact(result.ptr());
+  const std::size_t count = several ? static_cast<std::size_t>(PyTuple_GET_SIZE(result.ptr())) : 1;
+  if (seen.inputs + count > SeenCall::kMost) {
+    return false;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    PyObject* const one = several ? PyTuple_GET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i)) : result.ptr();
+    const std::size_t place = seen.inputs + i;
+    PyObject* const given = place < seen.count ? seen.given[place] : Py_None;
+    Output& output = outputs.emplace_back();
+    if (one == Py_None) {
+      continue;
+    }
+    if (given != Py_None && given != Py_True) {
+      output.kind = Kind::given;
+      if (one != given) {
+        return false;
+      }
+    } else if (!take_made(output, one)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int Form::execute(void* const* memory) const {
+  return anydml_compiled_run(compiled.get(), memory, inputs, memory + inputs, outputs.size());
+}
+
+bool Form::look_at(const SeenCall& seen, std::size_t i, const OtherViews& views) {
+  if (views.inputs.empty() || views.inputs[i].ptr() == seen.given[i]) {
+    return true;
+  }
+  PyObject* const one = views.inputs[i].ptr();
+  if (PyArray_CheckExact(one)) {
+    return PyArray_DATA(as_array(one)) == seen.memory[i] && operands[i].take(as_array(one));
+  }
+  if (library == nullptr) {
+    return false;
+  }
+  DeviceOperand view;
+  view.locate_plain(one);
+  if (!view.viewed || view.library != library || view.memory() != seen.memory[i] || view.view.rank > kMostDimensions) {
+    return false;
+  }
+  std::copy_n(view.operand.sizes, view.view.rank, operands[i].sizes);
+  std::copy_n(view.operand.strides, view.view.rank, operands[i].strides);
+  operands[i].tensor = {static_cast<anydml_type>(dlpack::type_of(view.view.type)), view.view.rank, operands[i].sizes,
+                        operands[i].strides, nullptr};
+  return true;
+}
+
+bool Form::look_at_output(std::size_t i, const OtherViews& views) {
+  if (views.outputs.empty() || outputs[i - inputs].kind == Kind::absent) {
+    return true;
+  }
+  const std::vector<std::int64_t>& sizes = views.outputs[i - inputs];
+  if (outputs[i - inputs].kind != Kind::made || sizes.size() > kMostDimensions) {
+    return false;
+  }
+  const std::int64_t count = element_count(operands[i].tensor);
+  std::int64_t packed = 1;
+  for (std::size_t j = sizes.size(); j-- > 0;) {
+    operands[i].sizes[j] = sizes[j];
+    operands[i].strides[j] = packed;
+    packed *= sizes[j];
+  }
+  operands[i].tensor.rank = static_cast<int>(sizes.size());
+  return packed == count;
+}
+
+bool Form::read_output(const SeenCall& seen, std::size_t i) {
+  const Output& output = outputs[i - inputs];
+  if (output.kind == Kind::given) {
+    seen.key.read(seen.at[i], operands[i]);
+  } else if (output.kind == Kind::made) {
+    const DataType type = library != nullptr          ? static_cast<DataType>(output.number)
+                          : output.number == NPY_BOOL ? DataType::UINT8  // holds 0 and 1
+                                                      : type_of(output.number);
+    std::int64_t packed = 1;
+    for (int j = output.rank - 1; j >= 0; --j) {
+      operands[i].sizes[j] = output.sizes[j];
+      operands[i].strides[j] = packed;
+      packed *= output.sizes[j];
+    }
+    operands[i].tensor = {static_cast<anydml_type>(type), output.rank, operands[i].sizes, operands[i].strides, nullptr};
+    return type != DataType::unknown;
+  }
+  return true;
+}
+
+bool Form::take_made(Output& output, PyObject* one) const {
+  output.kind = Kind::made;
+  if (PyArray_CheckExact(one)) {
+    PyArrayObject* const array = as_array(one);
+    output.number = PyArray_TYPE(array);
+    output.rank = PyArray_NDIM(array);
+    if (library != nullptr || output.rank > kMostDimensions || !PyArray_IS_C_CONTIGUOUS(array)) {
+      return false;
+    }
+    std::copy_n(PyArray_DIMS(array), output.rank, output.sizes);
+    output.like = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(output.number)));
+    return output.like.ptr() == reinterpret_cast<PyObject*>(PyArray_DESCR(array));
+  }
+  DeviceOperand operand;
+  operand.locate_plain(one);
+  if (library == nullptr || !operand.viewed || operand.library != library ||
+      dlpack::type_of(operand.view.type) == DataType::unknown || operand.view.rank > kMostDimensions) {
+    return false;
+  }
+  std::int64_t packed = 1;
+  for (int i = operand.view.rank - 1; i >= 0; --i) {
+    output.sizes[i] = operand.operand.sizes[i];
+    if (output.sizes[i] > 1 && operand.operand.strides[i] != packed) {
+      return false;
+    }
+    packed *= output.sizes[i];
+  }
+  output.rank = operand.view.rank;
+  output.number = static_cast<int>(dlpack::type_of(operand.view.type));
+  if (packed * (operand.view.type.bits / 8) > kMostKept) {
+    return false;
+  }
+  output.like = in_python([&] { return library->empty_like(nb::handle(one)); });
+  return true;
+}
+
+void Forms::add(const FormKey& key, std::shared_ptr<Form> form) {
+  form->key.assign(key.words(), key.words() + key.size());
+  form->hash = hash_of(key);
+  Known gone = std::move(form);  // later the oldest form, whose destructor may run Python
+  if (const auto before = std::ranges::find_if(all_, [&](const Known& one) { return is(*one, key); });
+      before != all_.end()) {
+    before->swap(gone);
+  } else if (all_.size() < kMost) {
+    all_.push_back(std::move(gone));
+  } else {
+    all_[oldest_++ % kMost].swap(gone);
+    for (Asked& one : asked_) {
+      one.times = one.hash == gone->hash ? 1 : one.times;  // the form may return
+    }
+  }
+}
+
+}  // namespace anydml::python

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// Calls that repeat a known form: nothing is inferred, checked or compiled again. Calls without a form, or with an
+// unknown form, go the long way.
+#pragma once
+
+#include <anydml/anydml.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "attributes.h"
+#include "base/element.h"
+#include "call_arguments.h"
+#include "call_key.h"
+#include "device_arrays.h"
+#include "errors.h"
+#include "gil.h"
+#include "layout.h"
+#include "operand.h"
+#include "python_api.h"
+
+namespace anydml::python {
+
+inline constexpr std::int64_t kFewElements = 4096;      // calls with this many elements or more release the GIL
+inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the same if a result depends on many elements
+
+// How the operator's operands differ from the arguments of a call: other views of the same memory.
+struct OtherViews {
+  std::vector<nb::object> inputs;                  // empty, or one for each input
+  std::vector<std::vector<std::int64_t>> outputs;  // empty, or the sizes of each output
+};
+
+// A known form: its compiled operator, and a description of its results.
+struct Form {
+  enum class Kind { absent, given, made };
+  struct Output {
+    Kind kind = Kind::absent;
+    int number = NPY_VOID;  // of its type: NumPy's, or ours if it is a tensor
+    int rank = 0;
+    npy_intp sizes[kMostDimensions] = {};
+    nb::object like;  // its dtype, or a similar tensor if the output is a tensor
+  };
+  static constexpr std::int64_t kMostKept = 1 << 16;  // bytes of a tensor kept as a template
+
+  std::vector<std::uint64_t> key;
+  std::uint64_t hash = 0;
+  std::shared_ptr<const anydml_compiled> compiled;
+  nb::object owner;               // owns `compiled` if the form does not
+  nb::object watch;               // a weak reference to the description of objects that must not have changed, if any
+  std::vector<DataType> numbers;  // for each input, the type of a number; empty without numbers
+  std::size_t inputs = 0;
+  std::vector<Output> outputs;
+  std::vector<Operand> operands;  // an operator's inputs, then outputs, without their memory
+  bool several = false;           // it returns a tuple
+  bool releases = false;          // the call releases the GIL
+  const Library* library = nullptr;
+
+  // Compiles the operator for calls like one that succeeded. groups: lists of inputs that share a type; a number takes
+  // the type of the arrays in its group. Returns false if such calls must go the long way.
+  [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const SeenCall& seen, nb::handle result,
+                             const std::vector<std::vector<std::size_t>>& groups, const OtherViews& views = {});
+
+  // Records the origin of each output. Returns false if another call may not repeat it.
+  [[nodiscard]] bool take_result(const SeenCall& seen, nb::handle result);
+
+  // Returns the result, or nothing if the long way must report an error.
+  [[nodiscard]] nb::object run(const SeenCall& seen) const {
+    return run_by(seen, [this](void* const* memory) {
+      if (releases) {
+        const GilReleased released;
+        return execute(memory);
+      }
+      return execute(memory);
+    });
+  }
+
+  // `memory` holds the addresses of the inputs, then of the outputs.
+  [[nodiscard]] int execute(void* const* memory) const;
+
+  // Does the same with a function run(addresses), which returns the status code.
+  template <class Run>
+  [[nodiscard]] nb::object run_by(const SeenCall& seen, Run run) const {
+    void* memory[2 * SeenCall::kMost];
+    alignas(8) char scalars[SeenCall::kMost][8];
+    std::copy_n(seen.memory, inputs, memory);
+    if (!numbers.empty() && !read_numbers(seen, memory, scalars)) {
+      return {};
+    }
+    nb::object result;
+    nb::handle written[SeenCall::kMost];
+    std::size_t written_count = 0;
+    if (several) {
+      result = checked(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const Output& output = outputs[i];
+      nb::object one;
+      memory[inputs + i] = nullptr;
+      if (output.kind == Kind::given) {
+        one = nb::borrow(seen.given[inputs + i]);
+        memory[inputs + i] = seen.memory[inputs + i];
+        written[written_count++] = one;
+      } else if (output.kind == Kind::absent) {
+        one = nb::none();
+      } else if (library == nullptr) {
+        auto* const dtype = reinterpret_cast<PyArray_Descr*>(nb::object(output.like).release().ptr());
+        one = checked(
+            PyArray_NewFromDescr(&PyArray_Type, dtype, output.rank, output.sizes, nullptr, nullptr, 0, nullptr));
+        memory[inputs + i] = PyArray_DATA(as_array(one.ptr()));
+      } else {
+        one = in_python([&] { return library->empty_like(output.like); });
+        DeviceOperand made;
+        made.locate(one);
+        if (!made.viewed) {
+          return {};
+        }
+        memory[inputs + i] = made.memory();
+      }
+      if (several) {
+        PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), one.release().ptr());
+      } else {
+        result = std::move(one);
+      }
+    }
+    const int code = run(static_cast<void* const*>(memory));
+    if (code == ANYDML_INVALID_ARGUMENT) {  // found before anything is written
+      return {};
+    }
+    if (code != ANYDML_OK) {
+      raise_last(code);
+    }
+    tell_written(library, written, written_count);
+    return result;
+  }
+
+ private:
+  static nb::object checked(PyObject* made) {
+    if (made == nullptr) {
+      throw nb::python_error();
+    }
+    return nb::steal(made);
+  }
+
+  [[nodiscard]] bool read_numbers(const SeenCall& seen, void** memory, char (*scalars)[8]) const {
+    for (std::size_t i = 0; i < inputs; ++i) {
+      if (numbers[i] != DataType::unknown) {
+        Operand operand;
+        if (!operand.take_number(seen.given[i], numbers[i])) {
+          return false;
+        }
+        std::memcpy(scalars[i], operand.scalar, sizeof(operand.scalar));
+        memory[i] = scalars[i];
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool read_input(const SeenCall& seen, std::size_t i,
+                                const std::vector<std::vector<std::size_t>>& groups);
+
+  // Replaces an input by another view of its memory, if there is one.
+  [[nodiscard]] bool look_at(const SeenCall& seen, std::size_t i, const OtherViews& views);
+
+  // Gives a new output, which is packed, other sizes.
+  [[nodiscard]] bool look_at_output(std::size_t i, const OtherViews& views);
+
+  [[nodiscard]] bool read_output(const SeenCall& seen, std::size_t i);
+
+  // A new array is packed; for a tensor, a similar tensor is kept as a template.
+  [[nodiscard]] bool take_made(Output& output, PyObject* one) const;
+};
+
+// The last forms of one function. Used with the GIL held.
+class Forms {
+ public:
+  static constexpr std::size_t kMost = 32;
+  using Known = std::shared_ptr<const Form>;
+
+  [[nodiscard]] Known find(const FormKey& key) {
+    if (last_ < all_.size() && is(*all_[last_], key)) {
+      return all_[last_];
+    }
+    const std::uint64_t hash = hash_of(key);
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (all_[i]->hash == hash && is(*all_[i], key)) {
+        last_ = i;
+        return all_[i];
+      }
+    }
+    return nullptr;
+  }
+
+  // Whether the form occurred exactly once before, recently. A form that occurs only once is not worth compiling, and a
+  // form that could not be kept is not tried again.
+  [[nodiscard]] bool is_second(const FormKey& key) {
+    const std::uint64_t hash = hash_of(key);
+    for (Asked& one : asked_) {
+      if (one.hash == hash) {
+        return one.times++ == 1;
+      }
+    }
+    asked_[next_asked_++ % asked_.size()] = {hash, 1};
+    return false;
+  }
+
+  void add(const FormKey& key, std::shared_ptr<Form> form);
+
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
+
+ private:
+  struct Asked {
+    std::uint64_t hash;
+    std::uint64_t times;
+  };
+
+  static bool is(const Form& form, const FormKey& key) {
+    return form.key.size() == key.size() &&
+           std::memcmp(form.key.data(), key.words(), key.size() * sizeof(std::uint64_t)) == 0;
+  }
+  static std::uint64_t hash_of(const FormKey& key) {
+    std::uint64_t hash = key.size();
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      hash = (hash ^ key.words()[i]) * 0x9e37'79b9'7f4a'7c15;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+
+  std::vector<Known> all_;
+  std::size_t last_ = 0;
+  std::size_t oldest_ = 0;
+  std::array<Asked, kMost> asked_{};
+  std::size_t next_asked_ = 0;
+};
+
+}  // namespace anydml::python

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Calls of graphs.
+#pragma once
+
+#include "call_arguments.h"
+#include "call_cache.h"
+#include "python_api.h"
+
+namespace anydml::python {
+
+class ShortGraph {
+ public:
+  // Returns the result, or NotImplemented if the form is unknown, or if something has changed that the function read.
+  nb::object call(const nb::tuple& arguments, nb::handle out);
+
+  // Keeps the form of a call that went the long way, with its arrays as they are now. watch: a weak reference to a
+  // watch that describes the objects that the function read, or None.
+  void keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch);
+
+ private:
+  [[gnu::noinline]] static bool holds(const Form& form);
+
+  void keep_form(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch);
+
+  static bool see(const nb::tuple& arguments, nb::handle out, SeenCall& seen);
+
+  Forms forms_;
+};
+
+}  // namespace anydml::python

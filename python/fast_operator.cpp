@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include "fast_operator.h"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attributes.h"
+#include "base/element.h"
+#include "call_arguments.h"
+#include "call_cache.h"
+#include "call_key.h"
+#include "errors.h"
+#include "facts/facts.h"
+#include "fast_function.h"
+#include "gil.h"
+#include "operand.h"
+
+namespace anydml::python {
+
+namespace {
+
+// All arguments of a function come in one order: the inputs, the attributes, the options.
+class ShortCall final : public ShortFunction {
+ public:
+  ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
+            nb::handle options, nb::handle same, nb::object long_way, nb::dict fixed, nb::object equivalent);
+
+  nb::object call(PyObject* const* values, std::size_t count) override {
+    check_count(name_, count, inputs_ + fields_.size() + is_ours_.size());
+    SeenCall seen;
+    const bool has_form = see(values, seen);
+    if (has_form) {
+      if (const Forms::Known form = forms_.find(seen.key)) {
+        if (nb::object result = form->run(seen); result.is_valid()) {
+          return result;
+        }
+        return call_long_way(values, count);
+      }
+    }
+    nb::object result = call_long_way(values, count);
+    if (has_form && forms_.is_second(seen.key)) {
+      try {
+        keep(values, seen.key, result);
+      } catch (nb::python_error&) {  // the call itself succeeded
+      } catch (const std::bad_alloc&) {
+      }
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] PyObject* option(PyObject* const* values, std::size_t i) const {
+    return values[inputs_ + fields_.size() + i];
+  }
+
+  [[nodiscard]] bool see(PyObject* const* values, SeenCall& seen) const {
+    if (option(values, is_ours_.size() - 1) != Py_None) {  // the device
+      return false;
+    }
+    for (std::size_t i = 0; i < inputs_; ++i) {
+      if (i != array_) {
+        if (!seen.take_input(values[i])) {
+          return false;
+        }
+      } else if (!see_sequence(values[i], seen)) {
+        return false;
+      }
+    }
+    if (!seen.take_outs(option(values, 0))) {
+      return false;
+    }
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      if (!seen.key.add_value(values[inputs_ + i])) {
+        return false;
+      }
+    }
+    for (std::size_t i = 1; i + 1 < is_ours_.size(); ++i) {
+      if (is_ours_[i] ? !seen.key.add_value(option(values, i)) : option(values, i) != Py_None) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static bool see_sequence(PyObject* all, SeenCall& seen) {
+    if (!PyList_CheckExact(all) && !PyTuple_CheckExact(all)) {
+      return false;
+    }
+    return seen.take_each(all, [&](PyObject* one) { return seen.take_input(one); });
+  }
+
+  // Compiles a call that just went the long way, for the next such call. The arrays may have changed meanwhile.
+  [[gnu::noinline]] void keep(PyObject* const* values, const FormKey& key, nb::handle result);
+
+  // Replaces the call by its equivalent. Returns false if there is none.
+  bool replace(std::string& name, nb::dict& given, OtherViews& views, const SeenCall& seen, nb::handle result) const;
+
+  static bool is_same(const FormKey& a, const FormKey& b);
+
+  std::string name_;
+  const facts::Operator* known_;
+  std::size_t inputs_;
+  std::size_t array_;  // inputs_ if no input is a sequence
+  std::size_t required_;
+  std::vector<bool> is_ours_;  // whether each option is part of the form
+  std::vector<nb::object> fields_;
+  std::vector<std::vector<std::size_t>> same_;  // empty if an input is a sequence
+  nb::dict fixed_;
+  nb::object equivalent_;
+  Forms forms_;
+};
+
+ShortCall::ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
+                     nb::handle options, nb::handle same, nb::object long_way, nb::dict fixed, nb::object equivalent)
+    : ShortFunction(std::move(long_way)),
+      name_(std::move(name)),
+      known_(facts::find_operator(name_)),
+      inputs_(inputs),
+      array_(array.is_none() ? inputs : nb::cast<std::size_t>(array)),
+      required_(required),
+      fixed_(std::move(fixed)),
+      equivalent_(std::move(equivalent)) {
+  for (const nb::handle option : options) {
+    const auto text = nb::cast<std::string>(option);
+    is_ours_.push_back(text == "dtype" || text == "shape");
+  }
+  for (const nb::handle field : fields) {
+    fields_.push_back(nb::borrow(field));
+  }
+  if (array_ != inputs_) {
+    return;  // the inputs' positions vary
+  }
+  for (const nb::handle group : same) {
+    std::vector<std::size_t>& all = same_.emplace_back();
+    for (const nb::handle one : group) {
+      all.push_back(nb::cast<std::size_t>(one));
+    }
+  }
+}
+
+void ShortCall::keep(PyObject* const* values, const FormKey& key, nb::handle result) {
+  SeenCall seen;
+  if (!see(values, seen) || !is_same(seen.key, key)) {
+    PyErr_Clear();
+    return;
+  }
+  nb::dict given = nb::steal<nb::dict>(PyDict_Copy(fixed_.ptr()));
+  if (!given.is_valid()) {
+    throw nb::python_error();
+  }
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    PyObject* const value = values[inputs_ + i];
+    if (i < required_ || value != Py_None) {
+      given[fields_[i]] = nb::borrow(value);
+    }
+  }
+  std::string name = name_;
+  OtherViews views;
+  if (!equivalent_.is_none() && !replace(name, given, views, seen, result)) {
+    return;
+  }
+  const Attributes attributes(name == name_ ? known_ : facts::find_operator(name), given);
+  auto form = std::make_shared<Form>();
+  if (form->compile(name.c_str(), attributes, seen, result, same_, views)) {
+    forms_.add(key, std::move(form));
+  }
+}
+
+bool ShortCall::replace(std::string& name, nb::dict& given, OtherViews& views, const SeenCall& seen,
+                        nb::handle result) const {
+  const nb::tuple inputs = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(seen.inputs)));
+  if (!inputs.is_valid()) {
+    throw nb::python_error();
+  }
+  for (std::size_t i = 0; i < seen.inputs; ++i) {
+    PyTuple_SET_ITEM(inputs.ptr(), static_cast<Py_ssize_t>(i), nb::borrow(seen.given[i]).release().ptr());
+  }
+  const nb::object made = in_python([&] { return equivalent_(name_, inputs, given, result); });
+  if (made.is_none()) {
+    return false;
+  }
+  name = nb::cast<std::string>(made[0]);
+  for (const nb::handle one : made[1]) {
+    views.inputs.push_back(nb::borrow(one));
+  }
+  given = nb::cast<nb::dict>(made[2]);
+  if (!made[3].is_none()) {
+    for (const nb::handle sizes : made[3]) {
+      std::vector<std::int64_t>& all = views.outputs.emplace_back();
+      for (const nb::handle size : sizes) {
+        all.push_back(nb::cast<std::int64_t>(size));
+      }
+    }
+  }
+  return views.inputs.size() == seen.inputs;
+}
+
+bool ShortCall::is_same(const FormKey& a, const FormKey& b) {
+  return a.size() == b.size() && std::equal(a.words(), a.words() + a.size(), b.words());
+}
+
+}  // namespace
+
+nb::object make_fast_operator(std::string name, std::size_t inputs, nb::handle array, nb::handle fields,
+                              std::size_t required, nb::handle options, nb::handle same, nb::object long_way,
+                              nb::dict fixed, nb::object equivalent) {
+  return make_callable(std::make_unique<ShortCall>(std::move(name), inputs, array, fields, required, options, same,
+                                                   std::move(long_way), std::move(fixed), std::move(equivalent)));
+}
+
+}  // namespace anydml::python
