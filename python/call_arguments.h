@@ -13,10 +13,10 @@
 namespace anydml::python {
 
 // The arguments of a call: its form, and the memory of its operands.
-struct SeenCall {
+struct CallArguments {
   static constexpr std::size_t kMost = 24;  // operands
 
-  FormKey key;
+  CallKey key;
   std::size_t count = 0;
   std::size_t inputs = 0;
   void* memory[kMost];
@@ -27,51 +27,51 @@ struct SeenCall {
   nb::object held[2];                // copies of lists
 
   // Adds an operand of an operator. Numbers take the type of the arrays beside them; None means absent.
-  [[nodiscard]] bool take_input(PyObject* one) {
+  [[nodiscard]] bool add_input(PyObject* one) {
     if (PyArray_CheckExact(one)) {
-      return take_array(one);
+      return add_array(one);
     }
     if (one == Py_None) {
-      return take_other(one, Tag::nothing);
+      return add_other(one, Tag::nothing);
     }
     if (PyFloat_CheckExact(one) || PyLong_CheckExact(one)) {
-      return take_other(one, Tag::number, PyFloat_CheckExact(one) ? 1 : 0);
+      return add_other(one, Tag::number, PyFloat_CheckExact(one) ? 1 : 0);
     }
-    return take_tensor(one);
+    return add_tensor(one);
   }
 
   // Adds an argument of a graph: an array, or a constant, which is part of the form.
-  [[nodiscard]] bool take_argument(PyObject* one) {
+  [[nodiscard]] bool add_graph_argument(PyObject* one) {
     if (PyArray_CheckExact(one)) {
-      return take_array(one);
+      return add_array(one);
     }
     if (one == Py_None || PyFloat_CheckExact(one) || PyLong_CheckExact(one) || PyBool_Check(one) ||
         PyUnicode_CheckExact(one)) {
       return key.add_value(one);
     }
-    return take_tensor(one);
+    return add_tensor(one);
   }
 
   // None and True may ask for a new array; None may also leave the output out.
-  [[nodiscard]] bool take_out(PyObject* one) {
+  [[nodiscard]] bool add_out(PyObject* one) {
     if (one == Py_None || one == Py_True) {
-      return take_other(one, one == Py_None ? Tag::nothing : Tag::yes);
+      return add_other(one, one == Py_None ? Tag::nothing : Tag::yes);
     }
-    return PyArray_CheckExact(one) ? PyArray_ISWRITEABLE(as_array(one)) && take_array(one) : take_tensor(one);
+    return PyArray_CheckExact(one) ? PyArray_ISWRITEABLE(as_array(one)) && add_array(one) : add_tensor(one);
   }
 
   // Adds one output, or a list of outputs.
-  [[nodiscard]] bool take_outs(PyObject* out) {
+  [[nodiscard]] bool add_outs(PyObject* out) {
     inputs = count;
     if (!PyList_CheckExact(out) && !PyTuple_CheckExact(out)) {
-      return take_out(out);
+      return add_out(out);
     }
-    return take_each(out, [&](PyObject* one) { return take_out(one); });
+    return add_each(out, [&](PyObject* one) { return add_out(one); });
   }
 
   // Adds the items of a list or tuple. Other threads may change a list meanwhile, so its items are held.
   template <class Take>
-  [[nodiscard]] bool take_each(PyObject* all, Take take) {
+  [[nodiscard]] bool add_each(PyObject* all, Take take) {
     if (PyList_CheckExact(all)) {
       nb::object& items = held[held[0].is_valid() ? 1 : 0];
       items = nb::steal(PyList_AsTuple(all));
@@ -99,15 +99,15 @@ struct SeenCall {
     at[count++] = static_cast<std::uint16_t>(key.size());
     return true;
   }
-  [[nodiscard]] bool take_other(PyObject* one, Tag tag, std::uint64_t more = 0) {
+  [[nodiscard]] bool add_other(PyObject* one, Tag tag, std::uint64_t more = 0) {
     return add(one, nullptr) && key.add(tag, more);
   }
-  [[nodiscard]] bool take_array(PyObject* one) {
+  [[nodiscard]] bool add_array(PyObject* one) {
     has_arrays = true;
     return library == nullptr && add(one, PyArray_DATA(as_array(one))) && key.add_array(as_array(one));
   }
   // Adds a tensor of PyTorch's own type in CPU memory, whose values are exactly the elements in memory.
-  [[nodiscard]] bool take_tensor(PyObject* one) {
+  [[nodiscard]] bool add_tensor(PyObject* one) {
     if (has_arrays) {
       return false;
     }

@@ -15,15 +15,16 @@ namespace anydml::python {
 namespace {
 
 // The type of the arrays beside a number.
-DataType type_beside(const SeenCall& seen, std::size_t number, const std::vector<std::vector<std::size_t>>& groups) {
+DataType type_beside(const CallArguments& args, std::size_t number,
+                     const std::vector<std::vector<std::size_t>>& groups) {
   for (const std::vector<std::size_t>& group : groups) {
     if (std::ranges::find(group, number) == group.end()) {
       continue;
     }
     for (const std::size_t i : group) {
-      if (i < seen.inputs && (seen.tag(i) == Tag::array || seen.tag(i) == Tag::tensor)) {
+      if (i < args.inputs && (args.tag(i) == Tag::array || args.tag(i) == Tag::tensor)) {
         Operand beside;
-        seen.key.read(seen.at[i], beside);
+        args.key.read(args.at[i], beside);
         return static_cast<DataType>(beside.tensor.type);
       }
     }
@@ -33,17 +34,17 @@ DataType type_beside(const SeenCall& seen, std::size_t number, const std::vector
 
 }  // namespace
 
-bool Form::compile(const char* op, const Attributes& attributes, const SeenCall& seen, nb::handle result,
-                   const std::vector<std::vector<std::size_t>>& groups, const OtherViews& views) {
-  if (!take_result(seen, result)) {
+bool CachedCall::compile(const char* op, const Attributes& attributes, const CallArguments& args, nb::handle result,
+                         const std::vector<std::vector<std::size_t>>& groups, const OtherViews& views) {
+  if (!read_result(args, result)) {
     return false;
   }
   operands.resize(inputs + outputs.size());
   std::vector<anydml_tensor> tensors;
   std::int64_t most = 0;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (i < inputs ? !read_input(seen, i, groups) || !look_at(seen, i, views)
-                   : !read_output(seen, i) || !look_at_output(i, views)) {
+    if (i < inputs ? !read_input(args, i, groups) || !view_input(args, i, views)
+                   : !read_output(args, i) || !view_output(i, views)) {
       return false;
     }
     tensors.push_back(operands[i].tensor);
@@ -59,31 +60,32 @@ bool Form::compile(const char* op, const Attributes& attributes, const SeenCall&
   return true;
 }
 
-bool Form::read_input(const SeenCall& seen, std::size_t i, const std::vector<std::vector<std::size_t>>& groups) {
-  if (seen.tag(i) == Tag::number) {
-    const DataType type = type_beside(seen, i, groups);
+bool CachedCall::read_input(const CallArguments& args, std::size_t i,
+                            const std::vector<std::vector<std::size_t>>& groups) {
+  if (args.tag(i) == Tag::number) {
+    const DataType type = type_beside(args, i, groups);
     numbers.resize(inputs, DataType::unknown);
     numbers[i] = type;
-    return type != DataType::unknown && operands[i].take_number(seen.given[i], type);
+    return type != DataType::unknown && operands[i].take_number(args.given[i], type);
   }
-  if (seen.tag(i) != Tag::nothing) {
-    seen.key.read(seen.at[i], operands[i]);
+  if (args.tag(i) != Tag::nothing) {
+    args.key.read(args.at[i], operands[i]);
   }
   return true;
 }
 
-bool Form::take_result(const SeenCall& seen, nb::handle result) {
-  library = seen.library;
-  inputs = seen.inputs;
+bool CachedCall::read_result(const CallArguments& args, nb::handle result) {
+  library = args.library;
+  inputs = args.inputs;
   several = PyTuple_CheckExact(result.ptr());
   const std::size_t count = several ? static_cast<std::size_t>(PyTuple_GET_SIZE(result.ptr())) : 1;
-  if (seen.inputs + count > SeenCall::kMost) {
+  if (args.inputs + count > CallArguments::kMost) {
     return false;
   }
   for (std::size_t i = 0; i < count; ++i) {
     PyObject* const one = several ? PyTuple_GET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i)) : result.ptr();
-    const std::size_t place = seen.inputs + i;
-    PyObject* const given = place < seen.count ? seen.given[place] : Py_None;
+    const std::size_t place = args.inputs + i;
+    PyObject* const given = place < args.count ? args.given[place] : Py_None;
     Output& output = outputs.emplace_back();
     if (one == Py_None) {
       continue;
@@ -93,31 +95,31 @@ bool Form::take_result(const SeenCall& seen, nb::handle result) {
       if (one != given) {
         return false;
       }
-    } else if (!take_made(output, one)) {
+    } else if (!read_made(output, one)) {
       return false;
     }
   }
   return true;
 }
 
-int Form::execute(void* const* memory) const {
+int CachedCall::execute(void* const* memory) const {
   return anydml_compiled_run(compiled.get(), memory, inputs, memory + inputs, outputs.size());
 }
 
-bool Form::look_at(const SeenCall& seen, std::size_t i, const OtherViews& views) {
-  if (views.inputs.empty() || views.inputs[i].ptr() == seen.given[i]) {
+bool CachedCall::view_input(const CallArguments& args, std::size_t i, const OtherViews& views) {
+  if (views.inputs.empty() || views.inputs[i].ptr() == args.given[i]) {
     return true;
   }
   PyObject* const one = views.inputs[i].ptr();
   if (PyArray_CheckExact(one)) {
-    return PyArray_DATA(as_array(one)) == seen.memory[i] && operands[i].take(as_array(one));
+    return PyArray_DATA(as_array(one)) == args.memory[i] && operands[i].take(as_array(one));
   }
   if (library == nullptr) {
     return false;
   }
   DeviceOperand view;
   view.locate_plain(one);
-  if (!view.viewed || view.library != library || view.memory() != seen.memory[i] || view.view.rank > kMostDimensions) {
+  if (!view.viewed || view.library != library || view.memory() != args.memory[i] || view.view.rank > kMostDimensions) {
     return false;
   }
   std::copy_n(view.operand.sizes, view.view.rank, operands[i].sizes);
@@ -127,7 +129,7 @@ bool Form::look_at(const SeenCall& seen, std::size_t i, const OtherViews& views)
   return true;
 }
 
-bool Form::look_at_output(std::size_t i, const OtherViews& views) {
+bool CachedCall::view_output(std::size_t i, const OtherViews& views) {
   if (views.outputs.empty() || outputs[i - inputs].kind == Kind::absent) {
     return true;
   }
@@ -146,10 +148,10 @@ bool Form::look_at_output(std::size_t i, const OtherViews& views) {
   return packed == count;
 }
 
-bool Form::read_output(const SeenCall& seen, std::size_t i) {
+bool CachedCall::read_output(const CallArguments& args, std::size_t i) {
   const Output& output = outputs[i - inputs];
   if (output.kind == Kind::given) {
-    seen.key.read(seen.at[i], operands[i]);
+    args.key.read(args.at[i], operands[i]);
   } else if (output.kind == Kind::made) {
     const DataType type = library != nullptr          ? static_cast<DataType>(output.number)
                           : output.number == NPY_BOOL ? DataType::UINT8  // holds 0 and 1
@@ -166,7 +168,7 @@ bool Form::read_output(const SeenCall& seen, std::size_t i) {
   return true;
 }
 
-bool Form::take_made(Output& output, PyObject* one) const {
+bool CachedCall::read_made(Output& output, PyObject* one) const {
   output.kind = Kind::made;
   if (PyArray_CheckExact(one)) {
     PyArrayObject* const array = as_array(one);
@@ -195,25 +197,25 @@ bool Form::take_made(Output& output, PyObject* one) const {
   }
   output.rank = operand.view.rank;
   output.number = static_cast<int>(dlpack::type_of(operand.view.type));
-  if (packed * (operand.view.type.bits / 8) > kMostKept) {
+  if (packed * (operand.view.type.bits / 8) > kMostTemplateBytes) {
     return false;
   }
   output.like = in_python([&] { return library->empty_like(nb::handle(one)); });
   return true;
 }
 
-void Forms::add(const FormKey& key, std::shared_ptr<Form> form) {
-  form->key.assign(key.words(), key.words() + key.size());
-  form->hash = hash_of(key);
-  Known gone = std::move(form);  // later the oldest form, whose destructor may run Python
-  if (const auto before = std::ranges::find_if(all_, [&](const Known& one) { return is(*one, key); });
+void CallCache::add(const CallKey& key, std::shared_ptr<CachedCall> cached) {
+  cached->key.assign(key.words(), key.words() + key.size());
+  cached->hash = hash_of(key);
+  Entry gone = std::move(cached);  // later the oldest form, whose destructor may run Python
+  if (const auto before = std::ranges::find_if(all_, [&](const Entry& one) { return is(*one, key); });
       before != all_.end()) {
     before->swap(gone);
   } else if (all_.size() < kMost) {
     all_.push_back(std::move(gone));
   } else {
     all_[oldest_++ % kMost].swap(gone);
-    for (Asked& one : asked_) {
+    for (Candidate& one : candidates_) {
       one.times = one.hash == gone->hash ? 1 : one.times;  // the form may return
     }
   }

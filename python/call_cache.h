@@ -36,7 +36,7 @@ struct OtherViews {
 };
 
 // A known form: its compiled operator, and a description of its results.
-struct Form {
+struct CachedCall {
   enum class Kind { absent, given, made };
   struct Output {
     Kind kind = Kind::absent;
@@ -45,7 +45,7 @@ struct Form {
     npy_intp sizes[kMostDimensions] = {};
     nb::object like;  // its dtype, or a similar tensor if the output is a tensor
   };
-  static constexpr std::int64_t kMostKept = 1 << 16;  // bytes of a tensor kept as a template
+  static constexpr std::int64_t kMostTemplateBytes = 1 << 16;  // bytes of a tensor kept as a template
 
   std::vector<std::uint64_t> key;
   std::uint64_t hash = 0;
@@ -62,15 +62,15 @@ struct Form {
 
   // Compiles the operator for calls like one that succeeded. groups: lists of inputs that share a type; a number takes
   // the type of the arrays in its group. Returns false if such calls must go the long way.
-  [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const SeenCall& seen, nb::handle result,
+  [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const CallArguments& args, nb::handle result,
                              const std::vector<std::vector<std::size_t>>& groups, const OtherViews& views = {});
 
   // Records the origin of each output. Returns false if another call may not repeat it.
-  [[nodiscard]] bool take_result(const SeenCall& seen, nb::handle result);
+  [[nodiscard]] bool read_result(const CallArguments& args, nb::handle result);
 
   // Returns the result, or nothing if the long way must report an error.
-  [[nodiscard]] nb::object run(const SeenCall& seen) const {
-    return run_by(seen, [this](void* const* memory) {
+  [[nodiscard]] nb::object run(const CallArguments& args) const {
+    return run_by(args, [this](void* const* memory) {
       if (releases) {
         const GilReleased released;
         return execute(memory);
@@ -84,15 +84,15 @@ struct Form {
 
   // Does the same with a function run(addresses), which returns the status code.
   template <class Run>
-  [[nodiscard]] nb::object run_by(const SeenCall& seen, Run run) const {
-    void* memory[2 * SeenCall::kMost];
-    alignas(8) char scalars[SeenCall::kMost][8];
-    std::copy_n(seen.memory, inputs, memory);
-    if (!numbers.empty() && !read_numbers(seen, memory, scalars)) {
+  [[nodiscard]] nb::object run_by(const CallArguments& args, Run run) const {
+    void* memory[2 * CallArguments::kMost];
+    alignas(8) char scalars[CallArguments::kMost][8];
+    std::copy_n(args.memory, inputs, memory);
+    if (!numbers.empty() && !read_numbers(args, memory, scalars)) {
       return {};
     }
     nb::object result;
-    nb::handle written[SeenCall::kMost];
+    nb::handle written[CallArguments::kMost];
     std::size_t written_count = 0;
     if (several) {
       result = checked(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
@@ -102,8 +102,8 @@ struct Form {
       nb::object one;
       memory[inputs + i] = nullptr;
       if (output.kind == Kind::given) {
-        one = nb::borrow(seen.given[inputs + i]);
-        memory[inputs + i] = seen.memory[inputs + i];
+        one = nb::borrow(args.given[inputs + i]);
+        memory[inputs + i] = args.memory[inputs + i];
         written[written_count++] = one;
       } else if (output.kind == Kind::absent) {
         one = nb::none();
@@ -146,11 +146,11 @@ struct Form {
     return nb::steal(made);
   }
 
-  [[nodiscard]] bool read_numbers(const SeenCall& seen, void** memory, char (*scalars)[8]) const {
+  [[nodiscard]] bool read_numbers(const CallArguments& args, void** memory, char (*scalars)[8]) const {
     for (std::size_t i = 0; i < inputs; ++i) {
       if (numbers[i] != DataType::unknown) {
         Operand operand;
-        if (!operand.take_number(seen.given[i], numbers[i])) {
+        if (!operand.take_number(args.given[i], numbers[i])) {
           return false;
         }
         std::memcpy(scalars[i], operand.scalar, sizeof(operand.scalar));
@@ -160,28 +160,28 @@ struct Form {
     return true;
   }
 
-  [[nodiscard]] bool read_input(const SeenCall& seen, std::size_t i,
+  [[nodiscard]] bool read_input(const CallArguments& args, std::size_t i,
                                 const std::vector<std::vector<std::size_t>>& groups);
 
   // Replaces an input by another view of its memory, if there is one.
-  [[nodiscard]] bool look_at(const SeenCall& seen, std::size_t i, const OtherViews& views);
+  [[nodiscard]] bool view_input(const CallArguments& args, std::size_t i, const OtherViews& views);
 
   // Gives a new output, which is packed, other sizes.
-  [[nodiscard]] bool look_at_output(std::size_t i, const OtherViews& views);
+  [[nodiscard]] bool view_output(std::size_t i, const OtherViews& views);
 
-  [[nodiscard]] bool read_output(const SeenCall& seen, std::size_t i);
+  [[nodiscard]] bool read_output(const CallArguments& args, std::size_t i);
 
   // A new array is packed; for a tensor, a similar tensor is kept as a template.
-  [[nodiscard]] bool take_made(Output& output, PyObject* one) const;
+  [[nodiscard]] bool read_made(Output& output, PyObject* one) const;
 };
 
 // The last forms of one function. Used with the GIL held.
-class Forms {
+class CallCache {
  public:
   static constexpr std::size_t kMost = 32;
-  using Known = std::shared_ptr<const Form>;
+  using Entry = std::shared_ptr<const CachedCall>;
 
-  [[nodiscard]] Known find(const FormKey& key) {
+  [[nodiscard]] Entry find(const CallKey& key) {
     if (last_ < all_.size() && is(*all_[last_], key)) {
       return all_[last_];
     }
@@ -197,32 +197,32 @@ class Forms {
 
   // Whether the form occurred exactly once before, recently. A form that occurs only once is not worth compiling, and a
   // form that could not be kept is not tried again.
-  [[nodiscard]] bool is_second(const FormKey& key) {
+  [[nodiscard]] bool is_worth_caching(const CallKey& key) {
     const std::uint64_t hash = hash_of(key);
-    for (Asked& one : asked_) {
+    for (Candidate& one : candidates_) {
       if (one.hash == hash) {
         return one.times++ == 1;
       }
     }
-    asked_[next_asked_++ % asked_.size()] = {hash, 1};
+    candidates_[next_candidate_++ % candidates_.size()] = {hash, 1};
     return false;
   }
 
-  void add(const FormKey& key, std::shared_ptr<Form> form);
+  void add(const CallKey& key, std::shared_ptr<CachedCall> cached);
 
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
  private:
-  struct Asked {
+  struct Candidate {
     std::uint64_t hash;
     std::uint64_t times;
   };
 
-  static bool is(const Form& form, const FormKey& key) {
-    return form.key.size() == key.size() &&
-           std::memcmp(form.key.data(), key.words(), key.size() * sizeof(std::uint64_t)) == 0;
+  static bool is(const CachedCall& cached, const CallKey& key) {
+    return cached.key.size() == key.size() &&
+           std::memcmp(cached.key.data(), key.words(), key.size() * sizeof(std::uint64_t)) == 0;
   }
-  static std::uint64_t hash_of(const FormKey& key) {
+  static std::uint64_t hash_of(const CallKey& key) {
     std::uint64_t hash = key.size();
     for (std::size_t i = 0; i < key.size(); ++i) {
       hash = (hash ^ key.words()[i]) * 0x9e37'79b9'7f4a'7c15;
@@ -231,11 +231,11 @@ class Forms {
     return hash;
   }
 
-  std::vector<Known> all_;
+  std::vector<Entry> all_;
   std::size_t last_ = 0;
   std::size_t oldest_ = 0;
-  std::array<Asked, kMost> asked_{};
-  std::size_t next_asked_ = 0;
+  std::array<Candidate, kMost> candidates_{};
+  std::size_t next_candidate_ = 0;
 };
 
 }  // namespace anydml::python

@@ -10,7 +10,7 @@
 
 namespace anydml::python {
 
-void FormKey::read(std::size_t at, Operand& operand) const {
+void CallKey::read(std::size_t at, Operand& operand) const {
   const std::uint64_t word = words_[at];
   const bool is_array = static_cast<Tag>(word & 0xff) == Tag::array;
   const auto number = static_cast<int>(word >> 8 & 0xff);
@@ -33,7 +33,7 @@ void FormKey::read(std::size_t at, Operand& operand) const {
   operand.tensor = {static_cast<anydml_type>(type), rank, operand.sizes, operand.strides, nullptr};
 }
 
-bool FormKey::add_other(PyObject* value, int depth) {
+bool CallKey::add_other(PyObject* value, int depth) {
   PyTypeObject* const kind = Py_TYPE(value);
   if (PyType_Check(value)) {  // built-in types of Python and NumPy never change
     return (reinterpret_cast<PyTypeObject*>(value)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 && add(Tag::type) &&
@@ -61,7 +61,7 @@ bool FormKey::add_other(PyObject* value, int depth) {
   return depth < kDepth && add_operator(value, depth);
 }
 
-bool FormKey::add_operator(PyObject* value, int depth) {
+bool CallKey::add_operator(PyObject* value, int depth) {
   const OperatorType& type = operator_type();
   if (Py_TYPE(value) != type.type) {
     return false;
@@ -83,7 +83,7 @@ bool FormKey::add_operator(PyObject* value, int depth) {
   return taken;
 }
 
-const FormKey::OperatorType& FormKey::operator_type() {
+const CallKey::OperatorType& CallKey::operator_type() {
   static OperatorType known;
   if (known.type == nullptr) {
     nb::object found =

@@ -32,7 +32,7 @@ enum class Tag : std::uint8_t {
   nested_operator,
 };
 
-class FormKey {
+class CallKey {
  public:
   static constexpr std::size_t kCapacity = 256;
 

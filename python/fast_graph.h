@@ -18,13 +18,14 @@ class ShortGraph {
   void keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch);
 
  private:
-  [[gnu::noinline]] static bool holds(const Form& form);
+  [[gnu::noinline]] static bool holds(const CachedCall& cached);
 
-  void keep_form(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch);
+  void add_to_cache(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result,
+                    nb::handle watch);
 
-  static bool see(const nb::tuple& arguments, nb::handle out, SeenCall& seen);
+  static bool read_arguments(const nb::tuple& arguments, nb::handle out, CallArguments& args);
 
-  Forms forms_;
+  CallCache cache_;
 };
 
 }  // namespace anydml::python

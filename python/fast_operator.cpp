@@ -34,20 +34,20 @@ class ShortCall final : public ShortFunction {
 
   nb::object call(PyObject* const* values, std::size_t count) override {
     check_count(name_, count, inputs_ + fields_.size() + is_ours_.size());
-    SeenCall seen;
-    const bool has_form = see(values, seen);
-    if (has_form) {
-      if (const Forms::Known form = forms_.find(seen.key)) {
-        if (nb::object result = form->run(seen); result.is_valid()) {
+    CallArguments args;
+    const bool has_key = read_arguments(values, args);
+    if (has_key) {
+      if (const CallCache::Entry cached = cache_.find(args.key)) {
+        if (nb::object result = cached->run(args); result.is_valid()) {
           return result;
         }
         return call_long_way(values, count);
       }
     }
     nb::object result = call_long_way(values, count);
-    if (has_form && forms_.is_second(seen.key)) {
+    if (has_key && cache_.is_worth_caching(args.key)) {
       try {
-        keep(values, seen.key, result);
+        keep(values, args.key, result);
       } catch (nb::python_error&) {  // the call itself succeeded
       } catch (const std::bad_alloc&) {
       }
@@ -60,49 +60,50 @@ class ShortCall final : public ShortFunction {
     return values[inputs_ + fields_.size() + i];
   }
 
-  [[nodiscard]] bool see(PyObject* const* values, SeenCall& seen) const {
+  [[nodiscard]] bool read_arguments(PyObject* const* values, CallArguments& args) const {
     if (option(values, is_ours_.size() - 1) != Py_None) {  // the device
       return false;
     }
     for (std::size_t i = 0; i < inputs_; ++i) {
       if (i != array_) {
-        if (!seen.take_input(values[i])) {
+        if (!args.add_input(values[i])) {
           return false;
         }
-      } else if (!see_sequence(values[i], seen)) {
+      } else if (!read_sequence(values[i], args)) {
         return false;
       }
     }
-    if (!seen.take_outs(option(values, 0))) {
+    if (!args.add_outs(option(values, 0))) {
       return false;
     }
     for (std::size_t i = 0; i < fields_.size(); ++i) {
-      if (!seen.key.add_value(values[inputs_ + i])) {
+      if (!args.key.add_value(values[inputs_ + i])) {
         return false;
       }
     }
     for (std::size_t i = 1; i + 1 < is_ours_.size(); ++i) {
-      if (is_ours_[i] ? !seen.key.add_value(option(values, i)) : option(values, i) != Py_None) {
+      if (is_ours_[i] ? !args.key.add_value(option(values, i)) : option(values, i) != Py_None) {
         return false;
       }
     }
     return true;
   }
 
-  static bool see_sequence(PyObject* all, SeenCall& seen) {
+  static bool read_sequence(PyObject* all, CallArguments& args) {
     if (!PyList_CheckExact(all) && !PyTuple_CheckExact(all)) {
       return false;
     }
-    return seen.take_each(all, [&](PyObject* one) { return seen.take_input(one); });
+    return args.add_each(all, [&](PyObject* one) { return args.add_input(one); });
   }
 
   // Compiles a call that just went the long way, for the next such call. The arrays may have changed meanwhile.
-  [[gnu::noinline]] void keep(PyObject* const* values, const FormKey& key, nb::handle result);
+  [[gnu::noinline]] void keep(PyObject* const* values, const CallKey& key, nb::handle result);
 
   // Replaces the call by its equivalent. Returns false if there is none.
-  bool replace(std::string& name, nb::dict& given, OtherViews& views, const SeenCall& seen, nb::handle result) const;
+  bool replace(std::string& name, nb::dict& given, OtherViews& views, const CallArguments& args,
+               nb::handle result) const;
 
-  static bool is_same(const FormKey& a, const FormKey& b);
+  static bool is_same(const CallKey& a, const CallKey& b);
 
   std::string name_;
   const facts::Operator* known_;
@@ -114,7 +115,7 @@ class ShortCall final : public ShortFunction {
   std::vector<std::vector<std::size_t>> same_;  // empty if an input is a sequence
   nb::dict fixed_;
   nb::object equivalent_;
-  Forms forms_;
+  CallCache cache_;
 };
 
 ShortCall::ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
@@ -145,9 +146,9 @@ ShortCall::ShortCall(std::string name, std::size_t inputs, nb::handle array, nb:
   }
 }
 
-void ShortCall::keep(PyObject* const* values, const FormKey& key, nb::handle result) {
-  SeenCall seen;
-  if (!see(values, seen) || !is_same(seen.key, key)) {
+void ShortCall::keep(PyObject* const* values, const CallKey& key, nb::handle result) {
+  CallArguments args;
+  if (!read_arguments(values, args) || !is_same(args.key, key)) {
     PyErr_Clear();
     return;
   }
@@ -163,24 +164,24 @@ void ShortCall::keep(PyObject* const* values, const FormKey& key, nb::handle res
   }
   std::string name = name_;
   OtherViews views;
-  if (!equivalent_.is_none() && !replace(name, given, views, seen, result)) {
+  if (!equivalent_.is_none() && !replace(name, given, views, args, result)) {
     return;
   }
   const Attributes attributes(name == name_ ? known_ : facts::find_operator(name), given);
-  auto form = std::make_shared<Form>();
-  if (form->compile(name.c_str(), attributes, seen, result, same_, views)) {
-    forms_.add(key, std::move(form));
+  auto cached = std::make_shared<CachedCall>();
+  if (cached->compile(name.c_str(), attributes, args, result, same_, views)) {
+    cache_.add(key, std::move(cached));
   }
 }
 
-bool ShortCall::replace(std::string& name, nb::dict& given, OtherViews& views, const SeenCall& seen,
+bool ShortCall::replace(std::string& name, nb::dict& given, OtherViews& views, const CallArguments& args,
                         nb::handle result) const {
-  const nb::tuple inputs = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(seen.inputs)));
+  const nb::tuple inputs = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(args.inputs)));
   if (!inputs.is_valid()) {
     throw nb::python_error();
   }
-  for (std::size_t i = 0; i < seen.inputs; ++i) {
-    PyTuple_SET_ITEM(inputs.ptr(), static_cast<Py_ssize_t>(i), nb::borrow(seen.given[i]).release().ptr());
+  for (std::size_t i = 0; i < args.inputs; ++i) {
+    PyTuple_SET_ITEM(inputs.ptr(), static_cast<Py_ssize_t>(i), nb::borrow(args.given[i]).release().ptr());
   }
   const nb::object made = in_python([&] { return equivalent_(name_, inputs, given, result); });
   if (made.is_none()) {
@@ -199,10 +200,10 @@ bool ShortCall::replace(std::string& name, nb::dict& given, OtherViews& views, c
       }
     }
   }
-  return views.inputs.size() == seen.inputs;
+  return views.inputs.size() == args.inputs;
 }
 
-bool ShortCall::is_same(const FormKey& a, const FormKey& b) {
+bool ShortCall::is_same(const CallKey& a, const CallKey& b) {
   return a.size() == b.size() && std::equal(a.words(), a.words() + a.size(), b.words());
 }
 

@@ -50,7 +50,7 @@ bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
   return true;
 }
 
-nb::object not_here() { return nb::borrow(Py_NotImplemented); }
+nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
 // Runs over the inputs and the result's array, which may be the caller's or new. Returns NotImplemented if the ufunc
 // must handle the call.
@@ -62,15 +62,15 @@ nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, c
     for (int i = 0; i < of.inputs; ++i) {
       const bool over = share_memory(output, operands[i]);
       if (over && is_float_type(type)) {
-        return not_here();  // the output would overwrite the operands' NaNs
+        return not_implemented();  // the output would overwrite the operands' NaNs
       }
       // A part must not overwrite memory that another part still has to read or write. NumPy handles this.
       if (large && over && !is_in_place(operands[i], output)) {
-        return not_here();
+        return not_implemented();
       }
     }
     if (large && !has_nested_places(output)) {
-      return not_here();
+      return not_implemented();
     }
   }
   int faults = 0;
@@ -102,7 +102,7 @@ nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, c
     if (large || code == ANYDML_INTERRUPTED) {
       raise_last(code);  // an operand may be partly overwritten already
     }
-    return not_here();  // the ufunc reports the error as NumPy would
+    return not_implemented();  // the ufunc reports the error as NumPy would
   }
   if (given) {
     const nb::handle written = result;
@@ -120,7 +120,7 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
     if (PyArray_CheckExact(inputs[i].ptr())) {
       PyArrayObject* const array = as_array(inputs[i].ptr());
       if (!operands[i].take(array) || (first != nullptr && PyArray_TYPE(array) != PyArray_TYPE(first))) {
-        return not_here();
+        return not_implemented();
       }
       first = first == nullptr ? array : first;
     }
@@ -128,17 +128,17 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
   const int numpy_type = PyArray_TYPE(first);
   const DataType type = type_of(numpy_type);
   if (!of.takes(type)) {
-    return not_here();
+    return not_implemented();
   }
   for (int i = 0; i < of.inputs; ++i) {
     if (!PyArray_CheckExact(inputs[i].ptr()) && (!numpy_two || !operands[i].take_number(inputs[i].ptr(), type))) {
-      return not_here();
+      return not_implemented();
     }
   }
   int rank = 0;
   npy_intp sizes[kMostDimensions];
   if (!broadcast(operands, of.inputs, rank, sizes) || rank == 0) {
-    return not_here();
+    return not_implemented();
   }
   nb::object result;
   if (out.is_none()) {
@@ -158,12 +158,12 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
     PyArrayObject* given = as_array(out.ptr());
     if (!PyArray_CheckExact(out.ptr()) || PyArray_TYPE(given) != numpy_type || PyArray_NDIM(given) != rank ||
         !PyArray_CompareLists(PyArray_DIMS(given), sizes, rank) || !PyArray_ISWRITEABLE(given)) {
-      return not_here();
+      return not_implemented();
     }
     result = nb::borrow(out);
   }
   if (!operands[of.inputs].take(as_array(result.ptr()))) {
-    return not_here();
+    return not_implemented();
   }
   return run_whole(of, operands, PyArray_SIZE(as_array(result.ptr())), result, !out.is_none());
 }
@@ -191,27 +191,27 @@ nb::object try_torch(const Ufunc& of, DeviceCall& call) {
     if (is_tensor[i]) {
       const auto its = static_cast<DataType>(one.operand.tensor.type);
       if (first != nullptr && its != type) {
-        return not_here();
+        return not_implemented();
       }
       type = its;
       first = first == nullptr ? &one : first;
     }
   }
   if (first == nullptr || !of.takes(type)) {
-    return not_here();
+    return not_implemented();
   }
   Operand operands[kMostOperands + 1];
   for (int i = 0; i < of.inputs; ++i) {
     DeviceOperand& one = call.operand(static_cast<std::size_t>(i));
     if (!is_tensor[i] && (!numpy_two || !one.operand.take_number(one.given.ptr(), type))) {
-      return not_here();
+      return not_implemented();
     }
     operands[i] = one.operand;
   }
   int rank = 0;
   npy_intp sizes[kMostDimensions];
   if (!broadcast(operands, of.inputs, rank, sizes)) {
-    return not_here();
+    return not_implemented();
   }
   const auto has_shape = [&](const DeviceOperand& one) {
     return one.operand.tensor.rank == rank && std::equal(sizes, sizes + rank, one.operand.sizes);
@@ -231,7 +231,7 @@ nb::object try_torch(const Ufunc& of, DeviceCall& call) {
     out.locate(result);
   }
   if (!take_tensor(out) || static_cast<DataType>(out.operand.tensor.type) != type || !has_shape(out)) {
-    return not_here();
+    return not_implemented();
   }
   operands[of.inputs] = out.operand;
   npy_intp count = 1;
@@ -248,32 +248,33 @@ nb::object try_torch(const Ufunc& of, DeviceCall& call) {
 }
 
 // Returns the result of a call with a known form, or nothing if try_unknown must handle it.
-nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& seen) {
+nb::object run_cached(const Ufunc& of, const CachedCall& cached, const CallArguments& args) {
   int faults = 0;
-  const nb::object result = form.run_by(seen, [&](void* const* memory) -> int {
+  const nb::object result = cached.run_by(args, [&](void* const* memory) -> int {
     Operand operands[kMostOperands + 1];
     for (int i = 0; i <= of.inputs; ++i) {
-      operands[i] = form.operands[static_cast<std::size_t>(i)];
+      operands[i] = cached.operands[static_cast<std::size_t>(i)];
       operands[i].tensor.sizes = operands[i].sizes;
       operands[i].tensor.strides = operands[i].strides;
       operands[i].tensor.data = memory[i];
     }
     const bool is_float = is_float_type(static_cast<DataType>(operands[of.inputs].tensor.type));
     const auto over = [&](const Operand& one) { return share_memory(operands[of.inputs], one); };
-    if (is_float && form.outputs[0].kind == Form::Kind::given && std::any_of(operands, operands + of.inputs, over)) {
+    if (is_float && cached.outputs[0].kind == CachedCall::Kind::given &&
+        std::any_of(operands, operands + of.inputs, over)) {
       return ANYDML_INVALID_ARGUMENT;  // the output would overwrite the operands' NaNs
     }
     const auto run = [&] {
       if (of.faults == Faults::modulus && !is_float && any_zero(operands[1])) {
         faults = FE_DIVBYZERO;
       }
-      const int code = form.execute(memory);
+      const int code = cached.execute(memory);
       if (code == ANYDML_OK && is_float) {
         faults = faults_of(of.faults, operands, of.inputs);
       }
       return code;
     };
-    if (form.releases) {
+    if (cached.releases) {
       const GilReleased released;
       return run();
     }
@@ -286,38 +287,37 @@ nb::object run_known(const Ufunc& of, const Form& form, const SeenCall& seen) {
 }
 
 // Compiles the operator for calls like one that succeeded.
-[[gnu::noinline]] void keep_form(const Ufunc& of, const SeenCall& seen, nb::handle result) {
+[[gnu::noinline]] void add_to_cache(const Ufunc& of, const CallArguments& args, nb::handle result) {
   static const std::vector<std::vector<std::size_t>> all_inputs = {{0, 1}};
-  auto form = std::make_shared<Form>();
-  if (form->compile(of.op.c_str(), Attributes(), seen, result, all_inputs) && !form->several &&
-      std::ranges::all_of(form->operands, [](const Operand& one) {
+  auto cached = std::make_shared<CachedCall>();
+  if (cached->compile(of.op.c_str(), Attributes(), args, result, all_inputs) && !cached->several &&
+      std::ranges::all_of(cached->operands, [](const Operand& one) {
         return one.tensor.rank > 0 ? element_count(one.tensor) > 0 : true;
       })) {
-    of.forms.add(seen.key, std::move(form));
+    of.cache.add(args.key, std::move(cached));
   }
 }
 
-nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out);
+nb::object try_uncached(const Ufunc& of, const nb::handle* inputs, nb::handle out);
 
 // Returns the result, or NotImplemented if the ufunc must handle the call.
 nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
-  SeenCall seen;
-  const bool has_form =
-      std::all_of(inputs, inputs + of.inputs,
-                  [&](nb::handle one) { return one.ptr() != Py_None && seen.take_input(one.ptr()); }) &&
-      seen.take_outs(out.ptr()) && seen.count == static_cast<std::size_t>(of.inputs) + 1;
-  if (has_form) {
-    if (const Forms::Known form = of.forms.find(seen.key)) {
-      if (nb::object result = run_known(of, *form, seen); result.is_valid()) {
+  CallArguments args;
+  const bool has_key = std::all_of(inputs, inputs + of.inputs,
+                                   [&](nb::handle one) { return one.ptr() != Py_None && args.add_input(one.ptr()); }) &&
+                       args.add_outs(out.ptr()) && args.count == static_cast<std::size_t>(of.inputs) + 1;
+  if (has_key) {
+    if (const CallCache::Entry cached = of.cache.find(args.key)) {
+      if (nb::object result = run_cached(of, *cached, args); result.is_valid()) {
         return result;
       }
-      return try_unknown(of, inputs, out);
+      return try_uncached(of, inputs, out);
     }
   }
-  nb::object result = try_unknown(of, inputs, out);
-  if (has_form && result.ptr() != Py_NotImplemented && of.forms.is_second(seen.key)) {
+  nb::object result = try_uncached(of, inputs, out);
+  if (has_key && result.ptr() != Py_NotImplemented && of.cache.is_worth_caching(args.key)) {
     try {
-      keep_form(of, seen, result);
+      add_to_cache(of, args, result);
     } catch (nb::python_error&) {  // the call itself succeeded
     } catch (const std::bad_alloc&) {
     }
@@ -341,7 +341,7 @@ bool is_bfloat_tensor(nb::handle array) {
 }
 
 // Handles a call with an unknown form.
-nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
+nb::object try_uncached(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   const nb::handle* const end = inputs + of.inputs;
   if (std::any_of(inputs, end, [](nb::handle one) { return PyArray_CheckExact(one.ptr()); })) {
     return try_numpy(of, inputs, out);
@@ -352,7 +352,7 @@ nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out
            (library->is_subclass || library->is_watched() || requires_gradient(array));
   };
   if (std::any_of(inputs, end, is_for_torch) || is_for_torch(out)) {
-    return not_here();
+    return not_implemented();
   }
   DeviceCall call;
   if (!call.locate(inputs, static_cast<std::size_t>(of.inputs), &out, 1)) {
@@ -362,7 +362,7 @@ nb::object try_unknown(const Ufunc& of, const nb::handle* inputs, nb::handle out
     return call.run(of.op.c_str(), Attributes(), nb::none())[0];
   } catch (const nb::python_error&) {
     if (std::any_of(inputs, end, is_bfloat_tensor)) {
-      return not_here();  // the long way computes it in float32
+      return not_implemented();  // the long way computes it in float32
     }
     throw;
   }

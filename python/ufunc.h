@@ -37,8 +37,8 @@ struct Ufunc {
   std::vector<void*> data;
   std::vector<char> types;
   nb::object ufunc;
-  mutable Forms forms;  // for whole arrays
-  nb::object warner;    // a ufunc of the same name that raises the faults in a mask; NumPy writes the message
+  mutable CallCache cache;  // for whole arrays
+  nb::object warner;        // a ufunc of the same name that raises the faults in a mask; NumPy writes the message
 
   Ufunc(std::string python, std::string directml, int input_count);
   Ufunc(const Ufunc&) = delete;
