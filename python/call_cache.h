@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls that repeat a known form: nothing is inferred, checked or compiled again. Calls without a form, or with an
-// unknown form, go the long way.
+// unknown form, take the slow path.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -61,14 +61,14 @@ struct CachedCall {
   const Library* library = nullptr;
 
   // Compiles the operator for calls like one that succeeded. groups: lists of inputs that share a type; a number takes
-  // the type of the arrays in its group. Returns false if such calls must go the long way.
+  // the type of the arrays in its group. Returns false if such calls must take the slow path.
   [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const CallArguments& args, nb::handle result,
                              const std::vector<std::vector<std::size_t>>& groups, const OtherViews& views = {});
 
   // Records the origin of each output. Returns false if another call may not repeat it.
   [[nodiscard]] bool read_result(const CallArguments& args, nb::handle result);
 
-  // Returns the result, or nothing if the long way must report an error.
+  // Returns the result, or nothing if the slow path must report an error.
   [[nodiscard]] nb::object run(const CallArguments& args) const {
     return run_by(args, [this](void* const* memory) {
       if (releases) {

@@ -115,7 +115,7 @@ class CallKey {
     return mask;
   }();
 
-  // Fields of packed structures may lie at steps that are not whole elements. Only the long way copies them.
+  // Fields of packed structures may lie at steps that are not whole elements. Only the slow path copies them.
   [[nodiscard]] static bool has_whole_strides(PyArrayObject* array) {
     const npy_intp size = PyArray_ITEMSIZE(array);
     for (int i = 0; i < PyArray_NDIM(array); ++i) {

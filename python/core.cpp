@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Passes NumPy arrays to the C API and returns its results. There are two ways: ufuncs, which NumPy itself drives with
-// its rules for types, casting, masks and errors; and a short way for arrays that need none of these, which passes the
+// its rules for types, casting, masks and errors; and a fast path for arrays that need none of these, which passes the
 // core whole arrays instead of one row at a time. device_call.h handles arrays on GPUs.
 #define ANYDML_IMPORTS_NUMPY
 #include "python_api.h"
@@ -101,20 +101,20 @@ NB_MODULE(_core, module) {
       .def_ro("op", &Ufunc::op)
       .def_ro("inputs", &Ufunc::inputs)
       .def_ro("ufunc", &Ufunc::ufunc)
-      .def("short_way", [](const Ufunc& of, nb::object casting, nb::object order, nb::object long_way) {
-        return make_fast_ufunc(of, std::move(casting), std::move(order), std::move(long_way));
+      .def("fast_function", [](const Ufunc& of, nb::object casting, nb::object order, nb::object slow_path) {
+        return make_fast_ufunc(of, std::move(casting), std::move(order), std::move(slow_path));
       });
   module.def(
       "make_ufunc",
       [](const std::string& name, const std::string& op, int inputs) { return new Ufunc(name, op, inputs); },
       nb::rv_policy::reference);
-  module.def("make_short_call", make_fast_operator, nb::arg("name"), nb::arg("inputs"), nb::arg("array").none(),
-             nb::arg("fields"), nb::arg("required"), nb::arg("options"), nb::arg("same"), nb::arg("long_way"),
+  module.def("make_fast_operator", make_fast_operator, nb::arg("name"), nb::arg("inputs"), nb::arg("array").none(),
+             nb::arg("fields"), nb::arg("required"), nb::arg("options"), nb::arg("same"), nb::arg("slow_path"),
              nb::arg("fixed") = nb::dict(), nb::arg("equivalent") = nb::none());
-  nb::class_<ShortGraph>(module, "ShortGraph")
+  nb::class_<FastGraph>(module, "FastGraph")
       .def(nb::init<>())
-      .def("call", &ShortGraph::call, nb::arg(), nb::arg().none())
-      .def("keep", &ShortGraph::keep, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none());
+      .def("call", &FastGraph::call, nb::arg(), nb::arg().none())
+      .def("keep", &FastGraph::keep, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none());
   module.def("fingerprint", [](nb::handle array) {
     if (!PyArray_Check(array.ptr())) {
       raise(PyExc_TypeError, "fingerprint takes an array");

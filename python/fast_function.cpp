@@ -11,23 +11,23 @@
 
 namespace anydml::python {
 
-int ShortFunction::visit(visitproc visit, void* arg) const {
-  Py_VISIT(long_way_.ptr());
+int FastFunction::visit(visitproc visit, void* arg) const {
+  Py_VISIT(slow_path_.ptr());
   return 0;
 }
 
-void ShortFunction::check_count(const std::string& name, std::size_t count, std::size_t expected) {
+void FastFunction::check_count(const std::string& name, std::size_t count, std::size_t expected) {
   if (count != expected) {
     raise(PyExc_TypeError,
           name + ": the number of arguments is " + std::to_string(count) + "; expected " + std::to_string(expected));
   }
 }
 
-nb::object ShortFunction::call_long_way(PyObject* const* values, std::size_t count) const {
-  if (!long_way_.is_valid()) {
+nb::object FastFunction::call_slow_path(PyObject* const* values, std::size_t count) const {
+  if (!slow_path_.is_valid()) {
     raise(PyExc_RuntimeError, "the function is called while Python takes it apart");
   }
-  const nb::object function = long_way_;
+  const nb::object function = slow_path_;
   PyObject* const result = in_python([&] { return PyObject_Vectorcall(function.ptr(), values, count, nullptr); });
   if (result == nullptr) {
     throw nb::python_error();
@@ -38,18 +38,18 @@ nb::object ShortFunction::call_long_way(PyObject* const* values, std::size_t cou
 namespace {
 
 // A type made with Python's C API, because only such a type can be called without a tuple of arguments.
-struct ShortFunctionObject {
+struct FastFunctionObject {
   PyObject base;
   vectorcallfunc entry;
-  ShortFunction* function;
+  FastFunction* function;
 };
 
-PyObject* call_short(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) noexcept {
+PyObject* call_fast_function(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) noexcept {
   try {
     if (names != nullptr && PyTuple_GET_SIZE(names) > 0) {
       raise(PyExc_TypeError, "arguments are given by name; expected none");
     }
-    return reinterpret_cast<ShortFunctionObject*>(self)
+    return reinterpret_cast<FastFunctionObject*>(self)
         ->function->call(values, static_cast<std::size_t>(PyVectorcall_NARGS(count)))
         .release()
         .ptr();
@@ -65,17 +65,17 @@ PyObject* call_short(PyObject* self, PyObject* const* values, std::size_t count,
 
 }  // namespace
 
-nb::object make_callable(std::unique_ptr<ShortFunction> function) {
+nb::object make_callable(std::unique_ptr<FastFunction> function) {
   static PyTypeObject* const type = [] {
     static PyMemberDef members[] = {
-        {"__vectorcalloffset__", T_PYSSIZET, offsetof(ShortFunctionObject, entry), READONLY, nullptr}, {}};
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(FastFunctionObject, entry), READONLY, nullptr}, {}};
     const auto visit_all = [](PyObject* self, visitproc visit, void* arg) {
       Py_VISIT(Py_TYPE(self));
-      const ShortFunction* const function = reinterpret_cast<ShortFunctionObject*>(self)->function;
+      const FastFunction* const function = reinterpret_cast<FastFunctionObject*>(self)->function;
       return function == nullptr ? 0 : function->visit(visit, arg);
     };
     const auto clear = [](PyObject* self) {
-      if (ShortFunction* const function = reinterpret_cast<ShortFunctionObject*>(self)->function; function != nullptr) {
+      if (FastFunction* const function = reinterpret_cast<FastFunctionObject*>(self)->function; function != nullptr) {
         function->clear();
       }
       return 0;
@@ -83,7 +83,7 @@ nb::object make_callable(std::unique_ptr<ShortFunction> function) {
     const auto release = [](PyObject* self) {
       PyTypeObject* const kind = Py_TYPE(self);
       PyObject_GC_UnTrack(self);
-      delete reinterpret_cast<ShortFunctionObject*>(self)->function;
+      delete reinterpret_cast<FastFunctionObject*>(self)->function;
       kind->tp_free(self);
       Py_DECREF(kind);
     };
@@ -93,7 +93,7 @@ nb::object make_callable(std::unique_ptr<ShortFunction> function) {
                                   {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                                   {Py_tp_members, members},
                                   {0, nullptr}};
-    static PyType_Spec spec = {"anydml._core.ShortFunction", sizeof(ShortFunctionObject), 0,
+    static PyType_Spec spec = {"anydml._core.FastFunction", sizeof(FastFunctionObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC, slots};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   }();
@@ -104,8 +104,8 @@ nb::object make_callable(std::unique_ptr<ShortFunction> function) {
   if (object == nullptr) {
     throw nb::python_error();
   }
-  auto* const self = reinterpret_cast<ShortFunctionObject*>(object);
-  self->entry = call_short;
+  auto* const self = reinterpret_cast<FastFunctionObject*>(object);
+  self->entry = call_fast_function;
   self->function = function.release();
   return nb::steal(object);
 }

@@ -12,27 +12,27 @@
 namespace anydml::python {
 
 // Receives the arguments of a Python function, in a fixed order and without names.
-class ShortFunction {
+class FastFunction {
  public:
-  explicit ShortFunction(nb::object long_way) : long_way_(std::move(long_way)) {}
-  virtual ~ShortFunction() = default;
-  ShortFunction(const ShortFunction&) = delete;
-  ShortFunction& operator=(const ShortFunction&) = delete;
+  explicit FastFunction(nb::object slow_path) : slow_path_(std::move(slow_path)) {}
+  virtual ~FastFunction() = default;
+  FastFunction(const FastFunction&) = delete;
+  FastFunction& operator=(const FastFunction&) = delete;
 
   virtual nb::object call(PyObject* const* values, std::size_t count) = 0;
 
-  // For Python's garbage collector: the long way may refer back to this object.
+  // For Python's garbage collector: the slow path may refer back to this object.
   int visit(visitproc visit, void* arg) const;
-  void clear() { nb::object gone = std::move(long_way_); }
+  void clear() { nb::object gone = std::move(slow_path_); }
 
  protected:
   static void check_count(const std::string& name, std::size_t count, std::size_t expected);
-  [[nodiscard]] nb::object call_long_way(PyObject* const* values, std::size_t count) const;
+  [[nodiscard]] nb::object call_slow_path(PyObject* const* values, std::size_t count) const;
 
  private:
-  nb::object long_way_;
+  nb::object slow_path_;
 };
 
-nb::object make_callable(std::unique_ptr<ShortFunction> function);
+nb::object make_callable(std::unique_ptr<FastFunction> function);
 
 }  // namespace anydml::python

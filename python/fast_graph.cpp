@@ -18,7 +18,7 @@
 
 namespace anydml::python {
 
-nb::object ShortGraph::call(const nb::tuple& arguments, nb::handle out) {
+nb::object FastGraph::call(const nb::tuple& arguments, nb::handle out) {
   CallArguments args;
   if (read_arguments(arguments, out, args)) {
     if (const CallCache::Entry cached = cache_.find(args.key);
@@ -31,8 +31,8 @@ nb::object ShortGraph::call(const nb::tuple& arguments, nb::handle out) {
   return nb::borrow(Py_NotImplemented);
 }
 
-void ShortGraph::keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result,
-                      nb::handle watch) {
+void FastGraph::keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result,
+                     nb::handle watch) {
   try {
     add_to_cache(arguments, out, compiled, result, watch);
   } catch (nb::python_error&) {  // the call itself went well
@@ -40,7 +40,7 @@ void ShortGraph::keep(const nb::tuple& arguments, nb::handle out, nb::handle com
   }
 }
 
-bool ShortGraph::holds(const CachedCall& cached) {
+bool FastGraph::holds(const CachedCall& cached) {
   const nb::object watch = nb::steal(PyObject_CallNoArgs(cached.watch.ptr()));
   if (!watch.is_valid()) {
     throw nb::python_error();
@@ -48,8 +48,8 @@ bool ShortGraph::holds(const CachedCall& cached) {
   return !watch.is_none() && watch_holds(nb::getattr(watch, "tree"), nullptr, true);
 }
 
-void ShortGraph::add_to_cache(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result,
-                              nb::handle watch) {
+void FastGraph::add_to_cache(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result,
+                             nb::handle watch) {
   CallArguments args;
   const auto& graph = nb::cast<const Compiled&>(compiled);
   auto cached = std::make_shared<CachedCall>();
@@ -81,7 +81,7 @@ void ShortGraph::add_to_cache(const nb::tuple& arguments, nb::handle out, nb::ha
   cache_.add(args.key, std::move(cached));
 }
 
-bool ShortGraph::read_arguments(const nb::tuple& arguments, nb::handle out, CallArguments& args) {
+bool FastGraph::read_arguments(const nb::tuple& arguments, nb::handle out, CallArguments& args) {
   const Py_ssize_t count = PyTuple_GET_SIZE(arguments.ptr());
   bool taken = args.key.add(Tag::tuple, static_cast<std::uint64_t>(count));
   for (Py_ssize_t i = 0; i < count && taken; ++i) {

@@ -8,12 +8,12 @@
 
 namespace anydml::python {
 
-class ShortGraph {
+class FastGraph {
  public:
   // Returns the result, or NotImplemented if the form is unknown, or if something has changed that the function read.
   nb::object call(const nb::tuple& arguments, nb::handle out);
 
-  // Keeps the form of a call that went the long way, with its arrays as they are now. watch: a weak reference to a
+  // Keeps the form of a call that took the slow path, with its arrays as they are now. watch: a weak reference to a
   // watch that describes the objects that the function read, or None.
   void keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch);
 

@@ -27,10 +27,10 @@ namespace anydml::python {
 namespace {
 
 // All arguments of a function come in one order: the inputs, the attributes, the options.
-class ShortCall final : public ShortFunction {
+class FastOperator final : public FastFunction {
  public:
-  ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
-            nb::handle options, nb::handle same, nb::object long_way, nb::dict fixed, nb::object equivalent);
+  FastOperator(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
+               nb::handle options, nb::handle same, nb::object slow_path, nb::dict fixed, nb::object equivalent);
 
   nb::object call(PyObject* const* values, std::size_t count) override {
     check_count(name_, count, inputs_ + fields_.size() + is_ours_.size());
@@ -41,10 +41,10 @@ class ShortCall final : public ShortFunction {
         if (nb::object result = cached->run(args); result.is_valid()) {
           return result;
         }
-        return call_long_way(values, count);
+        return call_slow_path(values, count);
       }
     }
-    nb::object result = call_long_way(values, count);
+    nb::object result = call_slow_path(values, count);
     if (has_key && cache_.is_worth_caching(args.key)) {
       try {
         keep(values, args.key, result);
@@ -96,7 +96,7 @@ class ShortCall final : public ShortFunction {
     return args.add_each(all, [&](PyObject* one) { return args.add_input(one); });
   }
 
-  // Compiles a call that just went the long way, for the next such call. The arrays may have changed meanwhile.
+  // Compiles a call that just took the slow path, for the next such call. The arrays may have changed meanwhile.
   [[gnu::noinline]] void keep(PyObject* const* values, const CallKey& key, nb::handle result);
 
   // Replaces the call by its equivalent. Returns false if there is none.
@@ -118,9 +118,10 @@ class ShortCall final : public ShortFunction {
   CallCache cache_;
 };
 
-ShortCall::ShortCall(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
-                     nb::handle options, nb::handle same, nb::object long_way, nb::dict fixed, nb::object equivalent)
-    : ShortFunction(std::move(long_way)),
+FastOperator::FastOperator(std::string name, std::size_t inputs, nb::handle array, nb::handle fields,
+                           std::size_t required, nb::handle options, nb::handle same, nb::object slow_path,
+                           nb::dict fixed, nb::object equivalent)
+    : FastFunction(std::move(slow_path)),
       name_(std::move(name)),
       known_(facts::find_operator(name_)),
       inputs_(inputs),
@@ -146,7 +147,7 @@ ShortCall::ShortCall(std::string name, std::size_t inputs, nb::handle array, nb:
   }
 }
 
-void ShortCall::keep(PyObject* const* values, const CallKey& key, nb::handle result) {
+void FastOperator::keep(PyObject* const* values, const CallKey& key, nb::handle result) {
   CallArguments args;
   if (!read_arguments(values, args) || !is_same(args.key, key)) {
     PyErr_Clear();
@@ -174,8 +175,8 @@ void ShortCall::keep(PyObject* const* values, const CallKey& key, nb::handle res
   }
 }
 
-bool ShortCall::replace(std::string& name, nb::dict& given, OtherViews& views, const CallArguments& args,
-                        nb::handle result) const {
+bool FastOperator::replace(std::string& name, nb::dict& given, OtherViews& views, const CallArguments& args,
+                           nb::handle result) const {
   const nb::tuple inputs = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(args.inputs)));
   if (!inputs.is_valid()) {
     throw nb::python_error();
@@ -203,17 +204,17 @@ bool ShortCall::replace(std::string& name, nb::dict& given, OtherViews& views, c
   return views.inputs.size() == args.inputs;
 }
 
-bool ShortCall::is_same(const CallKey& a, const CallKey& b) {
+bool FastOperator::is_same(const CallKey& a, const CallKey& b) {
   return a.size() == b.size() && std::equal(a.words(), a.words() + a.size(), b.words());
 }
 
 }  // namespace
 
 nb::object make_fast_operator(std::string name, std::size_t inputs, nb::handle array, nb::handle fields,
-                              std::size_t required, nb::handle options, nb::handle same, nb::object long_way,
+                              std::size_t required, nb::handle options, nb::handle same, nb::object slow_path,
                               nb::dict fixed, nb::object equivalent) {
-  return make_callable(std::make_unique<ShortCall>(std::move(name), inputs, array, fields, required, options, same,
-                                                   std::move(long_way), std::move(fixed), std::move(equivalent)));
+  return make_callable(std::make_unique<FastOperator>(std::move(name), inputs, array, fields, required, options, same,
+                                                      std::move(slow_path), std::move(fixed), std::move(equivalent)));
 }
 
 }  // namespace anydml::python

@@ -169,7 +169,7 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
 }
 
 // Accepts a tensor of PyTorch's own type whose elements lie in CPU memory exactly as PyTorch shows them. Other tensors
-// go the long way, which reports errors.
+// take the slow path, which reports errors.
 bool take_tensor(DeviceOperand& one) {
   if (one.library == nullptr || !one.library->is_torch || one.library->is_subclass || !one.viewed ||
       one.device.type != dlpack::kCpu || dlpack::type_of(one.view.type) == DataType::unknown ||
@@ -301,7 +301,7 @@ nb::object run_cached(const Ufunc& of, const CachedCall& cached, const CallArgum
 nb::object try_uncached(const Ufunc& of, const nb::handle* inputs, nb::handle out);
 
 // Returns the result, or NotImplemented if the ufunc must handle the call.
-nb::object try_short(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
+nb::object try_fast(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   CallArguments args;
   const bool has_key = std::all_of(inputs, inputs + of.inputs,
                                    [&](nb::handle one) { return one.ptr() != Py_None && args.add_input(one.ptr()); }) &&
@@ -362,7 +362,7 @@ nb::object try_uncached(const Ufunc& of, const nb::handle* inputs, nb::handle ou
     return call.run(of.op.c_str(), Attributes(), nb::none())[0];
   } catch (const nb::python_error&) {
     if (std::any_of(inputs, end, is_bfloat_tensor)) {
-      return not_implemented();  // the long way computes it in float32
+      return not_implemented();  // the slow path computes it in float32
     }
     throw;
   }
@@ -370,10 +370,10 @@ nb::object try_uncached(const Ufunc& of, const nb::handle* inputs, nb::handle ou
 
 // The inputs, out, and the options of a ufunc: where, casting, order, dtype, subok, signature, device. If all options
 // have their defaults, the call does not need NumPy.
-class ShortUfunc final : public ShortFunction {
+class FastUfunc final : public FastFunction {
  public:
-  ShortUfunc(const Ufunc& of, nb::object casting, nb::object order, nb::object long_way)
-      : ShortFunction(std::move(long_way)), of_(of), casting_(std::move(casting)), order_(std::move(order)) {}
+  FastUfunc(const Ufunc& of, nb::object casting, nb::object order, nb::object slow_path)
+      : FastFunction(std::move(slow_path)), of_(of), casting_(std::move(casting)), order_(std::move(order)) {}
 
   nb::object call(PyObject* const* values, std::size_t count) override {
     constexpr std::size_t kOptions = 7;
@@ -383,11 +383,11 @@ class ShortUfunc final : public ShortFunction {
     PyObject* const usual[kOptions] = {Py_True, casting_.ptr(), order_.ptr(), Py_None, Py_True, Py_None, Py_None};
     if (std::equal(usual, usual + kOptions, options)) {
       const nb::handle given[kMostOperands] = {values[0], values[inputs - 1]};
-      if (nb::object result = try_short(of_, given, values[inputs]); result.ptr() != Py_NotImplemented) {
+      if (nb::object result = try_fast(of_, given, values[inputs]); result.ptr() != Py_NotImplemented) {
         return result;
       }
     }
-    return call_long_way(values, count);
+    return call_slow_path(values, count);
   }
 
  private:
@@ -398,8 +398,8 @@ class ShortUfunc final : public ShortFunction {
 
 }  // namespace
 
-nb::object make_fast_ufunc(const Ufunc& of, nb::object casting, nb::object order, nb::object long_way) {
-  return make_callable(std::make_unique<ShortUfunc>(of, std::move(casting), std::move(order), std::move(long_way)));
+nb::object make_fast_ufunc(const Ufunc& of, nb::object casting, nb::object order, nb::object slow_path) {
+  return make_callable(std::make_unique<FastUfunc>(of, std::move(casting), std::move(order), std::move(slow_path)));
 }
 
 }  // namespace anydml::python

@@ -89,12 +89,12 @@ def _as_bool(x, out, device):
 
 
 def function_of(op, required, optional, options):
-    """Returns the body of a function, which goes the short way or calls `run`."""
+    """Returns the body of a function, which takes the fast path or calls `run`."""
     if op not in _PROMOTING:
         return _body_of(run, op, required, optional, options, _repeated)
 
     def promote(_, *inputs, **given):
-        """Converted arrays go the short way too."""
+        """Converted arrays take the fast path too."""
         made = _promoted(op, inputs)
         if made is inputs:
             return run(op, *inputs, **given)

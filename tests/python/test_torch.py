@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's tensors in the CPU's memory: the short way, gradients, and compilers."""
+"""PyTorch's tensors in the CPU's memory: the fast path, gradients, and compilers."""
 import itertools
 import subprocess
 import sys
