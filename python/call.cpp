@@ -57,14 +57,6 @@ std::vector<nb::object> list_of(nb::handle arrays) {
   return all;
 }
 
-std::vector<std::int64_t> numbers_in(nb::handle shape) {
-  std::vector<std::int64_t> all;
-  for (const nb::handle size : shape) {
-    all.push_back(nb::cast<std::int64_t>(size));
-  }
-  return all;
-}
-
 DataType four_bits_named(nb::handle name) {
   return PyUnicode_Check(name.ptr()) == 0                             ? DataType::unknown
          : PyUnicode_CompareWithASCIIString(name.ptr(), "int4") == 0  ? DataType::INT4

@@ -24,7 +24,14 @@ const anydml_device* find_device(nb::handle name);
 
 std::vector<nb::object> list_of(nb::handle arrays);
 
-std::vector<std::int64_t> numbers_in(nb::handle shape);
+template <class T = std::int64_t>
+std::vector<T> numbers_in(nb::handle sequence) {
+  std::vector<T> all;
+  for (const nb::handle one : sequence) {
+    all.push_back(nb::cast<T>(one));
+  }
+  return all;
+}
 
 // The type named by the str "int4" or "uint4"; unknown for any other object.
 DataType four_bits_named(nb::handle name);

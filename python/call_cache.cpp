@@ -102,10 +102,6 @@ bool CachedCall::read_result(const CallArguments& args, nb::handle result) {
   return true;
 }
 
-int CachedCall::execute(void* const* memory) const {
-  return anydml_compiled_run(compiled.get(), memory, inputs, memory + inputs, outputs.size());
-}
-
 bool CachedCall::view_input(const CallArguments& args, std::size_t i, const OtherViews& views) {
   if (views.inputs.empty() || views.inputs[i].ptr() == args.given[i]) {
     return true;
@@ -138,14 +134,8 @@ bool CachedCall::view_output(std::size_t i, const OtherViews& views) {
     return false;
   }
   const std::int64_t count = element_count(operands[i].tensor);
-  std::int64_t packed = 1;
-  for (std::size_t j = sizes.size(); j-- > 0;) {
-    operands[i].sizes[j] = sizes[j];
-    operands[i].strides[j] = packed;
-    packed *= sizes[j];
-  }
-  operands[i].tensor.rank = static_cast<int>(sizes.size());
-  return packed == count;
+  operands[i].set_packed(static_cast<DataType>(operands[i].tensor.type), static_cast<int>(sizes.size()), sizes.data());
+  return element_count(operands[i].tensor) == count;
 }
 
 bool CachedCall::read_output(const CallArguments& args, std::size_t i) {
@@ -156,13 +146,7 @@ bool CachedCall::read_output(const CallArguments& args, std::size_t i) {
     const DataType type = library != nullptr          ? static_cast<DataType>(output.number)
                           : output.number == NPY_BOOL ? DataType::UINT8  // holds 0 and 1
                                                       : type_of(output.number);
-    std::int64_t packed = 1;
-    for (int j = output.rank - 1; j >= 0; --j) {
-      operands[i].sizes[j] = output.sizes[j];
-      operands[i].strides[j] = packed;
-      packed *= output.sizes[j];
-    }
-    operands[i].tensor = {static_cast<anydml_type>(type), output.rank, operands[i].sizes, operands[i].strides, nullptr};
+    operands[i].set_packed(type, output.rank, output.sizes);
     return type != DataType::unknown;
   }
   return true;
@@ -206,7 +190,7 @@ bool CachedCall::read_made(Output& output, PyObject* one) const {
 
 void CallCache::add(const CallKey& key, std::shared_ptr<CachedCall> cached) {
   cached->key.assign(key.words(), key.words() + key.size());
-  cached->hash = hash_of(key);
+  cached->hash = key.hash();
   Entry gone = std::move(cached);  // later the oldest form, whose destructor may run Python
   if (const auto before = std::ranges::find_if(all_, [&](const Entry& one) { return is(*one, key); });
       before != all_.end()) {

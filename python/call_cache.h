@@ -80,7 +80,9 @@ struct CachedCall {
   }
 
   // `memory` holds the addresses of the inputs, then of the outputs.
-  [[nodiscard]] int execute(void* const* memory) const;
+  [[nodiscard]] int execute(void* const* memory) const {
+    return anydml_compiled_run(compiled.get(), memory, inputs, memory + inputs, outputs.size());
+  }
 
   // Does the same with a function run(addresses), which returns the status code.
   template <class Run>
@@ -175,6 +177,16 @@ struct CachedCall {
   [[nodiscard]] bool read_made(Output& output, PyObject* one) const;
 };
 
+// Calls a function that adds to a cache. If it fails, nothing is cached: the call itself has succeeded.
+template <class Add>
+void try_to_cache(Add add) {
+  try {
+    add();
+  } catch (nb::python_error&) {
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 // The last forms of one function. Used with the GIL held.
 class CallCache {
  public:
@@ -185,7 +197,7 @@ class CallCache {
     if (last_ < all_.size() && is(*all_[last_], key)) {
       return all_[last_];
     }
-    const std::uint64_t hash = hash_of(key);
+    const std::uint64_t hash = key.hash();
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (all_[i]->hash == hash && is(*all_[i], key)) {
         last_ = i;
@@ -198,7 +210,7 @@ class CallCache {
   // Whether the form occurred exactly once before, recently. A form that occurs only once is not worth compiling, and a
   // form that could not be kept is not tried again.
   [[nodiscard]] bool is_worth_caching(const CallKey& key) {
-    const std::uint64_t hash = hash_of(key);
+    const std::uint64_t hash = key.hash();
     for (Candidate& one : candidates_) {
       if (one.hash == hash) {
         return one.times++ == 1;
@@ -218,18 +230,7 @@ class CallCache {
     std::uint64_t times;
   };
 
-  static bool is(const CachedCall& cached, const CallKey& key) {
-    return cached.key.size() == key.size() &&
-           std::memcmp(cached.key.data(), key.words(), key.size() * sizeof(std::uint64_t)) == 0;
-  }
-  static std::uint64_t hash_of(const CallKey& key) {
-    std::uint64_t hash = key.size();
-    for (std::size_t i = 0; i < key.size(); ++i) {
-      hash = (hash ^ key.words()[i]) * 0x9e37'79b9'7f4a'7c15;
-      hash ^= hash >> 32;
-    }
-    return hash;
-  }
+  static bool is(const CachedCall& cached, const CallKey& key) { return key.is(cached.key.data(), cached.key.size()); }
 
   std::vector<Entry> all_;
   std::size_t last_ = 0;

@@ -41,7 +41,7 @@ bool CallKey::add_other(PyObject* value, int depth) {
   }
   if (PyArray_DescrCheck(value)) {
     const int number = reinterpret_cast<PyArray_Descr*>(value)->type_num;
-    if (number < 0 || number > 63 || (kTaken >> number & 1) == 0) {
+    if (!is_taken(number)) {
       return false;
     }
     const nb::object plain = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(number)));
@@ -50,7 +50,7 @@ bool CallKey::add_other(PyObject* value, int depth) {
   if (PyArray_IsScalar(value, Number) && (kind->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
     const nb::object of = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromScalar(value)));
     const int number = of.is_valid() ? reinterpret_cast<PyArray_Descr*>(of.ptr())->type_num : NPY_VOID;
-    if (number > 63 || (kTaken >> number & 1) == 0) {
+    if (!is_taken(number)) {
       PyErr_Clear();
       return false;
     }

@@ -39,20 +39,33 @@ class CallKey {
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] const std::uint64_t* words() const { return words_; }
 
+  [[nodiscard]] bool operator==(const CallKey& other) const { return is(other.words_, other.count_); }
+  [[nodiscard]] bool is(const std::uint64_t* words, std::size_t count) const {
+    return count == count_ && std::memcmp(words, words_, count * sizeof(*words)) == 0;
+  }
+  [[nodiscard]] std::uint64_t hash() const {
+    std::uint64_t hash = count_;
+    for (std::size_t i = 0; i < count_; ++i) {
+      hash = (hash ^ words_[i]) * 0x9e37'79b9'7f4a'7c15;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+
   [[nodiscard]] bool add(Tag tag, std::uint64_t more = 0) {
     return add_word(static_cast<std::uint64_t>(tag) | more << 8);
   }
 
   // Adds an array of NumPy's own class in the machine's byte order.
   [[nodiscard]] bool add_array(PyArrayObject* array) {
-    const auto type = static_cast<unsigned>(PyArray_TYPE(array));
+    const int type = PyArray_TYPE(array);
     const int rank = PyArray_NDIM(array);
-    if (type > 63 || (kTaken >> type & 1) == 0 || rank > kMostDimensions || !PyArray_ISNOTSWAPPED(array) ||
+    if (!is_taken(type) || rank > kMostDimensions || !PyArray_ISNOTSWAPPED(array) ||
         !has_room(1 + 2 * static_cast<std::size_t>(rank)) || !has_whole_strides(array)) {
       return false;
     }
-    words_[count_++] =
-        static_cast<std::uint64_t>(Tag::array) | std::uint64_t{type} << 8 | static_cast<std::uint64_t>(rank) << 16;
+    words_[count_++] = static_cast<std::uint64_t>(Tag::array) | static_cast<std::uint64_t>(type) << 8 |
+                       static_cast<std::uint64_t>(rank) << 16;
     add_numbers(PyArray_DIMS(array), rank);
     add_numbers(PyArray_STRIDES(array), rank);
     return true;
@@ -114,6 +127,9 @@ class CallKey {
     }
     return mask;
   }();
+  [[nodiscard]] static bool is_taken(int numpy) {  // negative numbers become large
+    return static_cast<unsigned>(numpy) < 64 && (kTaken >> numpy & 1) != 0;
+  }
 
   // Fields of packed structures may lie at steps that are not whole elements. Only the slow path copies them.
   [[nodiscard]] static bool has_whole_strides(PyArrayObject* array) {

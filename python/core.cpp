@@ -19,7 +19,7 @@
 #include "call.h"
 #include "compiled.h"
 #include "device_arrays.h"
-#include "device_kept.h"
+#include "device_call.h"
 #include "device_memory.h"
 #include "errors.h"
 #include "fast_graph.h"
@@ -114,7 +114,7 @@ NB_MODULE(_core, module) {
   nb::class_<FastGraph>(module, "FastGraph")
       .def(nb::init<>())
       .def("call", &FastGraph::call, nb::arg(), nb::arg().none())
-      .def("keep", &FastGraph::keep, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none());
+      .def("add", &FastGraph::add, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none());
   module.def("fingerprint", [](nb::handle array) {
     if (!PyArray_Check(array.ptr())) {
       raise(PyExc_TypeError, "fingerprint takes an array");
@@ -153,7 +153,7 @@ NB_MODULE(_core, module) {
   module.def("set_most_elements",
              [](std::int64_t count) { most_elements = std::clamp<std::int64_t>(count, 1, kMostElements); });
   module.def("set_leak_warnings", nb::set_leak_warnings);
-  module.def("device_calls_kept", [] { return CompiledCalls::of_process().size(); });
+  module.def("cached_device_calls", cached_device_calls);
   nb::class_<DeviceMemory>(module, "DeviceMemory")
       .def("__init__",
            [](DeviceMemory* made, nb::handle device, nb::handle dtype, nb::handle shape) {

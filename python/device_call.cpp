@@ -13,25 +13,30 @@
 
 #include "call.h"
 #include "cuda_streams.h"
-#include "device_kept.h"
 #include "dlpack_devices.h"
 #include "errors.h"
 #include "gil.h"
+#include "keyed_cache.h"
 #include "layout.h"
 #include "python_api.h"
 
 namespace anydml::python {
 
+namespace {
+
+// The last compiled operators, keyed by everything in a call except its addresses.
+KeyedCache<std::shared_ptr<const anydml_compiled>>& compiled_calls() {
+  static auto* const all = new KeyedCache<std::shared_ptr<const anydml_compiled>>;
+  return *all;
+}
+
+}  // namespace
+
+std::size_t cached_device_calls() { return compiled_calls().size(); }
+
 void DeviceCall::set_rules(nb::handle same, nb::handle rules, bool one_shape) {
-  const auto numbers = [](nb::handle list) {
-    std::vector<std::size_t> all;
-    for (const nb::handle one : list) {
-      all.push_back(nb::cast<std::size_t>(one));
-    }
-    return all;
-  };
   for (const nb::handle group : same) {
-    same_.push_back(numbers(group));
+    same_.push_back(numbers_in<std::size_t>(group));
   }
   for (const nb::handle given : rules) {
     OutputToMake& rule = rules_.emplace_back();
@@ -40,9 +45,7 @@ void DeviceCall::set_rules(nb::handle same, nb::handle rules, bool one_shape) {
     rule.has_type = rule.type != DataType::unknown;
     rule.has_shape = !nb::object(given[2]).is_none();
     if (rule.has_shape) {
-      for (const std::size_t size : numbers(given[2])) {
-        rule.shape.push_back(static_cast<std::int64_t>(size));
-      }
+      rule.shape = numbers_in(given[2]);
     }
   }
   one_shape_ = one_shape;
@@ -349,13 +352,8 @@ void DeviceCall::broadcast() {
   }
   std::fill_n(sizes_, rank_, 1);
   for (std::size_t i = 0; i < count_; ++i) {
-    const Operand& one = operands_[i].operand;
-    for (int j = 0; j < one.tensor.rank; ++j) {
-      std::int64_t& size = sizes_[rank_ - one.tensor.rank + j];
-      if (size != one.sizes[j] && size != 1 && one.sizes[j] != 1) {
-        raise(PyExc_ValueError, "the shapes of the arrays cannot be broadcast to one: " + shapes_text());
-      }
-      size = size == 1 ? one.sizes[j] : size;
+    if (!broadcast_with(operands_[i].operand, rank_, sizes_)) {
+      raise(PyExc_ValueError, "the shapes of the arrays cannot be broadcast to one: " + shapes_text());
     }
   }
 }
@@ -414,14 +412,7 @@ nb::object DeviceCall::make_out(std::size_t i, std::optional<DeviceMemory>& made
   }
   if (home_->empty.is_none()) {
     made.emplace(device_, type, rank, sizes, is_of_truths);
-    Operand& packed = out.operand;
-    std::int64_t stride = 1;
-    for (int k = rank - 1; k >= 0; --k) {
-      packed.sizes[k] = sizes[k];
-      packed.strides[k] = stride;
-      stride *= sizes[k];
-    }
-    packed.tensor = {static_cast<anydml_type>(type), rank, packed.sizes, packed.strides, made->address()};
+    out.operand.set_packed(type, rank, sizes, made->address());
     return {};
   }
   const nb::object result =
@@ -491,14 +482,15 @@ void DeviceCall::launch_part(const char* op, const Attributes& attributes, const
   }
   attributes.add_to(key_);
   key_ += op;
-  const CompiledCalls::Compiled compiled = CompiledCalls::of_process().get(key_, [&] {
+  const auto compiled = compiled_calls().get(key_, [&] {
     anydml_compiled* fresh = nullptr;
     const int failed = anydml_compile(device_, op, tensors, count_, &tensors[count_], outputs, attributes.data(),
                                       attributes.size(), &fresh);
     if (failed != ANYDML_OK) {
       raise_last(failed);
     }
-    return fresh;
+    return std::shared_ptr<const anydml_compiled>(
+        fresh, [](const anydml_compiled* one) { anydml_compiled_release(const_cast<anydml_compiled*>(one)); });
   });
   launch_compiled(compiled.get(), memory);
 }

@@ -24,6 +24,9 @@
 
 namespace anydml::python {
 
+// The number of operators that calls over arrays on GPUs keep compiled for later calls, for tests.
+std::size_t cached_device_calls();
+
 class DeviceCall {
  public:
   // same: lists of inputs that share a type; rules: (wanted, name of a type or "", shape or None) for each output.

@@ -31,15 +31,6 @@ nb::object FastGraph::call(const nb::tuple& arguments, nb::handle out) {
   return nb::borrow(Py_NotImplemented);
 }
 
-void FastGraph::keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result,
-                     nb::handle watch) {
-  try {
-    add_to_cache(arguments, out, compiled, result, watch);
-  } catch (nb::python_error&) {  // the call itself went well
-  } catch (const std::bad_alloc&) {
-  }
-}
-
 bool FastGraph::holds(const CachedCall& cached) {
   const nb::object watch = nb::steal(PyObject_CallNoArgs(cached.watch.ptr()));
   if (!watch.is_valid()) {
@@ -53,8 +44,7 @@ void FastGraph::add_to_cache(const nb::tuple& arguments, nb::handle out, nb::han
   CallArguments args;
   const auto& graph = nb::cast<const Compiled&>(compiled);
   auto cached = std::make_shared<CachedCall>();
-  if (!read_arguments(arguments, out, args) ||
-      (cached->library = args.library, cached->inputs = args.inputs, !cached->read_result(args, result))) {
+  if (!read_arguments(arguments, out, args) || !cached->read_result(args, result)) {
     PyErr_Clear();
     return;
   }

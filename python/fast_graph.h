@@ -15,7 +15,9 @@ class FastGraph {
 
   // Keeps the form of a call that took the slow path, with its arrays as they are now. watch: a weak reference to a
   // watch that describes the objects that the function read, or None.
-  void keep(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch);
+  void add(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch) {
+    try_to_cache([&] { add_to_cache(arguments, out, compiled, result, watch); });
+  }
 
  private:
   [[gnu::noinline]] static bool holds(const CachedCall& cached);

@@ -13,6 +13,7 @@
 
 #include "attributes.h"
 #include "base/element.h"
+#include "call.h"
 #include "call_arguments.h"
 #include "call_cache.h"
 #include "call_key.h"
@@ -46,11 +47,7 @@ class FastOperator final : public FastFunction {
     }
     nb::object result = call_slow_path(values, count);
     if (has_key && cache_.is_worth_caching(args.key)) {
-      try {
-        keep(values, args.key, result);
-      } catch (nb::python_error&) {  // the call itself succeeded
-      } catch (const std::bad_alloc&) {
-      }
+      try_to_cache([&] { add_to_cache(values, args.key, result); });
     }
     return result;
   }
@@ -97,13 +94,11 @@ class FastOperator final : public FastFunction {
   }
 
   // Compiles a call that just took the slow path, for the next such call. The arrays may have changed meanwhile.
-  [[gnu::noinline]] void keep(PyObject* const* values, const CallKey& key, nb::handle result);
+  [[gnu::noinline]] void add_to_cache(PyObject* const* values, const CallKey& key, nb::handle result);
 
   // Replaces the call by its equivalent. Returns false if there is none.
   bool replace(std::string& name, nb::dict& given, OtherViews& views, const CallArguments& args,
                nb::handle result) const;
-
-  static bool is_same(const CallKey& a, const CallKey& b);
 
   std::string name_;
   const facts::Operator* known_;
@@ -140,16 +135,13 @@ FastOperator::FastOperator(std::string name, std::size_t inputs, nb::handle arra
     return;  // the inputs' positions vary
   }
   for (const nb::handle group : same) {
-    std::vector<std::size_t>& all = same_.emplace_back();
-    for (const nb::handle one : group) {
-      all.push_back(nb::cast<std::size_t>(one));
-    }
+    same_.push_back(numbers_in<std::size_t>(group));
   }
 }
 
-void FastOperator::keep(PyObject* const* values, const CallKey& key, nb::handle result) {
+void FastOperator::add_to_cache(PyObject* const* values, const CallKey& key, nb::handle result) {
   CallArguments args;
-  if (!read_arguments(values, args) || !is_same(args.key, key)) {
+  if (!read_arguments(values, args) || args.key != key) {
     PyErr_Clear();
     return;
   }
@@ -195,17 +187,10 @@ bool FastOperator::replace(std::string& name, nb::dict& given, OtherViews& views
   given = nb::cast<nb::dict>(made[2]);
   if (!made[3].is_none()) {
     for (const nb::handle sizes : made[3]) {
-      std::vector<std::int64_t>& all = views.outputs.emplace_back();
-      for (const nb::handle size : sizes) {
-        all.push_back(nb::cast<std::int64_t>(size));
-      }
+      views.outputs.push_back(numbers_in(sizes));
     }
   }
   return views.inputs.size() == args.inputs;
-}
-
-bool FastOperator::is_same(const CallKey& a, const CallKey& b) {
-  return a.size() == b.size() && std::equal(a.words(), a.words() + a.size(), b.words());
 }
 
 }  // namespace

@@ -29,25 +29,15 @@ namespace anydml::python {
 
 namespace {
 
-inline constexpr npy_intp kWorthReleasing = 4096;  // calls with this many elements or more release the GIL
-
-// Computes the shape that the inputs are broadcast to.
-bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
+inline  // Computes the shape that the inputs are broadcast to.
+    bool
+    broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
   rank = 0;
   for (int k = 0; k < count; ++k) {
     rank = std::max(rank, inputs[k].tensor.rank);
   }
   std::fill_n(sizes, rank, 1);
-  for (int k = 0; k < count; ++k) {
-    for (int i = 0; i < inputs[k].tensor.rank; ++i) {
-      npy_intp& size = sizes[rank - inputs[k].tensor.rank + i];
-      if (inputs[k].sizes[i] != size && inputs[k].sizes[i] != 1 && size != 1) {
-        return false;
-      }
-      size = size == 1 ? inputs[k].sizes[i] : size;
-    }
-  }
-  return true;
+  return std::all_of(inputs, inputs + count, [&](const Operand& one) { return broadcast_with(one, rank, sizes); });
 }
 
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
@@ -92,7 +82,7 @@ nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, c
       faults = faults_of(of.faults, operands, of.inputs);
     }
   };
-  if (count >= kWorthReleasing) {
+  if (count >= kFewElements) {
     const GilReleased released;
     run();
   } else {
@@ -316,11 +306,7 @@ nb::object try_fast(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   }
   nb::object result = try_uncached(of, inputs, out);
   if (has_key && result.ptr() != Py_NotImplemented && of.cache.is_worth_caching(args.key)) {
-    try {
-      add_to_cache(of, args, result);
-    } catch (nb::python_error&) {  // the call itself succeeded
-    } catch (const std::bad_alloc&) {
-    }
+    try_to_cache([&] { add_to_cache(of, args, result); });
   }
   return result;
 }

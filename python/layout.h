@@ -17,6 +17,21 @@
 
 namespace anydml::python {
 
+// ---- Shapes --------------------------------------------------------------------------------------------------------
+
+// Broadcasts `sizes` with the shape of an operand of at most that rank, by NumPy's rule. Returns false if they
+// conflict.
+inline bool broadcast_with(const Operand& operand, int rank, std::int64_t* sizes) {
+  for (int i = 0; i < operand.tensor.rank; ++i) {
+    std::int64_t& size = sizes[rank - operand.tensor.rank + i];
+    if (operand.sizes[i] != size && operand.sizes[i] != 1 && size != 1) {
+      return false;
+    }
+    size = size == 1 ? operand.sizes[i] : size;
+  }
+  return true;
+}
+
 // ---- Rows ----------------------------------------------------------------------------------------------------------
 
 // Whether any row passes a test. The operands have one type, and the others are broadcast to the shape of the last one.

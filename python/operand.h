@@ -80,6 +80,17 @@ struct Operand {
     return true;
   }
 
+  // Describes new elements in C order, without gaps.
+  void set_packed(DataType type, int rank, const std::int64_t* shape, void* data = nullptr) {
+    std::int64_t stride = 1;
+    for (int i = rank - 1; i >= 0; --i) {
+      sizes[i] = shape[i];
+      strides[i] = stride;
+      stride *= shape[i];
+    }
+    tensor = {static_cast<anydml_type>(type), rank, sizes, strides, data};
+  }
+
   // Takes packed four-bit elements. _four_bits.py has checked that there are as many bytes as the shape requires.
   void take_four_bits(DataType type, const std::vector<std::int64_t>& shape, PyArrayObject* bytes) {
     const std::size_t rank = std::min<std::size_t>(shape.size(), kMostDimensions);

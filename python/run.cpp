@@ -17,6 +17,7 @@
 #include "facts/facts.h"
 #include "gil.h"
 #include "infer.h"
+#include "keyed_cache.h"
 #include "layout.h"
 #include "operand.h"
 #include "python_api.h"
@@ -77,32 +78,11 @@ void run_operator(nb::handle op, nb::handle inputs, nb::handle outs, const nb::d
 
 namespace {
 
-// The last inferred outputs, kept because small calls are often repeated. Used with the GIL held.
-class InferredCalls {
- public:
-  static constexpr std::size_t kMost = 256;
-
-  static InferredCalls& of_process() {
-    static auto* const all = new InferredCalls;
-    return *all;
-  }
-
-  template <class Make>
-  nb::tuple get(const std::string& key, Make make) {
-    if (const auto known = by_key_.find(key); known != by_key_.end()) {
-      return known->second;
-    }
-    nb::tuple made = make();
-    if (by_key_.size() == kMost) {
-      by_key_.clear();
-    }
-    by_key_.emplace(key, made);
-    return made;
-  }
-
- private:
-  std::unordered_map<std::string, nb::tuple> by_key_;
-};
+// The last inferred outputs, kept because small calls are often repeated.
+KeyedCache<nb::tuple>& inferred_outputs() {
+  static auto* const all = new KeyedCache<nb::tuple>;
+  return *all;
+}
 
 enum Place { kOfNumpy, kOfLibrary, kOnGpu };
 
@@ -156,7 +136,7 @@ nb::tuple infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::h
     }
   }
   const Attributes given(facts::find_operator(name), attributes);
-  return InferredCalls::of_process().get(inference_key(name, call.tensors, given, outputs), [&] {
+  return inferred_outputs().get(inference_key(name, call.tensors, given, outputs), [&] {
     infer(name, call.tensors, given, outputs);
     nb::list made;
     for (const OutputToMake& one : outputs) {

@@ -312,7 +312,7 @@ class Graph:
         result = recording.result(results)
         if not named:
             watch = recording.watch
-            self._fast.keep(arguments, out, recording.compiled, result,
+            self._fast.add(arguments, out, recording.compiled, result,
                              None if watch.tree is None else weakref.ref(watch))
         return result
 

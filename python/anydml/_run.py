@@ -97,8 +97,8 @@ def function_of(run, op, required, optional, options, equivalent=None):
     """
     spec = _SPECS[op]
     return _core.make_fast_operator(op, spec.inputs, spec.array, required + optional, len(required), options,
-                                 spec.same, slow_path(run, op, spec, required, optional, options),
-                                 equivalent=equivalent)
+                                    spec.same, slow_path(run, op, spec, required, optional, options),
+                                    equivalent=equivalent)
 
 
 def slow_path(run, op, spec, required, optional, options):

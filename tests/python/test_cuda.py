@@ -271,16 +271,16 @@ def test_operators_without_inputs_run_where_out_is(on):
 def test_what_was_compiled_is_kept_and_bounded(on):
     a, b = on.put(draw("f4", (64,), 12)), on.put(draw("f4", (64,), 13))
     anydml.modulus_floor(a, b)
-    before = _core.device_calls_kept()
+    before = _core.cached_device_calls()
     for _ in range(10):
         anydml.modulus_floor(a, b)
-    assert _core.device_calls_kept() == before
+    assert _core.cached_device_calls() == before
     for size in range(1, 400):
         x = draw("i4", (size,), 14)
         mine = anydml.modulus_floor(on.put(x), 7)
         if size % 50 == 0:
             assert_same(on, mine, x % 7)
-    assert _core.device_calls_kept() <= 256
+    assert _core.cached_device_calls() <= 256
 
 
 def test_the_result_outlives_everything(on):
