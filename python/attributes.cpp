@@ -159,7 +159,7 @@ void Attributes::set_numbers(anydml_attribute& attribute, const std::string& nam
 }
 
 std::vector<nb::object> Attributes::items_of(const std::string& name, nb::handle value, const char* expected) {
-  // An iterator could be read only once, and attributes are read more often than that.
+  // Attributes are read several times, but an iterator can be read only once.
   const bool is_refused =
       PyUnicode_Check(value.ptr()) != 0 || PyBytes_Check(value.ptr()) != 0 || PyIter_Check(value.ptr());
   const nb::object fast =
@@ -203,7 +203,8 @@ Attributes::Number Attributes::read_number(const std::string& name, nb::handle v
     }
     if (overflow < 0 || PyErr_Occurred() != nullptr) {
       PyErr_Clear();
-      raise(PyExc_ValueError, name + " is " + text_of(value) + ", an integer beyond 64 bits; expected one within");
+      raise(PyExc_ValueError,
+            name + " is " + text_of(value) + ", which does not fit in 64 bits; expected a smaller integer");
     }
     return number;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Converts an operator's attributes from Python to the C API. The facts say whether a field is a number, a sequence, a
-// name or an operator; the library checks everything else about it.
+// Converts an operator's attributes from Python to the C API. The table of facts says whether a field is a number, a
+// sequence, a name or an operator; the library performs all other checks.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -20,7 +20,7 @@ namespace anydml::python {
 class Attributes {
  public:
   Attributes() = default;
-  // op is null for the name of an unknown operator, which the library refuses.
+  // op is null if the operator is unknown; the library then reports the error.
   Attributes(const facts::Operator* op, const nb::dict& given);
   Attributes(const Attributes&) = delete;  // all_ points into the other members
   Attributes& operator=(const Attributes&) = delete;
@@ -45,15 +45,15 @@ class Attributes {
 
   static const facts::Field* find_field(const facts::Operator* op, std::string_view name);
 
-  // Whether an infinity or a NaN means something there. Such a number is compared with elements, becomes one or is
-  // their exponent; any other is multiplied or added, and would silently turn ordinary elements into NaN.
+  // Whether an attribute may be infinite or NaN. It may if it is compared with elements, used as an element or used as
+  // an exponent. Any other number is multiplied or added, and would silently turn ordinary elements into NaN.
   static bool may_be_infinite(const facts::Operator& op, const facts::Field& field);
 
   static void check_finite(const anydml_attribute& attribute, nb::handle value);
 
   static Form form_of(const facts::Field& field);
 
-  // The form of an unknown field, so that the library can report the field.
+  // Chooses a form for an unknown field, which the library then reports.
   static Form form_of(nb::handle value);
 
   anydml_attribute make(const std::string& name, nb::handle value, Form form);

@@ -22,12 +22,12 @@ std::string name_of(nb::handle given, const std::string& argument, const char* e
   const char* text = PyUnicode_AsUTF8AndSize(given.ptr(), &size);
   if (text == nullptr) {
     PyErr_Clear();
-    raise(PyExc_ValueError, argument + " is " + text_of(given) + ", which is no Unicode text; expected " + expected);
+    raise(PyExc_ValueError, argument + " is " + text_of(given) + ", which is not valid Unicode; expected " + expected);
   }
   std::string name(text, static_cast<std::size_t>(size));
   if (name.find('\0') != std::string::npos) {
     raise(PyExc_ValueError,
-          argument + " is " + text_of(given) + ", which has a NUL character in it; expected " + expected);
+          argument + " is " + text_of(given) + ", which contains a NUL character; expected " + expected);
   }
   return name;
 }

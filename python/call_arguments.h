@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The arguments of a call, read for the call cache (call_cache.h).
+// Reads the arguments of a call for the call cache, which call_cache.h explains.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,9 @@
 
 namespace anydml::python {
 
-// The arguments of a call: its form, and the memory of its operands.
+// Builds the key of a call and collects the addresses of its operands. The add functions return false for arguments
+// that cannot be part of a key; the call then takes the slow path. All of this runs in every small call, so it stays
+// inline.
 struct CallArguments {
   static constexpr std::size_t kMost = 24;  // operands
 
@@ -21,12 +23,12 @@ struct CallArguments {
   std::size_t inputs = 0;
   void* memory[kMost];
   PyObject* given[kMost];
-  std::uint16_t at[kMost];           // each operand's place in the key
+  std::uint16_t at[kMost];           // the offset of each operand in the key
   const Library* library = nullptr;  // set if the operands are PyTorch tensors
-  bool has_arrays = false;           // whether operands are NumPy arrays
-  nb::object held[2];                // copies of lists
+  bool has_arrays = false;           // whether any operand is a NumPy array
+  nb::object held[2];                // tuples with the items of lists
 
-  // Adds an operand of an operator. Numbers take the type of the arrays beside them; None means absent.
+  // Adds an operand of an operator. A number will take the type of the arrays in its group; None means absent.
   [[nodiscard]] bool add_input(PyObject* one) {
     if (PyArray_CheckExact(one)) {
       return add_array(one);
@@ -40,7 +42,7 @@ struct CallArguments {
     return add_tensor(one);
   }
 
-  // Adds an argument of a graph: an array, or a constant, which is part of the form.
+  // Adds an argument of a graph: an array, or a constant, whose value becomes part of the key.
   [[nodiscard]] bool add_graph_argument(PyObject* one) {
     if (PyArray_CheckExact(one)) {
       return add_array(one);
@@ -52,7 +54,7 @@ struct CallArguments {
     return add_tensor(one);
   }
 
-  // None and True may ask for a new array; None may also leave the output out.
+  // None and True may ask for a new array; None may also mean that the output is absent.
   [[nodiscard]] bool add_out(PyObject* one) {
     if (one == Py_None || one == Py_True) {
       return add_other(one, one == Py_None ? Tag::nothing : Tag::yes);
@@ -69,7 +71,7 @@ struct CallArguments {
     return add_each(out, [&](PyObject* one) { return add_out(one); });
   }
 
-  // Adds the items of a list or tuple. Other threads may change a list meanwhile, so its items are held.
+  // Adds the items of a list or tuple. Another thread may change a list during the call, so its items are copied.
   template <class Take>
   [[nodiscard]] bool add_each(PyObject* all, Take take) {
     if (PyList_CheckExact(all)) {

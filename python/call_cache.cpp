@@ -14,7 +14,7 @@ namespace anydml::python {
 
 namespace {
 
-// The type of the arrays beside a number.
+// The type of the arrays in the group of a number.
 DataType type_beside(const CallArguments& args, std::size_t number,
                      const std::vector<std::vector<std::size_t>>& groups) {
   for (const std::vector<std::size_t>& group : groups) {
@@ -144,7 +144,7 @@ bool CachedCall::read_output(const CallArguments& args, std::size_t i) {
     args.key.read(args.at[i], operands[i]);
   } else if (output.kind == Kind::made) {
     const DataType type = library != nullptr          ? static_cast<DataType>(output.number)
-                          : output.number == NPY_BOOL ? DataType::UINT8  // holds 0 and 1
+                          : output.number == NPY_BOOL ? DataType::UINT8  // a byte, 0 or 1
                                                       : type_of(output.number);
     operands[i].set_packed(type, output.rank, output.sizes);
     return type != DataType::unknown;
@@ -191,7 +191,7 @@ bool CachedCall::read_made(Output& output, PyObject* one) const {
 void CallCache::add(const CallKey& key, std::shared_ptr<CachedCall> cached) {
   cached->key.assign(key.words(), key.words() + key.size());
   cached->hash = key.hash();
-  Entry gone = std::move(cached);  // later the oldest form, whose destructor may run Python
+  Entry gone = std::move(cached);  // below it becomes the replaced entry, whose destructor may run Python code
   if (const auto before = std::ranges::find_if(all_, [&](const Entry& one) { return is(*one, key); });
       before != all_.end()) {
     before->swap(gone);
@@ -200,7 +200,7 @@ void CallCache::add(const CallKey& key, std::shared_ptr<CachedCall> cached) {
   } else {
     all_[oldest_++ % kMost].swap(gone);
     for (Candidate& one : candidates_) {
-      one.times = one.hash == gone->hash ? 1 : one.times;  // the form may return
+      one.times = one.hash == gone->hash ? 1 : one.times;  // the key may occur again
     }
   }
 }

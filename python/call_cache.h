@@ -1,6 +1,37 @@
 // SPDX-License-Identifier: MIT
-// Calls that repeat a known form: nothing is inferred, checked or compiled again. Calls without a form, or with an
-// unknown form, take the slow path.
+// The call cache: a call that repeats an earlier one runs a compiled operator immediately.
+//
+// A call on a few elements takes less than a microsecond. In that time, the package cannot parse attributes, infer the
+// shapes of results, check arguments and look up an operator. Each function that runs an operator, each ufunc and each
+// graph therefore has a CallCache of its last calls.
+//
+// The key (CallKey) consists of everything that decides how a call runs and what it returns, except the elements and
+// the addresses: the types, sizes and strides of arrays and PyTorch tensors in CPU memory, the kinds of Python numbers
+// among the operands, which outputs the caller passes, and the values of all other arguments. CallArguments builds the
+// key and collects the addresses in one pass over the arguments. Arguments without a key take the slow path: arrays on
+// a GPU, subclasses of arrays, tensors that PyTorch watches, and objects that may change unnoticed.
+//
+// The value (CachedCall) is the compiled operator or graph with a description of its results: for each output, whether
+// the caller passes it or the call creates it, and with which type and shape.
+//
+// A call with a cached key allocates its results, runs the compiled operator over the addresses, and returns. Any other
+// call takes the slow path, through Python code for operators and graphs and through NumPy for ufuncs. The second
+// occurrence of a key is compiled and cached, because many calls occur only once. If a cached call reports an invalid
+// argument, such as overlapping memory, nothing has been written, and the slow path repeats the call to raise the
+// error.
+//
+// An entry never becomes invalid by itself, because the key contains everything that it depends on. There are two
+// exceptions. A recorded graph also depends on the objects that its function read: its entry has a watch (watch.h), and
+// each call compares those objects. PyTorch may intercept operations on all tensors: CallArguments checks this in each
+// call. A cache holds 32 entries, and a new entry replaces the oldest one.
+//
+//   call_key.h        the key                          fast_function.h  the callable object, and its slow path
+//   call_arguments.h  arguments -> key and addresses   fast_operator.h  functions of operators: _run.py, _matmul.py
+//   call_cache.h      cached calls and their cache     fast_ufunc.h     functions of ufuncs: _ufuncs.py
+//                                                      fast_graph.h     graphs: _graphs.py
+//
+// Functions that run in every cached call are inline in these headers; those that run once for each entry are in the
+// sources.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -26,49 +57,49 @@
 
 namespace anydml::python {
 
-inline constexpr std::int64_t kFewElements = 4096;      // calls with this many elements or more release the GIL
+inline constexpr std::int64_t kFewElements = 4096;      // calls on this many elements or more release the GIL
 inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the same if a result depends on many elements
 
-// How the operator's operands differ from the arguments of a call: other views of the same memory.
+// Operands that differ from the arguments of the call, because the operator reads the same memory with other shapes.
 struct OtherViews {
   std::vector<nb::object> inputs;                  // empty, or one for each input
   std::vector<std::vector<std::int64_t>> outputs;  // empty, or the sizes of each output
 };
 
-// A known form: its compiled operator, and a description of its results.
+// A compiled operator or graph for calls with one key, and a description of its results.
 struct CachedCall {
   enum class Kind { absent, given, made };
   struct Output {
     Kind kind = Kind::absent;
-    int number = NPY_VOID;  // of its type: NumPy's, or ours if it is a tensor
+    int number = NPY_VOID;  // the type: a NumPy type number, or a DataType for a tensor
     int rank = 0;
     npy_intp sizes[kMostDimensions] = {};
-    nb::object like;  // its dtype, or a similar tensor if the output is a tensor
+    nb::object like;  // the dtype of an array, or a tensor to imitate
   };
-  static constexpr std::int64_t kMostTemplateBytes = 1 << 16;  // bytes of a tensor kept as a template
+  static constexpr std::int64_t kMostTemplateBytes = 1 << 16;  // of a tensor to imitate
 
   std::vector<std::uint64_t> key;
   std::uint64_t hash = 0;
   std::shared_ptr<const anydml_compiled> compiled;
-  nb::object owner;               // owns `compiled` if the form does not
-  nb::object watch;               // a weak reference to the description of objects that must not have changed, if any
-  std::vector<DataType> numbers;  // for each input, the type of a number; empty without numbers
+  nb::object owner;               // owns `compiled` if this object does not
+  nb::object watch;               // a graph's weak reference to its watch, if it has one
+  std::vector<DataType> numbers;  // the type of each input that is a number; empty without numbers
   std::size_t inputs = 0;
   std::vector<Output> outputs;
   std::vector<Operand> operands;  // an operator's inputs, then outputs, without their memory
-  bool several = false;           // it returns a tuple
+  bool several = false;           // the call returns a tuple
   bool releases = false;          // the call releases the GIL
   const Library* library = nullptr;
 
   // Compiles the operator for calls like one that succeeded. groups: lists of inputs that share a type; a number takes
-  // the type of the arrays in its group. Returns false if such calls must take the slow path.
+  // the type of the arrays in its group. Returns false if such calls must always take the slow path.
   [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const CallArguments& args, nb::handle result,
                              const std::vector<std::vector<std::size_t>>& groups, const OtherViews& views = {});
 
-  // Records the origin of each output. Returns false if another call may not repeat it.
+  // Records the origin of each output. Returns false if other calls may not return the same outputs.
   [[nodiscard]] bool read_result(const CallArguments& args, nb::handle result);
 
-  // Returns the result, or nothing if the slow path must report an error.
+  // Returns the result, or null if the slow path must report an error.
   [[nodiscard]] nb::object run(const CallArguments& args) const {
     return run_by(args, [this](void* const* memory) {
       if (releases) {
@@ -79,12 +110,12 @@ struct CachedCall {
     });
   }
 
-  // `memory` holds the addresses of the inputs, then of the outputs.
+  // memory: the addresses of the inputs, then of the outputs.
   [[nodiscard]] int execute(void* const* memory) const {
     return anydml_compiled_run(compiled.get(), memory, inputs, memory + inputs, outputs.size());
   }
 
-  // Does the same with a function run(addresses), which returns the status code.
+  // Like run(), but calls a function run(addresses) that returns a status code.
   template <class Run>
   [[nodiscard]] nb::object run_by(const CallArguments& args, Run run) const {
     void* memory[2 * CallArguments::kMost];
@@ -130,7 +161,7 @@ struct CachedCall {
       }
     }
     const int code = run(static_cast<void* const*>(memory));
-    if (code == ANYDML_INVALID_ARGUMENT) {  // found before anything is written
+    if (code == ANYDML_INVALID_ARGUMENT) {  // nothing has been written
       return {};
     }
     if (code != ANYDML_OK) {
@@ -168,12 +199,12 @@ struct CachedCall {
   // Replaces an input by another view of its memory, if there is one.
   [[nodiscard]] bool view_input(const CallArguments& args, std::size_t i, const OtherViews& views);
 
-  // Gives a new output, which is packed, other sizes.
+  // Replaces the sizes of a new output, which is packed.
   [[nodiscard]] bool view_output(std::size_t i, const OtherViews& views);
 
   [[nodiscard]] bool read_output(const CallArguments& args, std::size_t i);
 
-  // A new array is packed; for a tensor, a similar tensor is kept as a template.
+  // Describes a result that the call created, which must be packed.
   [[nodiscard]] bool read_made(Output& output, PyObject* one) const;
 };
 
@@ -187,7 +218,7 @@ void try_to_cache(Add add) {
   }
 }
 
-// The last forms of one function. Used with the GIL held.
+// The last calls of one function. Used with the GIL held.
 class CallCache {
  public:
   static constexpr std::size_t kMost = 32;
@@ -207,8 +238,8 @@ class CallCache {
     return nullptr;
   }
 
-  // Whether the form occurred exactly once before, recently. A form that occurs only once is not worth compiling, and a
-  // form that could not be kept is not tried again.
+  // Counts an uncached call. Returns true for the second recent occurrence of its key: a call that occurs only once is
+  // not worth compiling, and a call that could not be cached is not tried again.
   [[nodiscard]] bool is_worth_caching(const CallKey& key) {
     const std::uint64_t hash = key.hash();
     for (Candidate& one : candidates_) {

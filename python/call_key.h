@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The form of a call as words: everything except the elements that decides how the call runs and what it returns. For
-// arrays these are types, sizes and strides; for all other arguments, types and values. Two calls with the same form
-// are the same call over other memory. Objects of unknown classes, or that may change unnoticed, have no form.
+// The key of a call in the call cache (call_cache.h), as a sequence of words. Arrays contribute their types, sizes and
+// strides; all other arguments contribute their types and values. Two calls with the same key differ only in the memory
+// of their operands. Objects of unknown classes, or that may change unnoticed, cannot be part of a key.
 #pragma once
 
 #include <bit>
@@ -25,7 +25,7 @@ enum class Tag : std::uint8_t {
   tuple,
   array,
   tensor,
-  number,  // an operand, whose value is not part of the form
+  number,  // an operand, whose value is not part of the key
   scalar,
   type,
   element_type,
@@ -56,7 +56,7 @@ class CallKey {
     return add_word(static_cast<std::uint64_t>(tag) | more << 8);
   }
 
-  // Adds an array of NumPy's own class in the machine's byte order.
+  // Adds an array of NumPy's own class in native byte order.
   [[nodiscard]] bool add_array(PyArrayObject* array) {
     const int type = PyArray_TYPE(array);
     const int rank = PyArray_NDIM(array);
@@ -115,7 +115,7 @@ class CallKey {
     return add_other(value, depth);
   }
 
-  // Reads the form of an array or a tensor from the words at a place into an operand. A bool counts as a byte.
+  // Reads the type, sizes and strides of an array or a tensor from the words at an offset. A bool counts as a byte.
   void read(std::size_t at, Operand& operand) const;
 
  private:
@@ -127,11 +127,11 @@ class CallKey {
     }
     return mask;
   }();
-  [[nodiscard]] static bool is_taken(int numpy) {  // negative numbers become large
+  [[nodiscard]] static bool is_taken(int numpy) {  // negative numbers become large unsigned ones
     return static_cast<unsigned>(numpy) < 64 && (kTaken >> numpy & 1) != 0;
   }
 
-  // Fields of packed structures may lie at steps that are not whole elements. Only the slow path copies them.
+  // Fields of packed structures may have strides that are not whole elements. Only the slow path copies them.
   [[nodiscard]] static bool has_whole_strides(PyArrayObject* array) {
     const npy_intp size = PyArray_ITEMSIZE(array);
     for (int i = 0; i < PyArray_NDIM(array); ++i) {
@@ -190,11 +190,11 @@ class CallKey {
     Py_ssize_t attributes = 0;
   };
 
-  // Kept forever. The type is null until the package has defined the class.
+  // Never released. The type is null until the package has defined the class.
   static const OperatorType& operator_type();
 
   std::size_t count_ = 0;
-  std::uint64_t words_[kCapacity];  // words from count_ on are not initialised
+  std::uint64_t words_[kCapacity];  // words from count_ on are uninitialized
 };
 
 }  // namespace anydml::python

@@ -92,7 +92,7 @@ void Compiled::forget_arrays() {
 void Compiled::check_count(std::size_t count, std::size_t expected, const char* what) {
   if (count != expected) {
     raise(PyExc_ValueError, std::string("the number of ") + what + " is " + std::to_string(count) + "; expected " +
-                                std::to_string(expected) + ", as it was compiled for");
+                                std::to_string(expected) + ", as when it was compiled");
   }
 }
 
@@ -104,7 +104,8 @@ void* Compiled::data_of(nb::handle array, std::size_t which) const {
   Operand operand;
   Call::take(operand, array, call_.name(which));
   if (absent || !takes(which, operand)) {
-    raise(PyExc_ValueError, call_.name(which) + " has another type, shape or strides than it was compiled for");
+    raise(PyExc_ValueError,
+          call_.name(which) + " differs in type, shape or strides from the array it was compiled for");
   }
   if (which >= call_.inputs && !PyArray_ISWRITEABLE(as_array(array.ptr()))) {
     raise(PyExc_ValueError, "output array is read-only");

@@ -26,7 +26,7 @@ class Compiled {
   [[nodiscard]] const anydml_compiled* get() const { return compiled_; }
   [[nodiscard]] std::size_t inputs() const { return call_.inputs; }
   [[nodiscard]] std::size_t outputs() const { return call_.outputs(); }
-  // The form of the array that the operator was compiled for; inputs come before outputs.
+  // The layout of an array that the operator was compiled for; inputs come before outputs.
   [[nodiscard]] const Operand& expected(std::size_t which) const { return call_.operands[which]; }
   [[nodiscard]] bool takes(std::size_t which, const Operand& operand) const;
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Passes NumPy arrays to the C API and returns its results. There are two ways: ufuncs, which NumPy itself drives with
-// its rules for types, casting, masks and errors; and a fast path for arrays that need none of these, which passes the
-// core whole arrays instead of one row at a time. device_call.h handles arrays on GPUs.
+// The module anydml._core: lists its functions and classes, which pass arrays to the C API and return its results.
+// run.h runs any operator by name. ufunc.h lets NumPy drive an operator, with NumPy's rules for types, casting, masks
+// and errors. call_cache.h explains the fast path for repeated calls. device_call.h handles arrays on GPUs, and graph.h
+// and compiled.h handle graphs.
 #define ANYDML_IMPORTS_NUMPY
 #include "python_api.h"
-
-#include <nanobind/stl/string.h>
 
 #include <anydml/anydml.h>
 
@@ -93,7 +92,7 @@ NB_MODULE(_core, module) {
   }
   find_main_thread();
   numpy_two = PyArray_GetNDArrayCFeatureVersion() >= 0x12;
-  // Objects that a daemon thread held when Python ended still exist afterwards, and are not a leak to report.
+  // Objects that a daemon thread owns when Python shuts down still exist afterwards. They are not leaks to report.
   nb::set_leak_warnings(false);
   module.attr("__version__") = anydml_version();
   nb::class_<Ufunc>(module, "Ufunc")

@@ -207,7 +207,7 @@ bool DeviceOperand::is_plain_torch() const {
 }
 
 void DeviceOperand::refuse(const std::string& why) const {
-  raise(PyExc_TypeError, "an array of " + library->name + " cannot be taken: " + why);
+  raise(PyExc_TypeError, "cannot use an array of " + library->name + ": " + why);
 }
 
 DataType DeviceOperand::element_type() const {
@@ -256,7 +256,7 @@ void DeviceOperand::check_torch(bool writes) {
   }
   if ((!viewed || view.type.code == dlpack::kFloat) && is_true(call_method(names().is_neg))) {
     if (writes) {
-      refuse("its negative bit is set, so that its memory holds other values; use tensor.resolve_neg()");
+      refuse("its negative bit is set, so its memory does not contain its values; use tensor.resolve_neg()");
     }
     resolved = nb::steal(call_method(names().resolve_neg));
     if (!resolved.is_valid()) {
@@ -280,7 +280,7 @@ void DeviceOperand::read_capsule(Order order, bool writes) {
     const auto* managed =
         static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(kept.ptr(), "dltensor_versioned"));
     if (managed->version.major != 1) {
-      refuse("its DLPack is of another version; expected 1");
+      refuse("its DLPack version is not supported; expected 1");
     }
     if (writes && (managed->flags & dlpack::kReadOnly) != 0) {
       raise(PyExc_ValueError, "output array is read-only");
@@ -289,7 +289,7 @@ void DeviceOperand::read_capsule(Order order, bool writes) {
   } else if (PyCapsule_IsValid(kept.ptr(), "dltensor") != 0) {
     view = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(kept.ptr(), "dltensor"))->tensor;
   } else {
-    refuse("its __dlpack__ gave no capsule of DLPack");
+    refuse("its __dlpack__ did not return a DLPack capsule");
   }
   viewed = true;
   copy_layout();
@@ -318,15 +318,15 @@ std::optional<std::int64_t> number_bits(DeviceOperand& number, DataType type) {
   const std::size_t size = element_size(type);
   const auto same_type = [&](DataType found) {
     if (found != type) {
-      raise(PyExc_TypeError, "a number of " + type_text(found) + " is beside arrays of " + type_text(type) +
-                                 "; expected the same type, or a Python number, which takes the arrays'");
+      raise(PyExc_TypeError, "a number of " + type_text(found) + " is used with arrays of " + type_text(type) +
+                                 "; expected the same type, or a Python number, which takes the type of the arrays");
     }
   };
   PyObject* object = number.given.ptr();
   if (PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object)) {
     if (PyFloat_CheckExact(object) && !is_float_type(type)) {
       raise(PyExc_TypeError,
-            "a float is beside arrays of " + type_text(type) + "; expected an int, or arrays of floats");
+            "a float is used with arrays of " + type_text(type) + "; expected an int, or arrays of floats");
     }
     const nb::object plain = nb::steal(is_float_type(type) ? PyNumber_Float(object) : PyNumber_Long(object));
     if (!plain.is_valid()) {

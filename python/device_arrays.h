@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arrays of any library on GPUs: finds the device of an array, and converts arrays to tensors of the C API.
+// Arrays of other libraries, on GPUs or in CPU memory: finds the device of an array, and converts it to a tensor of the
+// C API.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -16,13 +17,13 @@
 
 namespace anydml::python {
 
-// Whether work of ours on an array must come after the work on it that its library has pending. It need not if both go
-// onto one stream.
+// Whether our work on an array must wait for its library's pending work. It need not if both use one stream.
 enum class Order { none, after_pending };
 
 // ---- Array libraries -----------------------------------------------------------------------------------------------
 
-// Interned attribute names. They are never released, because Python may end before the module is unloaded.
+// Interned attribute names. They are never released, because the interpreter may shut down before the module is
+// unloaded.
 struct Names {
   PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
@@ -54,8 +55,8 @@ struct Library {
 // Returns null for objects that are not arrays of another library: numbers, lists, NumPy arrays.
 const Library* library_of(PyObject* object);
 
-// Tells a library which of its arrays a call has written. PyTorch counts the changes of a tensor, so that derivatives
-// notice if a value that they need is gone.
+// Tells a library which of its arrays a call has written. PyTorch counts the changes of a tensor, so that
+// gradients detect whether a value that they need was overwritten.
 void tell_written(const Library* library, const nb::handle* arrays, std::size_t count);
 
 // ---- Operands ------------------------------------------------------------------------------------------------------
@@ -64,25 +65,26 @@ void tell_written(const Library* library, const nb::handle* arrays, std::size_t 
 struct DeviceOperand {
   nb::handle given;
   const Library* library = nullptr;
-  dlpack::Device device{};  // {0, 0}: not a library's array
+  dlpack::Device device{};  // {0, 0} if it is not an array of a library
   bool viewed = false;
   bool fresh = false;         // created for this call
-  bool takes_truths = false;  // an array of bool counts as an array of bytes
+  bool takes_truths = false;  // accept arrays of bool as arrays of bytes
   dlpack::Tensor view{};
   nb::object kept;      // owns the memory, in addition to the caller's object
   nb::object resolved;  // the values of a lazily negated tensor, in place of the caller's object
   Operand operand;
 
   [[nodiscard]] bool reached() const { return find_device_type(device.type) != nullptr; }
-  // Pinned CPU memory counts as GPU memory beside an array on a GPU that reaches it, and otherwise as CPU memory.
+  // Pinned CPU memory counts as GPU memory if the call has an array on a GPU that can access it, and as CPU memory
+  // otherwise.
   [[nodiscard]] bool is_pinned() const { return reached() && find_device_type(device.type)->is_pinned; }
   [[nodiscard]] bool on_gpu() const { return reached() && !is_pinned(); }
   [[nodiscard]] bool may_be_number() const;
 
-  // Finds the array's device. If the array cannot tell, the CPU path handles it and reports the error.
+  // Finds the array's device. If the array does not report it, the CPU path handles the array and reports the error.
   void locate(nb::handle array);
 
-  // Views only tensors of PyTorch's own type whose elements lie in CPU memory exactly as PyTorch shows them.
+  // Views only tensors of PyTorch's own type whose values are exactly the elements in CPU memory.
   void locate_plain(nb::handle array);
 
   [[nodiscard]] void* memory() const;
@@ -93,7 +95,7 @@ struct DeviceOperand {
   // Reads the tensor.
   void read(Order order, bool writes);
 
-  // Reads the tensor exactly as the view shows it.
+  // Describes the tensor exactly as the view does.
   void read_plain();
 
   [[nodiscard]] bool is_of_truths() const;
@@ -123,12 +125,13 @@ struct DeviceOperand {
 
 std::string type_text(DataType type);
 
-// unknown for an empty name.
+// Returns unknown for an empty name.
 DataType type_named(const std::string& name);
 
 inline std::string type_of_object(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
-// The bits of a number beside arrays of a type, as an integer of the same width; nothing if it is not a number.
+// Converts a number to the type of the arrays in the call, and returns its bits as an integer of the same width.
+// Returns nullopt if the object is not a number.
 std::optional<std::int64_t> number_bits(DeviceOperand& number, DataType type);
 
 }  // namespace anydml::python

@@ -134,7 +134,7 @@ std::vector<nb::object> DeviceCall::run(const anydml_compiled* compiled, const s
     }
     if (!is_laid_out(operands_[i].operand, expected[i])) {
       raise(PyExc_ValueError, (i < count_ ? "inputs[" + std::to_string(i) : "out[" + std::to_string(i - count_)) +
-                                  "] has another type, shape or strides than it was compiled for");
+                                  "] differs in type, shape or strides from the array it was compiled for");
     }
     memory.push_back(operands_[i].operand.tensor.data);
   }
@@ -199,7 +199,7 @@ void DeviceCall::choose_library() {
       raise(PyExc_TypeError, "arrays are on " + device_name(where_) + " and " + device_name(one.device) +
                                  "; expected one device: move them yourself");
     }
-    if (!is_beside && (i >= count_ || !one.may_be_number())) {  // pinned memory is no number
+    if (!is_beside && (i >= count_ || !one.may_be_number())) {  // pinned memory is not a number
       refuse_mixture(one);
     }
     // No stream orders accesses to pinned memory.
@@ -209,8 +209,8 @@ void DeviceCall::choose_library() {
   for (std::size_t i = 0; i < count_; ++i) {
     any_input = any_input || !is_absent(i);
   }
-  if (like_ >= count_ && any_input) {  // without any input, out decides where the work runs
-    raise(PyExc_TypeError, "out is on " + device_name(where_) + ", and no input is; expected an array there");
+  if (like_ >= count_ && any_input) {  // without inputs, the work runs on the device of out
+    raise(PyExc_TypeError, "out is on " + device_name(where_) + ", and no input is; expected at least one input there");
   }
   if (!waits_) {
     find_stream();
@@ -259,7 +259,7 @@ void DeviceCall::read_arrays() {
       continue;
     }
     if (i >= count_ && one.library->immutable) {
-      raise(PyExc_TypeError, "arrays of " + one.library->name + " are never written: out cannot be one");
+      raise(PyExc_TypeError, "arrays of " + one.library->name + " are immutable: out cannot be one");
     }
     read(one, i >= count_);
   }
@@ -280,7 +280,7 @@ void DeviceCall::check_types(const std::vector<std::size_t>& group) const {
     const DataType type = type_of(operands_[i]);
     if (first != DataType::unknown && type != DataType::unknown && type != first) {
       raise(PyExc_TypeError, "arrays are of " + type_text(first) + " and " + type_text(type) +
-                                 "; expected one type: on a GPU none is converted to another");
+                                 "; expected one type: arrays on a GPU are not converted");
     }
     first = first == DataType::unknown ? type : first;
   }
@@ -335,7 +335,7 @@ nb::object DeviceCall::number_on_device(std::int64_t bits, DataType type) {
     return known->second;
   }
   nb::object made = make();
-  std::map<Key, nb::object> gone;  // moved first: releasing an array may let other threads in here
+  std::map<Key, nb::object> gone;  // destroyed last: releasing an array may run other threads, which use this map
   if (kept->size() >= kMost) {
     gone.swap(*kept);
   }
@@ -457,7 +457,7 @@ void DeviceCall::launch(const char* op, const Attributes& attributes) {
   }
   if (mixes) {
     raise(PyExc_ValueError, "out has " + std::to_string(element_count(tensors[count_])) +
-                                " elements and lies over an input, or itself; expected at most " +
+                                " elements and overlaps an input or itself; expected at most " +
                                 std::to_string(most_elements) + " then");
   }
   whole.run([&](const anydml_tensor* part) {
@@ -498,7 +498,7 @@ void DeviceCall::launch_part(const char* op, const Attributes& attributes, const
 void DeviceCall::launch_compiled(const anydml_compiled* compiled, const std::vector<void*>& memory) const {
   int code = ANYDML_OK;
   {
-    const GilReleased released;  // a launch waits if many are in flight
+    const GilReleased released;  // a launch blocks if too many are in flight
     void* const* outs = memory.data() + count_;
     const std::size_t outputs = memory.size() - count_;
     code = waits_ ? anydml_compiled_run(compiled, memory.data(), count_, outs, outputs)
@@ -513,7 +513,7 @@ void DeviceCall::refuse_mixture(const DeviceOperand& other) const {
   raise(PyExc_TypeError,
         "an array is on " + device_name(where_) + " and another operand, a " + type_of_object(other.given) +
             ", is not; nothing is moved behind your back: move it there first (torch: x.to(device), CuPy: "
-            "cupy.asarray(x)), or bring the array to the CPU. Python numbers are taken as they are");
+            "cupy.asarray(x)), or bring the array to the CPU. Python numbers are accepted");
 }
 
 }  // namespace anydml::python

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Calls over arrays on a GPU: creates the missing arrays beside them, and runs the work on their device.
+// Calls over arrays on a GPU: creates the missing results on the same device, and runs the work there.
 //
-// If all arrays of a call belong to one library that reports its stream (PyTorch, CuPy), the work goes onto that stream
-// and the call returns before the work is done. The library's later work on the stream follows it, and the library's
-// allocator reuses memory in the stream's order too. Otherwise the later work is unknown, or the device has no streams.
-// DLPack then makes every array ready, on CUDA's default stream if it is CUDA's, and the call waits for its work.
+// If all arrays of a call belong to one library that reports its stream (PyTorch, CuPy), the work is enqueued on that
+// stream, and the call returns before the work is done. The library's later work on the stream follows it, and the
+// library's allocator also reuses memory in stream order. Otherwise the library's later work is not ordered after ours,
+// or the device has no streams. The call then asks DLPack to synchronize every array, with CUDA's default stream on a
+// CUDA device, and waits for its work to finish.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -44,7 +45,7 @@ class DeviceCall {
 
   std::vector<nb::object> run(const char* op, const Attributes& attributes, nb::handle device_name);
 
-  // Returns the name of the device; its number for the library's functions about streams, or None if it has none; and
+  // Returns the name of the device; its number for the library's stream functions, or None if it has no streams; and
   // for each array its type, shape and strides in elements.
   nb::tuple layouts();
 
@@ -82,16 +83,17 @@ class DeviceCall {
 
   void check_types(const std::vector<std::size_t>& group) const;
 
-  // The type of the arrays beside a number.
+  // The type of the arrays in the group of a number.
   [[nodiscard]] DataType type_beside(std::size_t number) const;
 
   void read(DeviceOperand& one, bool writes) const { one.read(waits_ ? Order::after_pending : Order::none, writes); }
 
-  // Replaces each number by an array without dimensions that the library creates from the number's bits.
+  // Replaces each number by a zero-dimensional array that the library creates from the number's bits.
   void read_numbers();
 
-  // Creates a new array in each call, except on the default stream, which always exists: its earlier work on the kept
-  // array precedes this call. Another stream may have been destroyed and its address reused.
+  // Creates a new array in each call, except on the default stream, where arrays are cached: this stream always exists,
+  // and its earlier work on a cached array precedes this call. Any other stream may have been destroyed and its address
+  // reused.
   nb::object number_on_device(std::int64_t bits, DataType type);
 
   // Broadcasts the shapes by NumPy's rule if the operator has one shape.

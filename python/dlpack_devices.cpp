@@ -57,12 +57,12 @@ const anydml_device* device_of(dlpack::Device where) {
     device = anydml_device_get_info(one)->name == name ? one : nullptr;
   }
   if (device == nullptr) {
-    // The search by name says why a plugin has none.
+    // The search by name reports why the plugin failed.
     const std::string why = anydml_find_device(name.c_str()) == nullptr ? anydml_last_error() : "";
     raise(PyExc_RuntimeError, "an array is on " + name + ", and anydml has no such device: the plugin libanydml-" +
                                   std::string(backend_of(where)) +
-                                  ".so is missing or does not work here (docs/python.md says where it goes); arrays in "
-                                  "the CPU's memory are taken without it. " +
+                                  ".so is missing or has failed (docs/python.md says where to install it); arrays in "
+                                  "CPU memory do not need it. " +
                                   why);
   }
   return device;

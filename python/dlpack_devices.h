@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which device of the library a device of DLPack is, and back. The table of devices decides which ones there are; this
-// is the only place that knows how DLPack numbers their kinds.
+// Maps DLPack's devices to devices of the library, and back. The library's device table decides which devices exist;
+// only this file depends on DLPack's device types.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -13,16 +13,17 @@
 
 namespace anydml::python {
 
-// A kind of memory that DLPack names.
+// A DLPack device type, which is a kind of memory.
 struct DeviceType {
-  std::int32_t number;  // DLPack's
-  // Whose devices are named "cuda:0", with DLPack's number of the device. Empty: the number is that of the table.
+  std::int32_t number;  // DLPack's device type
+  // The prefix of device names such as "cuda:0", which end in DLPack's device number. If it is empty, DLPack's number
+  // is an index into the device table.
   std::string_view backend;
-  bool is_pinned;    // memory of the CPU that those devices can reach
-  bool has_streams;  // libraries order their work there by streams as CUDA's (cuda_streams.h)
+  bool is_pinned;    // CPU memory that these devices can access
+  bool has_streams;  // libraries order their work with CUDA streams (cuda_streams.h)
 };
 
-// Of each backend the device's own memory first, which is the kind of new arrays.
+// The first entry of each backend is the device's own memory, which new arrays use.
 inline constexpr DeviceType kDeviceTypes[] = {
     {.number = dlpack::kCuda, .backend = "cuda", .is_pinned = false, .has_streams = true},
     {.number = dlpack::kCudaManaged, .backend = "cuda", .is_pinned = false, .has_streams = true},
@@ -30,28 +31,28 @@ inline constexpr DeviceType kDeviceTypes[] = {
     {.number = dlpack::kVulkan, .backend = "vulkan", .is_pinned = false, .has_streams = false},
     {.number = dlpack::kRocm, .backend = "rocm", .is_pinned = false, .has_streams = false},
     {.number = dlpack::kRocmHost, .backend = "rocm", .is_pinned = true, .has_streams = false},
-    // For arrays of our own on any other device (anydml.DeviceArray). No other library sees it.
+    // For our own arrays on any other device (anydml.DeviceArray); other libraries never see it.
     {.number = dlpack::kExtension, .backend = "", .is_pinned = false, .has_streams = false},
 };
 
-// Null: the CPU's memory, or memory that no backend could reach.
+// Returns null for CPU memory, and for memory that no backend can access.
 [[nodiscard]] const DeviceType* find_device_type(std::int32_t number);
 
-// Null: arrays of DLPack cannot be on devices of this backend.
+// Returns null if DLPack has no type for devices of this backend.
 [[nodiscard]] const DeviceType* own_memory(std::string_view backend);
 
-// Empty: a device of none of these types.
+// Returns an empty name for any other device type.
 [[nodiscard]] std::string_view backend_of(dlpack::Device where);
 
-// The name that the table has for such a device, if it is there.
+// The name of the device in the device table, whether or not the table contains it.
 [[nodiscard]] std::string device_name(dlpack::Device where);
 
 [[nodiscard]] bool has_streams(dlpack::Device where);
 
-// The device that holds an array. Raises an error if the table does not have it.
+// The device that holds an array. Raises an error if the device table does not contain it.
 const anydml_device* device_of(dlpack::Device where);
 
-// How DLPack names new memory of a device. The type is kExtension if it has no name for it.
+// The DLPack device of new memory on a device. Its type is kExtension if DLPack has no type for the device.
 [[nodiscard]] dlpack::Device dlpack_device(const anydml_device* device);
 
 }  // namespace anydml::python

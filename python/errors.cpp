@@ -23,7 +23,7 @@ void raise(PyObject* kind, const std::string& message) {
 
 void raise_last(int code) {
   if (code == ANYDML_INTERRUPTED && PyErr_Occurred() != nullptr) {
-    throw nb::python_error();  // the exception of a signal's handler
+    throw nb::python_error();  // raised by a signal handler
   }
   std::string message = anydml_last_error();
   if (code == ANYDML_OUT_OF_MEMORY) {

@@ -8,12 +8,12 @@
 
 namespace anydml::python {
 
-// The message may quote an argument that was cut in the middle of a character.
+// Replaces invalid UTF-8, because a message may quote an argument that was truncated inside a character.
 [[noreturn]] void raise(PyObject* kind, const std::string& message);
 
-// NumPy's floats are FLOAT64 unless somebody asks for others, and many operators have none of it.
+// NumPy's default type is FLOAT64, which many operators do not support.
 inline constexpr const char* kOfDoubles = ": type is FLOAT64; expected FLOAT32";
-inline constexpr const char* kWayOut = "; convert it to float32";  // _messages.py replaces it by a call
+inline constexpr const char* kWayOut = "; convert it to float32";  // _messages.py replaces it with a call
 
 [[noreturn]] void raise_last(int code);
 

@@ -25,7 +25,7 @@ void FastFunction::check_count(const std::string& name, std::size_t count, std::
 
 nb::object FastFunction::call_slow_path(PyObject* const* values, std::size_t count) const {
   if (!slow_path_.is_valid()) {
-    raise(PyExc_RuntimeError, "the function is called while Python takes it apart");
+    raise(PyExc_RuntimeError, "the function is called while Python is destroying it");
   }
   const nb::object function = slow_path_;
   PyObject* const result = in_python([&] { return PyObject_Vectorcall(function.ptr(), values, count, nullptr); });
@@ -37,7 +37,7 @@ nb::object FastFunction::call_slow_path(PyObject* const* values, std::size_t cou
 
 namespace {
 
-// A type made with Python's C API, because only such a type can be called without a tuple of arguments.
+// Defined with Python's C API, because objects of nanobind's types cannot be called without a tuple of arguments.
 struct FastFunctionObject {
   PyObject base;
   vectorcallfunc entry;
@@ -47,7 +47,7 @@ struct FastFunctionObject {
 PyObject* call_fast_function(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) noexcept {
   try {
     if (names != nullptr && PyTuple_GET_SIZE(names) > 0) {
-      raise(PyExc_TypeError, "arguments are given by name; expected none");
+      raise(PyExc_TypeError, "keyword arguments are given; expected positional arguments only");
     }
     return reinterpret_cast<FastFunctionObject*>(self)
         ->function->call(values, static_cast<std::size_t>(PyVectorcall_NARGS(count)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The callable objects for functions of this package.
+// The callable Python objects behind the functions of this package. Each tries its fast path (call_cache.h) first.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace anydml::python {
 
-// Receives the arguments of a Python function, in a fixed order and without names.
+// A function that receives all of its arguments by position, in a fixed order.
 class FastFunction {
  public:
   explicit FastFunction(nb::object slow_path) : slow_path_(std::move(slow_path)) {}
@@ -21,7 +21,7 @@ class FastFunction {
 
   virtual nb::object call(PyObject* const* values, std::size_t count) = 0;
 
-  // For Python's garbage collector: the slow path may refer back to this object.
+  // For Python's garbage collector, because the slow path may refer back to this object.
   int visit(visitproc visit, void* arg) const;
   void clear() { nb::object gone = std::move(slow_path_); }
 
@@ -33,6 +33,7 @@ class FastFunction {
   nb::object slow_path_;
 };
 
+// Returns a Python object that calls the function.
 nb::object make_callable(std::unique_ptr<FastFunction> function);
 
 }  // namespace anydml::python

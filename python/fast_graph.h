@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls of graphs.
+// The fast path for graphs: calls that are in the call cache (call_cache.h).
 #pragma once
 
 #include "call_arguments.h"
@@ -10,11 +10,12 @@ namespace anydml::python {
 
 class FastGraph {
  public:
-  // Returns the result, or NotImplemented if the form is unknown, or if something has changed that the function read.
+  // Returns the result. Returns NotImplemented if the call is not cached, or if an object has changed that the recorded
+  // function read.
   nb::object call(const nb::tuple& arguments, nb::handle out);
 
-  // Keeps the form of a call that took the slow path, with its arrays as they are now. watch: a weak reference to a
-  // watch that describes the objects that the function read, or None.
+  // Caches a call that took the slow path; its arrays may have changed since. watch: None, or a weak reference to a
+  // watch of the objects that the recorded function read.
   void add(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch) {
     try_to_cache([&] { add_to_cache(arguments, out, compiled, result, watch); });
   }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "fast_operator.h"
 
-#include <nanobind/stl/string.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -27,7 +25,7 @@ namespace anydml::python {
 
 namespace {
 
-// All arguments of a function come in one order: the inputs, the attributes, the options.
+// The arguments are the inputs, then the attributes, then the options.
 class FastOperator final : public FastFunction {
  public:
   FastOperator(std::string name, std::size_t inputs, nb::handle array, nb::handle fields, std::size_t required,
@@ -93,10 +91,10 @@ class FastOperator final : public FastFunction {
     return args.add_each(all, [&](PyObject* one) { return args.add_input(one); });
   }
 
-  // Compiles a call that just took the slow path, for the next such call. The arrays may have changed meanwhile.
+  // Compiles and caches a call that just took the slow path, unless its arrays have changed since.
   [[gnu::noinline]] void add_to_cache(PyObject* const* values, const CallKey& key, nb::handle result);
 
-  // Replaces the call by its equivalent. Returns false if there is none.
+  // Replaces the call by its equivalent. Returns false if it has none.
   bool replace(std::string& name, nb::dict& given, OtherViews& views, const CallArguments& args,
                nb::handle result) const;
 
@@ -105,7 +103,7 @@ class FastOperator final : public FastFunction {
   std::size_t inputs_;
   std::size_t array_;  // inputs_ if no input is a sequence
   std::size_t required_;
-  std::vector<bool> is_ours_;  // whether each option is part of the form
+  std::vector<bool> is_ours_;  // whether each option is part of the key
   std::vector<nb::object> fields_;
   std::vector<std::vector<std::size_t>> same_;  // empty if an input is a sequence
   nb::dict fixed_;
@@ -132,7 +130,7 @@ FastOperator::FastOperator(std::string name, std::size_t inputs, nb::handle arra
     fields_.push_back(nb::borrow(field));
   }
   if (array_ != inputs_) {
-    return;  // the inputs' positions vary
+    return;  // the positions of the inputs vary
   }
   for (const nb::handle group : same) {
     same_.push_back(numbers_in<std::size_t>(group));

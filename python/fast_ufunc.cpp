@@ -29,9 +29,8 @@ namespace anydml::python {
 
 namespace {
 
-inline  // Computes the shape that the inputs are broadcast to.
-    bool
-    broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
+// Computes the shape that the inputs are broadcast to.
+bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
   rank = 0;
   for (int k = 0; k < count; ++k) {
     rank = std::max(rank, inputs[k].tensor.rank);
@@ -42,8 +41,8 @@ inline  // Computes the shape that the inputs are broadcast to.
 
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
-// Runs over the inputs and the result's array, which may be the caller's or new. Returns NotImplemented if the ufunc
-// must handle the call.
+// Runs the operator. given: whether the result is the caller's array. Returns NotImplemented if the ufunc must handle
+// the call.
 nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, const nb::object& result, bool given) {
   const Operand& output = operands[of.inputs];
   const auto type = static_cast<DataType>(output.tensor.type);
@@ -54,7 +53,7 @@ nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, c
       if (over && is_float_type(type)) {
         return not_implemented();  // the output would overwrite the operands' NaNs
       }
-      // A part must not overwrite memory that another part still has to read or write. NumPy handles this.
+      // A part must not overwrite memory that a later part reads or writes. NumPy handles such calls.
       if (large && over && !is_in_place(operands[i], output)) {
         return not_implemented();
       }
@@ -158,8 +157,8 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
   return run_whole(of, operands, PyArray_SIZE(as_array(result.ptr())), result, !out.is_none());
 }
 
-// Accepts a tensor of PyTorch's own type whose elements lie in CPU memory exactly as PyTorch shows them. Other tensors
-// take the slow path, which reports errors.
+// Accepts a tensor of PyTorch's own type whose values are exactly the elements in CPU memory. Other tensors take the
+// slow path, which reports errors.
 bool take_tensor(DeviceOperand& one) {
   if (one.library == nullptr || !one.library->is_torch || one.library->is_subclass || !one.viewed ||
       one.device.type != dlpack::kCpu || dlpack::type_of(one.view.type) == DataType::unknown ||
@@ -170,7 +169,7 @@ bool take_tensor(DeviceOperand& one) {
   return true;
 }
 
-// Handles a call without NumPy arrays. The operands are located: the inputs, then out.
+// Handles a call without NumPy arrays. The call has located its operands: the inputs, then out.
 nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   bool is_tensor[kMostOperands] = {};
   const DeviceOperand* first = nullptr;
@@ -237,7 +236,7 @@ nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   return run_whole(of, operands, count, result, given);
 }
 
-// Returns the result of a call with a known form, or nothing if try_unknown must handle it.
+// Returns the result of a cached call, or null if try_uncached must handle it.
 nb::object run_cached(const Ufunc& of, const CachedCall& cached, const CallArguments& args) {
   int faults = 0;
   const nb::object result = cached.run_by(args, [&](void* const* memory) -> int {
@@ -276,7 +275,7 @@ nb::object run_cached(const Ufunc& of, const CachedCall& cached, const CallArgum
   return result;
 }
 
-// Compiles the operator for calls like one that succeeded.
+// Compiles and caches a call that succeeded.
 [[gnu::noinline]] void add_to_cache(const Ufunc& of, const CallArguments& args, nb::handle result) {
   static const std::vector<std::vector<std::size_t>> all_inputs = {{0, 1}};
   auto cached = std::make_shared<CachedCall>();
@@ -326,13 +325,13 @@ bool is_bfloat_tensor(nb::handle array) {
   return nb::cast<std::string>(nb::str(type)) == "torch.bfloat16";
 }
 
-// Handles a call with an unknown form.
+// Handles a call that is not cached.
 nb::object try_uncached(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
   const nb::handle* const end = inputs + of.inputs;
   if (std::any_of(inputs, end, [](nb::handle one) { return PyArray_CheckExact(one.ptr()); })) {
     return try_numpy(of, inputs, out);
   }
-  const auto is_for_torch = [](nb::handle array) {  // PyTorch must handle it first
+  const auto is_for_torch = [](nb::handle array) {  // PyTorch must intercept the call
     const Library* library = library_of(array.ptr());
     return library != nullptr && library->is_torch &&
            (library->is_subclass || library->is_watched() || requires_gradient(array));
@@ -354,8 +353,8 @@ nb::object try_uncached(const Ufunc& of, const nb::handle* inputs, nb::handle ou
   }
 }
 
-// The inputs, out, and the options of a ufunc: where, casting, order, dtype, subok, signature, device. If all options
-// have their defaults, the call does not need NumPy.
+// The arguments are the inputs, out, and the options of a ufunc: where, casting, order, dtype, subok, signature,
+// device. If all options have their default values, the call does not need NumPy.
 class FastUfunc final : public FastFunction {
  public:
   FastUfunc(const Ufunc& of, nb::object casting, nb::object order, nb::object slow_path)

@@ -56,7 +56,7 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
   constexpr npy_intp kBlock = 4096;
   for (npy_intp start = 0; start < count; start += kBlock) {
     const npy_intp end = std::min(count, start + kBlock);
-    Unsigned<T> any = 0;  // as wide as the elements, so that compilers vectorise the loop
+    Unsigned<T> any = 0;  // as wide as the elements, so that compilers vectorize the loop
     if (step == sizeof(T)) {
       for (npy_intp i = start; i < end; ++i) {
         any |= test(load<T>(row + i * static_cast<npy_intp>(sizeof(T)))) ? Unsigned<T>{1} : Unsigned<T>{0};
@@ -76,7 +76,7 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
 // The threads of the core; they also search long rows.
 inline ThreadPool& pool() {
   static ThreadPool& all = [&]() -> ThreadPool& {
-    anydml_device_count();  // starts the threads, as many as the environment says
+    anydml_device_count();  // starts as many threads as the environment sets
     const std::lock_guard lock(process_mutex());
     return ThreadPool::of_process(0);
   }();
@@ -135,7 +135,7 @@ bool may_be_fault(Faults of, T result) {
          static_cast<Unsigned<T>>(FloatParts<T>::kInfinity - kNormal);
 }
 
-// Whether this operand is needed, besides the result, to recognise a fault.
+// Whether this operand, in addition to the result, is needed to recognize a fault.
 template <class T>
 bool has_a_say(T operand) {
   const Unsigned<T> of = magnitude(operand);
@@ -159,7 +159,7 @@ struct Row {
   }
 };
 
-// Returns faults as a mask of the machine's flags. It has no branches, so that compilers vectorise it.
+// Returns faults as a mask of the machine's flags. It has no branches, so that compilers vectorize it.
 template <class T, bool kTwo>
 int faults_of_part(Faults of, const Row& row) {
   using Bits = Unsigned<T>;

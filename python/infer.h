@@ -15,7 +15,7 @@
 
 namespace anydml::python {
 
-// One output. A type or a shape that the caller gave for a new array is kept.
+// One output. A type or a shape that the caller requests for a new array is kept.
 struct OutputToMake {
   bool present = true;
   bool fresh = true;  // the output does not have an array yet
@@ -25,7 +25,7 @@ struct OutputToMake {
   std::vector<std::int64_t> shape;
 };
 
-// A key of everything that the outputs of a call depend on.
+// A key of everything that determines the outputs of a call.
 std::string inference_key(const std::string& op, std::span<const anydml_tensor> inputs, const Attributes& attributes,
                           const std::vector<OutputToMake>& outputs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NumPy arrays and Python numbers as tensors of the C API.
+// NumPy arrays and Python numbers as tensors of the C API. All of this is inline, because small calls use it.
 #pragma once
 
 #include <anydml/anydml.h>

@@ -26,11 +26,11 @@ namespace anydml::python {
 
 namespace {
 
-// Prepares a call in parts: no part may overwrite memory that another part still has to read or write.
+// Prepares a call that runs in parts: no part may overwrite memory that a later part reads or writes.
 void separate(Call& call) {
   const Operand& output = call.operands.back();
   if (!has_nested_places(output)) {
-    raise(PyExc_ValueError, "out has elements that may share a place; expected none of " +
+    raise(PyExc_ValueError, "out has elements that may overlap; expected none of " +
                                 std::to_string(element_count(output.tensor)) + " to do so");
   }
   for (std::size_t i = 0; i < call.inputs; ++i) {
@@ -78,7 +78,7 @@ void run_operator(nb::handle op, nb::handle inputs, nb::handle outs, const nb::d
 
 namespace {
 
-// The last inferred outputs, kept because small calls are often repeated.
+// The last inferred outputs, cached because small calls are often repeated.
 KeyedCache<nb::tuple>& inferred_outputs() {
   static auto* const all = new KeyedCache<nb::tuple>;
   return *all;

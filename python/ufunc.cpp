@@ -76,8 +76,8 @@ int faults_of_loop(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count) 
   return faults_of_row(loop.of->faults, loop.type, seen);
 }
 
-// Runs a row of floats whose results overwrite operands, which would hide faults: if an operand is needed to recognise
-// them, the row is run in parts over copies.
+// Runs a row of floats whose results overwrite operands, which would hide faults. If operands are needed to
+// recognize faults, the row runs in parts over copies of them.
 template <class T>
 int run_over_operands(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count, const bool* is_over, int& faults) {
   constexpr npy_intp kPart = 1 << 18;
@@ -214,7 +214,7 @@ Ufunc::Ufunc(std::string python, std::string directml, int input_count)
   }
   if (info == nullptr || info->is_built == 0 || inputs < 1 || inputs > kMostOperands ||
       info->input_count != static_cast<std::uint32_t>(inputs)) {
-    raise(PyExc_ValueError, op + " is no operator of " + std::to_string(inputs) + " inputs that is built");
+    raise(PyExc_ValueError, op + " is not an implemented operator with " + std::to_string(inputs) + " inputs");
   }
   const std::string_view what = op;
   direct = what == "ELEMENT_WISE_MODULUS_FLOOR"      ? anydml_modulus_floor
@@ -239,9 +239,9 @@ Ufunc::Ufunc(std::string python, std::string directml, int input_count)
   static char masks[] = {NPY_UINT8, NPY_UINT8};
   ufunc = nb::steal(PyUFunc_FromFuncAndData(functions.data(), data.data(), types.data(), static_cast<int>(loops.size()),
                                             inputs, 1, PyUFunc_None, name.c_str(),
-                                            "the ufunc behind the function of that name", 0));
+                                            "The ufunc of the function with the same name.", 0));
   warner = nb::steal(PyUFunc_FromFuncAndData(raising, nothing, masks, 1, 1, 1, PyUFunc_None, name.c_str(),
-                                             "says of the function of that name what NumPy says of faults", 0));
+                                             "Raises the faults of the function with the same name.", 0));
   if (!ufunc.is_valid() || !warner.is_valid()) {
     throw nb::python_error();
   }

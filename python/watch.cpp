@@ -55,7 +55,7 @@ class Fingerprint {
 }  // namespace
 
 std::uint64_t fingerprint(PyArrayObject* array) {
-  constexpr std::size_t kMany = 1 << 16;  // bytes for which other threads may run
+  constexpr std::size_t kMany = 1 << 16;  // for this many bytes, other threads may run
   Fingerprint made;
   made.add(static_cast<std::uint64_t>(PyArray_TYPE(array)));
   made.add(static_cast<std::uint64_t>(PyArray_DESCR(array)->byteorder));
@@ -178,7 +178,7 @@ class Watch {
 
   // Registers an object that has a type's description, so that later descriptions can refer to it.
   [[nodiscard]] bool is_type(PyObject* type, PyObject* found) {
-    if (!PyTuple_Check(found)) {  // equal tuples are as good as the same
+    if (!PyTuple_Check(found)) {  // a tuple need only be equal, not the same object
       seen_.push_back(found);
     }
     return reinterpret_cast<PyObject*>(Py_TYPE(found)) == type;
@@ -261,7 +261,7 @@ class Watch {
   PyObject* same_;
   PyObject* arguments_;
   bool contents_;
-  std::vector<PyObject*> seen_;  // compared only, never read
+  std::vector<PyObject*> seen_;  // only compared, never dereferenced
 };
 
 }  // namespace

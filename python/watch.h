@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Notices whether objects that a recorded function read have changed. _watch.py describes them as nested tuples, which
+// Detects changes of the objects that a recorded function read. _watch.py describes them as nested tuples, which
 // Python's garbage collector can follow; a call of a graph compares them here, at a few nanoseconds for each object.
 #pragma once
 
@@ -10,10 +10,11 @@
 
 namespace anydml::python {
 
-// Stands for the type, the shape, the strides and the elements of an array.
+// A hash of the type, the shape, the strides and the elements of an array.
 std::uint64_t fingerprint(PyArrayObject* array);
 
-// tree: a function same(value, value) and the roots.
+// Whether the objects are unchanged. tree: a function same(value, value), and the roots. arguments: the list of the
+// call's arguments, or null. contents: whether to compare the elements of arrays.
 bool watch_holds(nb::handle tree, PyObject* arguments, bool contents);
 
 }  // namespace anydml::python

@@ -100,7 +100,7 @@ def table():
         yield f"operators({type(built).__name__})", anydml.operators, (built,), TypeError, "^built is "
     for op, inputs in (("ELEMENT_WISE_ABS", 2), ("ELEMENT_WISE_IF", 3), ("CONVOLUTION", 1), ("NOTHING", 1)):
         yield f"_core.make_ufunc({op})", lambda op=op, inputs=inputs: _core.make_ufunc("f", op, inputs), (), ValueError, (
-            f"^{op} is no operator of {inputs} inputs that is built")
+            f"^{op} is not an implemented operator with {inputs} inputs")
 
 
 def frozen():

@@ -61,7 +61,7 @@ def test_types_are_not_converted_on_a_gpu():
     for array, what in ((pretend.Brain(np.ones(3, "f2")), "bfloat16"), (pretend.Array(np.ones(3, "?")), "bool"),
                         (pretend.Array(np.ones(3, "c8")), "complex64"),
                         (pretend.Array(np.ones((1,) * 9)), "9 dimensions")):
-        with pytest.raises(TypeError, match=f"an array of pretend cannot be taken.*{what}; expected float16/32/64"):
+        with pytest.raises(TypeError, match=f"cannot use an array of pretend.*{what}; expected float16/32/64"):
             anydml.modulus_floor(array, array)
 
 
@@ -98,7 +98,7 @@ def test_arrays_that_fail_to_say_where_they_are():
     class Lost(pretend.Array):
         def __dlpack_device__(self):
             raise BufferError("somewhere")
-    with pytest.raises(TypeError, match="cannot be taken"):
+    with pytest.raises(TypeError, match="cannot use an array of"):
         anydml.modulus_floor(Lost(np.ones(3)), 2.0)
 
 
@@ -156,10 +156,10 @@ def test_numbers_beside_arrays(on, modulus, kind):
             assert_same(on, modulus(on.put(a), number), host(modulus, a, same))
             assert_same(on, modulus(number, on.put(a)), host(modulus, same, a))
     for number in [np.float64(1.5), np.int64(3)] if kind != "i8" else []:
-        with pytest.raises(TypeError, match="a number of .* is beside arrays of"):
+        with pytest.raises(TypeError, match="a number of .* is used with arrays of"):
             modulus(on.put(a), number)
     if dtype.kind != "f":
-        with pytest.raises(TypeError, match="a float is beside arrays of"):
+        with pytest.raises(TypeError, match="a float is used with arrays of"):
             modulus(on.put(a), 1.5)
         with pytest.raises(OverflowError, match="out of bounds for"):
             modulus(on.put(a), 2**64)
