@@ -11,7 +11,6 @@
 #include "facts/facts.h"
 
 namespace anydml::python {
-
 namespace {
 
 // The type of the arrays in the group of a number.

@@ -21,7 +21,6 @@
 #include "python_api.h"
 
 namespace anydml::python {
-
 namespace {
 
 // The last compiled operators, keyed by everything in a call except its addresses.

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fast_operator.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +19,6 @@
 #include "operand.h"
 
 namespace anydml::python {
-
 namespace {
 
 // The arguments are the inputs, then the attributes, then the options.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cfenv>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -26,7 +25,6 @@
 #include "python_api.h"
 
 namespace anydml::python {
-
 namespace {
 
 // Computes the shape that the inputs are broadcast to.

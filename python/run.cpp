@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "attributes.h"
@@ -23,7 +22,6 @@
 #include "python_api.h"
 
 namespace anydml::python {
-
 namespace {
 
 // Prepares a call that runs in parts: no part may overwrite memory that a later part reads or writes.

@@ -10,7 +10,6 @@
 #include "operand.h"
 
 namespace anydml::python {
-
 namespace {
 
 // ---- Fingerprints of arrays -----------------------------------------------------------------------------------------
