@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cuda_streams.h"
+#include "elements.h"
 #include "errors.h"
-#include "faults.h"
 #include "gil.h"
 #include "python_api.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/element.h"
 #include "base/float_bits.h"
-#include "faults.h"
+#include "elements.h"
 #include "python_api.h"
 
 namespace anydml::python {
