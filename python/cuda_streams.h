@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams as CUDA has them and DLPack numbers them. No other file knows these numbers.
+// CUDA streams, as DLPack numbers them. No other file depends on these numbers.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,13 +8,13 @@
 
 namespace anydml::python::cuda_streams {
 
-inline constexpr std::int64_t kNone = -1;    // the array as it is, whatever work on it is pending
-inline constexpr std::int64_t kDefault = 1;  // the legacy default stream; 2 would be that of the thread
+inline constexpr std::int64_t kNone = -1;    // do not wait for pending work on the array
+inline constexpr std::int64_t kDefault = 1;  // the legacy default stream; 2 is the per-thread default stream
 
 // The argument of __dlpack__. ordered: the default stream waits for the pending work on the array.
 inline nanobind::object argument(bool ordered) { return nanobind::int_(ordered ? kDefault : kNone); }
 
-// The default stream, which always exists, by its number or by a null handle.
+// Whether this is the default stream, which always exists: its number, or a null handle.
 inline bool is_default(const void* stream) {
   return reinterpret_cast<std::uintptr_t>(stream) <= static_cast<std::uintptr_t>(kDefault);
 }

@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Arrays of any library on GPUs: finds the device of an array, and converts arrays to tensors of the C API.
+// Arrays of other libraries, on GPUs or in CPU memory: finds the device of an array, and converts it to a tensor of the
+// C API.
 #pragma once
 
-#include <algorithm>
+#include <anydml/anydml.h>
+
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
-#include <vector>
 
-#include "call.h"
-#include "cuda_streams.h"
+#include "base/element.h"
 #include "dlpack.h"
 #include "dlpack_devices.h"
-#include "gil.h"
 #include "operand.h"
+#include "python_api.h"
 
 namespace anydml::python {
 
-// Whether work of ours on an array must come after the work on it that its library has pending. It need not if both go
-// onto one stream.
+// Whether our work on an array must wait for its library's pending work. It need not if both use one stream.
 enum class Order { none, after_pending };
 
 // ---- Array libraries -----------------------------------------------------------------------------------------------
 
-// Interned attribute names. They are never released, because Python may end before the module is unloaded.
+// Interned attribute names. They are never released, because the interpreter may shut down before the module is
+// unloaded.
 struct Names {
   PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
@@ -35,10 +32,7 @@ struct Names {
   PyObject* is_mode = PyUnicode_InternFromString("_is_in_torch_dispatch_mode");
   PyObject* current_level = PyUnicode_InternFromString("_current_level");
 };
-inline const Names& names() {
-  static const Names all;
-  return all;
-}
+const Names& names();
 
 // One array type and its library. The functions are defined in _libraries.py.
 struct Library {
@@ -55,95 +49,15 @@ struct Library {
   nb::object forward;  // PyTorch's module dict for forward-mode derivatives
 
   // Whether PyTorch currently intercepts operations on all of its tensors.
-  [[nodiscard]] bool is_watched() const {
-    PyObject* const is_mode = modes.is_valid() ? PyDict_GetItem(modes.ptr(), names().is_mode) : nullptr;
-    PyObject* const level = forward.is_valid() ? PyDict_GetItem(forward.ptr(), names().current_level) : nullptr;
-    return (is_mode != nullptr && is_mode != Py_False) ||
-           (level != nullptr && PyLong_CheckExact(level) && PyLong_AsLong(level) >= 0);
-  }
+  [[nodiscard]] bool is_watched() const;
 };
 
-inline std::unique_ptr<Library> make_library(PyTypeObject* type) {
-  const nb::object found = in_python(
-      [&] { return nb::object(nb::module_::import_("anydml._libraries").attr("library_of")(nb::handle(type))); });
-  const nb::object self = found[0];
-  const nb::object exchange = found[1];
-  auto made = std::make_unique<Library>();
-  made->type = type;
-  Py_INCREF(reinterpret_cast<PyObject*>(type));
-  made->self = self;
-  made->name = nb::cast<std::string>(self.attr("name"));
-  made->immutable = nb::cast<bool>(self.attr("immutable"));
-  made->is_torch = made->name == "torch";
-  made->is_subclass = made->is_torch && !nb::module_::import_("torch").attr("Tensor").is(nb::handle(type));
-  made->capsule = self.attr("capsule");
-  made->empty_like = self.attr("empty_like");
-  made->empty = self.attr("empty");
-  made->number = self.attr("number");
-  made->stream = self.attr("stream");
-  made->adopt = self.attr("adopt");
-  made->written = self.attr("written");
-  if (made->is_torch && !made->is_subclass) {
-    const nb::object modules = nb::module_::import_("sys").attr("modules");
-    const auto dict_of = [&](const char* name) {
-      const nb::object module = modules.attr("get")(name);
-      return module.is_none() ? nb::object() : nb::object(module.attr("__dict__"));
-    };
-    made->modes = dict_of("torch.utils._python_dispatch");
-    made->forward = dict_of("torch.autograd.forward_ad");
-  }
-  constexpr const char* kExchange = "dlpack_exchange_api";
-  if (PyCapsule_IsValid(exchange.ptr(), kExchange) != 0) {
-    const auto* offered = static_cast<const dlpack::Exchange*>(PyCapsule_GetPointer(exchange.ptr(), kExchange));
-    while (offered != nullptr && offered->version.major > 1) {
-      offered = offered->older;
-    }
-    if (offered != nullptr && offered->version.major == 1 && offered->view != nullptr) {
-      made->exchange = offered;
-    }
-  }
-  made->tells_stream = made->exchange != nullptr || !made->stream.is_none();
-  return made;
-}
-
 // Returns null for objects that are not arrays of another library: numbers, lists, NumPy arrays.
-inline const Library* library_of(PyObject* object) {
-  static auto* const known = new std::vector<std::unique_ptr<Library>>;
-  PyTypeObject* const type = Py_TYPE(object);
-  for (const auto& library : *known) {
-    if (library->type == type) {
-      return library.get();
-    }
-  }
-  if (type == &PyArray_Type || type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type ||
-      type == &PyList_Type || type == &PyTuple_Type || object == Py_None || PyArray_Check(object) != 0 ||
-      PyArray_CheckScalar(object) != 0) {
-    return nullptr;
-  }
-  if (in_python([&] { return PyObject_HasAttr(reinterpret_cast<PyObject*>(type), names().dlpack_device); }) == 0) {
-    return nullptr;
-  }
-  known->push_back(make_library(type));
-  return known->back().get();
-}
+const Library* library_of(PyObject* object);
 
-// Tells a library which of its arrays a call has written. PyTorch counts the changes of a tensor, so that derivatives
-// notice if a value that they need is gone.
-inline void tell_written(const Library* library, const nb::handle* arrays, std::size_t count) {
-  if (library == nullptr || count == 0 || library->written.is_none()) {
-    return;
-  }
-  const nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
-  if (!all.is_valid()) {
-    throw nb::python_error();
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(i), arrays[i].inc_ref().ptr());
-  }
-  if (!nb::steal(in_python([&] { return PyObject_CallOneArg(library->written.ptr(), all.ptr()); })).is_valid()) {
-    throw nb::python_error();
-  }
-}
+// Tells a library which of its arrays a call has written. PyTorch counts the changes of a tensor, so that
+// gradients detect whether a value that they need was overwritten.
+void tell_written(const Library* library, const nb::handle* arrays, std::size_t count);
 
 // ---- Operands ------------------------------------------------------------------------------------------------------
 
@@ -151,289 +65,73 @@ inline void tell_written(const Library* library, const nb::handle* arrays, std::
 struct DeviceOperand {
   nb::handle given;
   const Library* library = nullptr;
-  dlpack::Device device{};  // {0, 0}: not a library's array
+  dlpack::Device device{};  // {0, 0} if it is not an array of a library
   bool viewed = false;
   bool fresh = false;         // created for this call
-  bool takes_truths = false;  // an array of bool counts as an array of bytes
+  bool takes_truths = false;  // accept arrays of bool as arrays of bytes
   dlpack::Tensor view{};
   nb::object kept;      // owns the memory, in addition to the caller's object
   nb::object resolved;  // the values of a lazily negated tensor, in place of the caller's object
   Operand operand;
 
   [[nodiscard]] bool reached() const { return find_device_type(device.type) != nullptr; }
-  // Pinned CPU memory counts as GPU memory beside an array on a GPU that reaches it, and otherwise as CPU memory.
+  // Pinned CPU memory counts as GPU memory if the call has an array on a GPU that can access it, and as CPU memory
+  // otherwise.
   [[nodiscard]] bool is_pinned() const { return reached() && find_device_type(device.type)->is_pinned; }
   [[nodiscard]] bool on_gpu() const { return reached() && !is_pinned(); }
-  [[nodiscard]] bool may_be_number() const {
-    return (library != nullptr && device.type == dlpack::kCpu) || PyLong_Check(given.ptr()) != 0 ||
-           PyFloat_Check(given.ptr()) != 0 || PyArray_CheckScalar(given.ptr()) != 0;
-  }
+  [[nodiscard]] bool may_be_number() const;
 
-  // Finds the array's device. If the array cannot tell, the CPU path handles it and reports the error.
-  void locate(nb::handle array) {
-    given = array;
-    library = library_of(array.ptr());
-    if (library == nullptr) {
-      return;
-    }
-    if (library->exchange != nullptr) {
-      viewed = in_python([&] { return library->exchange->view(array.ptr(), &view); }) == 0;
-      if (viewed) {
-        device = view.device;
-        copy_layout();  // before another thread changes the array
-      }
-    } else {
-      ask();
-    }
-    if (PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      device = {};
-    }
-  }
+  // Finds the array's device. If the array does not report it, the CPU path handles the array and reports the error.
+  void locate(nb::handle array);
 
-  // Views only tensors of PyTorch's own type whose elements lie in CPU memory exactly as PyTorch shows them.
-  void locate_plain(nb::handle array) {
-    given = array;
-    library = library_of(array.ptr());
-    if (library == nullptr || !library->is_torch || library->is_subclass || library->exchange == nullptr) {
-      return;
-    }
-    const bool shown = in_python([&] { return library->exchange->view(array.ptr(), &view); }) == 0;
-    if (!shown) {
-      PyErr_Clear();
-      return;
-    }
-    device = view.device;
-    copy_layout();
-    viewed = device.type == dlpack::kCpu && is_plain_torch();
-  }
+  // Views only tensors of PyTorch's own type whose values are exactly the elements in CPU memory.
+  void locate_plain(nb::handle array);
 
-  [[nodiscard]] void* memory() const {
-    return view.data == nullptr ? nullptr : static_cast<char*>(view.data) + view.byte_offset;
-  }
+  [[nodiscard]] void* memory() const;
 
   // A view reports pinned memory as CPU memory; only the array itself tells them apart.
-  void locate_pinned() {
-    if (library != nullptr && library->exchange != nullptr && device.type == dlpack::kCpu) {
-      ask();
-      PyErr_Clear();
-    }
-  }
+  void locate_pinned();
 
   // Reads the tensor.
-  void read(Order order, bool writes) {
-    if (!fresh) {
-      check_torch(writes);
-    }
-    if (!viewed || order != Order::none) {
-      read_capsule(order, writes);
-    }
-    const DataType type = element_type();
-    if (type == DataType::unknown || view.rank > kMostDimensions) {
-      const std::string what =
-          type == DataType::unknown
-              ? "elements of " +
-                    plain_text(in_python([&] { return nb::getattr(given, "dtype", nb::str("a type without a name")); }))
-              : std::to_string(view.rank) + " dimensions";
-      refuse("it has " + what +
-             "; expected float16/32/64, int8 to int64 or uint8 to uint64 and at most eight dimensions");
-    }
-    read_plain();
-  }
+  void read(Order order, bool writes);
 
-  // Reads the tensor exactly as the view shows it.
-  void read_plain() {
-    operand.tensor = {static_cast<anydml_type>(element_type()), view.rank, operand.sizes, operand.strides, memory()};
-  }
+  // Describes the tensor exactly as the view does.
+  void read_plain();
 
-  [[nodiscard]] bool is_of_truths() const {
-    return view.type.code == dlpack::kBool && view.type.bits == 8 && view.type.lanes == 1;
-  }
+  [[nodiscard]] bool is_of_truths() const;
 
   // A PyTorch tensor may differ from its view if it requires a gradient or is lazily negated.
-  [[nodiscard]] bool is_plain_torch() const {
-    const auto is_false = [](PyObject* answer) {
-      const nb::object held = nb::steal(answer);
-      if (answer == nullptr) {
-        PyErr_Clear();
-      }
-      return answer == Py_False;
-    };
-    return is_false(in_python([&] { return PyObject_GetAttr(given.ptr(), names().requires_grad); })) &&
-           (view.type.code != dlpack::kFloat || is_false(call_method(names().is_neg)));
-  }
+  [[nodiscard]] bool is_plain_torch() const;
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    raise(PyExc_TypeError, "an array of " + library->name + " cannot be used: " + why);
-  }
+  [[noreturn]] void refuse(const std::string& why) const;
 
  private:
-  [[nodiscard]] DataType element_type() const {
-    return takes_truths && is_of_truths() ? DataType::UINT8 : dlpack::type_of(view.type);
-  }
+  [[nodiscard]] DataType element_type() const;
 
-  [[nodiscard]] PyObject* call_method(PyObject* name) const {
-    return in_python([&] { return PyObject_CallMethodNoArgs(given.ptr(), name); });
-  }
+  [[nodiscard]] PyObject* call_method(PyObject* name) const;
 
-  void ask() {
-    if (const nb::object where = nb::steal(call_method(names().dlpack_device));
-        where.is_valid() && PyTuple_Check(where.ptr()) != 0 && PyTuple_GET_SIZE(where.ptr()) == 2) {
-      device = {static_cast<std::int32_t>(PyLong_AsLong(PyTuple_GET_ITEM(where.ptr(), 0))),
-                static_cast<std::int32_t>(PyLong_AsLong(PyTuple_GET_ITEM(where.ptr(), 1)))};
-    }
-  }
+  void ask();
 
-  void copy_layout() {
-    std::int64_t packed = 1;
-    for (int i = view.rank - 1; i >= 0 && view.rank <= kMostDimensions; --i) {
-      operand.sizes[i] = view.sizes[i];
-      operand.strides[i] = view.strides != nullptr ? signed_stride(view.strides[i]) : packed;
-      packed *= view.sizes[i];
-    }
-  }
+  void copy_layout();
 
   // CuPy 14 computes strides from bytes by an unsigned division, so a negative stride lacks its upper bits.
-  [[nodiscard]] std::int64_t signed_stride(std::int64_t stride) const {
-    const int missing = view.type.bits >= 64 ? 3 : view.type.bits >= 32 ? 2 : view.type.bits >= 16 ? 1 : 0;
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) << missing) >> missing;
-  }
+  [[nodiscard]] std::int64_t signed_stride(std::int64_t stride) const;
 
   // Checks properties that PyTorch's DLPack views do not report. A lazily negated input is replaced by its values.
-  void check_torch(bool writes) {
-    if (!library->is_torch) {
-      return;
-    }
-    const auto is_true = [](PyObject* answer) {
-      const nb::object held = nb::steal(answer);
-      if (answer == nullptr) {
-        throw nb::python_error();
-      }
-      return answer == Py_True;
-    };
-    if (is_true(in_python([&] { return PyObject_GetAttr(given.ptr(), names().requires_grad); }))) {
-      refuse("it requires a gradient, which is not computed here; use tensor.detach()");
-    }
-    if ((!viewed || view.type.code == dlpack::kFloat) && is_true(call_method(names().is_neg))) {
-      if (writes) {
-        refuse("its negative bit is set, so that its memory holds other values; use tensor.resolve_neg()");
-      }
-      resolved = nb::steal(call_method(names().resolve_neg));
-      if (!resolved.is_valid()) {
-        throw nb::python_error();
-      }
-      locate(resolved);
-    }
-  }
+  void check_torch(bool writes);
 
-  void read_capsule(Order order, bool writes) {
-    try {
-      const nb::object stream = has_streams(device) ? cuda_streams::argument(order != Order::none) : nb::none();
-      kept = in_python([&] { return library->capsule(given, stream); });
-    } catch (nb::python_error& error) {
-      if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_RuntimeError) && !error.matches(PyExc_BufferError)) {
-        throw;
-      }
-      refuse(plain_text(error.value()));
-    }
-    if (PyCapsule_IsValid(kept.ptr(), "dltensor_versioned") != 0) {
-      const auto* managed =
-          static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(kept.ptr(), "dltensor_versioned"));
-      if (managed->version.major != 1) {
-        refuse("its DLPack is of another version; expected 1");
-      }
-      if (writes && (managed->flags & dlpack::kReadOnly) != 0) {
-        raise(PyExc_ValueError, "output array is read-only");
-      }
-      view = managed->tensor;
-    } else if (PyCapsule_IsValid(kept.ptr(), "dltensor") != 0) {
-      view = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(kept.ptr(), "dltensor"))->tensor;
-    } else {
-      refuse("its __dlpack__ gave no capsule of DLPack");
-    }
-    viewed = true;
-    copy_layout();
-  }
+  void read_capsule(Order order, bool writes);
 };
 
-inline std::string type_text(DataType type) {
-  std::string text = anydml_type_name(static_cast<anydml_type>(type));
-  std::ranges::transform(text, text.begin(), [](char letter) { return letter < 'A' ? letter : char(letter | 0x20); });
-  return text;
-}
+std::string type_text(DataType type);
 
-// unknown for an empty name.
-inline DataType type_named(const std::string& name) {
-  for (std::uint32_t type = 1; type < kDataTypeLimit; ++type) {
-    if (const auto found = static_cast<DataType>(type); type_text(found) == name) {
-      return found;
-    }
-  }
-  if (!name.empty()) {
-    raise(PyExc_TypeError, "dtype is " + name + "; expected float16/32/64, int8 to int64 or uint8 to uint64");
-  }
-  return DataType::unknown;
-}
+// Returns unknown for an empty name.
+DataType type_named(const std::string& name);
 
 inline std::string type_of_object(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
-// The bits of a number beside arrays of a type, as an integer of the same width; nothing if it is not a number.
-inline std::optional<std::int64_t> number_bits(DeviceOperand& number, DataType type) {
-  char bytes[8] = {};
-  const std::size_t size = element_size(type);
-  const auto same_type = [&](DataType found) {
-    if (found != type) {
-      raise(PyExc_TypeError, "a number of " + type_text(found) + " is beside arrays of " + type_text(type) +
-                                 "; expected the same type, or a Python number, which takes the arrays'");
-    }
-  };
-  PyObject* object = number.given.ptr();
-  if (PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object)) {
-    if (PyFloat_CheckExact(object) && !is_float_type(type)) {
-      raise(PyExc_TypeError,
-            "a float is beside arrays of " + type_text(type) + "; expected an int, or arrays of floats");
-    }
-    const nb::object plain = nb::steal(is_float_type(type) ? PyNumber_Float(object) : PyNumber_Long(object));
-    if (!plain.is_valid()) {
-      throw nb::python_error();
-    }
-    Operand taken;
-    if (taken.take_number(plain.ptr(), type) || is_float_type(type)) {  // a float that is too large becomes infinite
-      std::memcpy(bytes, taken.scalar, size);
-    } else {
-      const unsigned long long large = type == DataType::UINT64 ? PyLong_AsUnsignedLongLong(plain.ptr()) : 0;
-      if (type != DataType::UINT64 || PyErr_Occurred() != nullptr) {
-        PyErr_Clear();
-        raise(PyExc_OverflowError, "Python integer " + plain_text(plain) + " out of bounds for " + type_text(type));
-      }
-      std::memcpy(bytes, &large, sizeof(large));
-    }
-  } else if (PyArray_CheckScalar(object)) {  // a NumPy scalar, or an array without dimensions
-    const nb::object array = nb::steal(PyArray_FROM_O(object));
-    Operand taken;
-    if (!array.is_valid()) {
-      throw nb::python_error();
-    }
-    if (!taken.take(as_array(array.ptr()))) {
-      return std::nullopt;
-    }
-    same_type(static_cast<DataType>(taken.tensor.type));
-    std::memcpy(bytes, taken.tensor.data, size);
-  } else if (number.library != nullptr && number.device.type == dlpack::kCpu) {
-    number.read(Order::none, false);
-    if (number.operand.tensor.rank != 0) {
-      return std::nullopt;
-    }
-    same_type(static_cast<DataType>(number.operand.tensor.type));
-    std::memcpy(bytes, number.operand.tensor.data, size);
-  } else {
-    return std::nullopt;
-  }
-  return visit_type(type, [&]<class T>() {
-    std::make_signed_t<Unsigned<T>> bits;
-    std::memcpy(&bits, bytes, sizeof(bits));
-    return std::optional<std::int64_t>(bits);
-  });
-}
+// Converts a number to the type of the arrays in the call, and returns its bits as an integer of the same width.
+// Returns nullopt if the object is not a number.
+std::optional<std::int64_t> number_bits(DeviceOperand& number, DataType type);
 
 }  // namespace anydml::python

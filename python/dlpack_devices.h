@@ -1,34 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Which device of the library a device of DLPack is, and back. The table of devices decides which ones there are; this
-// is the only place that knows how DLPack numbers their kinds.
+// Maps DLPack's devices to devices of the library, and back. The library's device table decides which devices exist;
+// only this file depends on DLPack's device types.
 #pragma once
 
 #include <anydml/anydml.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <iterator>
-#include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "call.h"
 #include "dlpack.h"
 
 namespace anydml::python {
 
-// A kind of memory that DLPack names.
+// A DLPack device type, which is a kind of memory.
 struct DeviceType {
-  std::int32_t number;  // DLPack's
-  // Whose devices are named "cuda:0", with DLPack's number of the device. Empty: the number is that of the table.
+  std::int32_t number;  // DLPack's device type
+  // The prefix of device names such as "cuda:0", which end in DLPack's device number. If it is empty, DLPack's number
+  // is an index into the device table.
   std::string_view backend;
-  bool is_pinned;    // memory of the CPU that those devices can reach
-  bool has_streams;  // libraries order their work there by streams as CUDA's (cuda_streams.h)
+  bool is_pinned;    // CPU memory that these devices can access
+  bool has_streams;  // libraries order their work with CUDA streams (cuda_streams.h)
 };
 
-// Of each backend the device's own memory first, which is the kind of new arrays.
+// The first entry of each backend is the device's own memory, which new arrays use.
 inline constexpr DeviceType kDeviceTypes[] = {
     {.number = dlpack::kCuda, .backend = "cuda", .is_pinned = false, .has_streams = true},
     {.number = dlpack::kCudaManaged, .backend = "cuda", .is_pinned = false, .has_streams = true},
@@ -36,84 +31,28 @@ inline constexpr DeviceType kDeviceTypes[] = {
     {.number = dlpack::kVulkan, .backend = "vulkan", .is_pinned = false, .has_streams = false},
     {.number = dlpack::kRocm, .backend = "rocm", .is_pinned = false, .has_streams = false},
     {.number = dlpack::kRocmHost, .backend = "rocm", .is_pinned = true, .has_streams = false},
-    // For arrays of our own on any other device (anydml.DeviceArray). No other library sees it.
+    // For our own arrays on any other device (anydml.DeviceArray); other libraries never see it.
     {.number = dlpack::kExtension, .backend = "", .is_pinned = false, .has_streams = false},
 };
 
-// Null: the CPU's memory, or memory that no backend could reach.
-[[nodiscard]] inline const DeviceType* find_device_type(std::int32_t number) {
-  if (number <= dlpack::kCpu) {
-    return nullptr;
-  }
-  const auto* const found = std::ranges::find(kDeviceTypes, number, &DeviceType::number);
-  return found != std::end(kDeviceTypes) ? found : nullptr;
-}
+// Returns null for CPU memory, and for memory that no backend can access.
+[[nodiscard]] const DeviceType* find_device_type(std::int32_t number);
 
-// Null: arrays of DLPack cannot be on devices of this backend.
-[[nodiscard]] inline const DeviceType* own_memory(std::string_view backend) {
-  const auto* const found = std::ranges::find(kDeviceTypes, backend, &DeviceType::backend);
-  return found != std::end(kDeviceTypes) ? found : nullptr;
-}
+// Returns null if DLPack has no type for devices of this backend.
+[[nodiscard]] const DeviceType* own_memory(std::string_view backend);
 
-// Empty: a device of none of these types.
-[[nodiscard]] inline std::string_view backend_of(dlpack::Device where) {
-  const DeviceType* const type = find_device_type(where.type);
-  return type != nullptr ? type->backend : std::string_view();
-}
+// Returns an empty name for any other device type.
+[[nodiscard]] std::string_view backend_of(dlpack::Device where);
 
-// The name that the table has for such a device, if it is there.
-[[nodiscard]] inline std::string device_name(dlpack::Device where) {
-  if (where.type == dlpack::kExtension) {
-    const anydml_device* const device = anydml_device_at(static_cast<std::size_t>(where.id));
-    return device != nullptr ? anydml_device_get_info(device)->name : "a device that does not exist";
-  }
-  return std::string(backend_of(where)) + ":" + std::to_string(where.id);
-}
+// The name of the device in the device table, whether or not the table contains it.
+[[nodiscard]] std::string device_name(dlpack::Device where);
 
-[[nodiscard]] inline bool has_streams(dlpack::Device where) {
-  const DeviceType* const type = find_device_type(where.type);
-  return type != nullptr && type->has_streams;
-}
+[[nodiscard]] bool has_streams(dlpack::Device where);
 
-// The device that holds an array. Raises an error if the table does not have it.
-inline const anydml_device* device_of(dlpack::Device where) {
-  static auto* const known = new std::map<std::pair<std::int32_t, std::int32_t>, const anydml_device*>;
-  const anydml_device*& device = (*known)[{where.type, where.id}];
-  if (device != nullptr) {
-    return device;
-  }
-  const std::string name = device_name(where);
-  for (std::size_t i = 0; device == nullptr && i < anydml_device_count(); ++i) {
-    const anydml_device* const one = anydml_device_at(i);
-    device = anydml_device_get_info(one)->name == name ? one : nullptr;
-  }
-  if (device == nullptr) {
-    // The search by name says why a plugin has none.
-    const std::string why = anydml_find_device(name.c_str()) == nullptr ? anydml_last_error() : "";
-    raise(PyExc_RuntimeError, "an array is on " + name + ", and anydml has no such device: the plugin libanydml-" +
-                                  std::string(backend_of(where)) +
-                                  ".so is missing or does not work here (docs/python.md says where it goes); arrays in "
-                                  "the CPU's memory are taken without it. " +
-                                  why);
-  }
-  return device;
-}
+// The device that holds an array. Raises an error if the device table does not contain it.
+const anydml_device* device_of(dlpack::Device where);
 
-// How DLPack names new memory of a device. The type is kExtension if it has no name for it.
-[[nodiscard]] inline dlpack::Device dlpack_device(const anydml_device* device) {
-  const std::string_view name = anydml_device_get_info(device)->name;
-  const std::size_t colon = name.find(':');
-  const DeviceType* const type = own_memory(name.substr(0, colon));
-  if (type == nullptr || colon == std::string_view::npos) {
-    dlpack::Device where{dlpack::kExtension, 0};
-    while (anydml_device_at(static_cast<std::size_t>(where.id)) != device) {
-      ++where.id;
-    }
-    return where;
-  }
-  dlpack::Device where{type->number, 0};
-  std::from_chars(name.data() + colon + 1, name.data() + name.size(), where.id);
-  return where;
-}
+// The DLPack device of new memory on a device. Its type is kExtension if DLPack has no type for the device.
+[[nodiscard]] dlpack::Device dlpack_device(const anydml_device* device);
 
 }  // namespace anydml::python

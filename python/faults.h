@@ -2,55 +2,22 @@
 // Finds the faults that NumPy warns about, from operands and results, and searches long rows for them.
 #pragma once
 
-#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
-#include <numpy/arrayobject.h>
-
 #include <anydml/anydml.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cfenv>
 #include <cstdint>
-#include <cstring>
 #include <mutex>
-#include <type_traits>
 
 #include "backend/cpu/thread_pool.h"
 #include "base/element.h"
 #include "base/float_bits.h"
 #include "base/process.h"
+#include "elements.h"
+#include "python_api.h"
 
 namespace anydml::python {
-
-template <class T>
-T load(const char* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
-template <class T>
-using Unsigned =
-    std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-
-template <class T>
-constexpr auto magnitude(T value) {
-  return static_cast<Unsigned<T>>(to_bits(value) & FloatParts<T>::kMagnitude);
-}
-template <class T>
-constexpr bool is_infinite(T value) {
-  return magnitude(value) == FloatParts<T>::kInfinity;
-}
-template <class T>
-constexpr bool is_zero(T value) {
-  if constexpr (is_float<T>) {
-    return magnitude(value) == 0;
-  } else {
-    return value == 0;
-  }
-}
 
 // Whether any element of a row passes a test.
 template <class T, class Test>
@@ -58,7 +25,7 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
   constexpr npy_intp kBlock = 4096;
   for (npy_intp start = 0; start < count; start += kBlock) {
     const npy_intp end = std::min(count, start + kBlock);
-    Unsigned<T> any = 0;  // as wide as the elements, so that compilers vectorise the loop
+    Unsigned<T> any = 0;  // as wide as the elements, so that compilers vectorize the loop
     if (step == sizeof(T)) {
       for (npy_intp i = start; i < end; ++i) {
         any |= test(load<T>(row + i * static_cast<npy_intp>(sizeof(T)))) ? Unsigned<T>{1} : Unsigned<T>{0};
@@ -78,7 +45,7 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
 // The threads of the core; they also search long rows.
 inline ThreadPool& pool() {
   static ThreadPool& all = [&]() -> ThreadPool& {
-    anydml_device_count();  // starts the threads, as many as the environment says
+    anydml_device_count();  // starts as many threads as the environment sets
     const std::lock_guard lock(process_mutex());
     return ThreadPool::of_process(0);
   }();
@@ -137,7 +104,7 @@ bool may_be_fault(Faults of, T result) {
          static_cast<Unsigned<T>>(FloatParts<T>::kInfinity - kNormal);
 }
 
-// Whether this operand is needed, besides the result, to recognise a fault.
+// Whether this operand, in addition to the result, is needed to recognize a fault.
 template <class T>
 bool has_a_say(T operand) {
   const Unsigned<T> of = magnitude(operand);
@@ -161,7 +128,7 @@ struct Row {
   }
 };
 
-// Returns faults as a mask of the machine's flags. It has no branches, so that compilers vectorise it.
+// Returns faults as a mask of the machine's flags. It has no branches, so that compilers vectorize it.
 template <class T, bool kTwo>
 int faults_of_part(Faults of, const Row& row) {
   using Bits = Unsigned<T>;

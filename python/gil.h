@@ -18,7 +18,7 @@ namespace anydml::python {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void wait_for_end_of_process() {
   for (;;) {
-    pause();  // signals wake the thread
+    pause();  // returns after each signal
   }
 }
 
@@ -30,7 +30,7 @@ template <class Function>
   try {
     return function();
   } catch (abi::__forced_unwind&) {
-    wait_for_end_of_process();  // inside the handler, because glibc ends the process if it returns
+    wait_for_end_of_process();  // inside the handler, because glibc aborts if the handler returns
   }
 #else
   return function();

@@ -13,8 +13,24 @@
 #include "base/element.h"
 #include "faults.h"
 #include "operand.h"
+#include "python_api.h"
 
 namespace anydml::python {
+
+// ---- Shapes --------------------------------------------------------------------------------------------------------
+
+// Broadcasts `sizes` with the shape of an operand of at most that rank, by NumPy's rule. Returns false if they
+// conflict.
+inline bool broadcast_with(const Operand& operand, int rank, std::int64_t* sizes) {
+  for (int i = 0; i < operand.tensor.rank; ++i) {
+    std::int64_t& size = sizes[rank - operand.tensor.rank + i];
+    if (operand.sizes[i] != size && operand.sizes[i] != 1 && size != 1) {
+      return false;
+    }
+    size = size == 1 ? operand.sizes[i] : size;
+  }
+  return true;
+}
 
 // ---- Rows ----------------------------------------------------------------------------------------------------------
 
@@ -181,8 +197,7 @@ inline std::int64_t element_count(const anydml_tensor& tensor) {
 inline bool is_too_large(std::int64_t count) { return count > most_elements.load(std::memory_order_relaxed); }
 
 // Whether each dimension of an output steps over all elements of the dimensions with smaller steps. Then no two
-// elements share a place, even in different parts. The core checks this for any tensor, but sees only one part at a
-// time.
+// elements overlap, even in different parts. The core performs a similar check, but only on one part at a time.
 inline bool has_nested_places(const Operand& output) {
   std::int64_t reach = 1;
   bool passed[kMostDimensions] = {};

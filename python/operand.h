@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NumPy arrays and Python numbers as tensors of the C API.
+// NumPy arrays and Python numbers as tensors of the C API. All of this is inline, because small calls use it.
 #pragma once
-
-#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
-#include <numpy/arrayobject.h>
 
 #include <anydml/anydml.h>
 
@@ -16,7 +13,8 @@
 
 #include "base/element.h"
 #include "base/float_bits.h"
-#include "faults.h"
+#include "elements.h"
+#include "python_api.h"
 
 namespace anydml::python {
 
@@ -80,6 +78,17 @@ struct Operand {
     }
     tensor = {static_cast<anydml_type>(type), rank, sizes, strides, PyArray_DATA(array)};
     return true;
+  }
+
+  // Describes new elements in C order, without gaps.
+  void set_packed(DataType type, int rank, const std::int64_t* shape, void* data = nullptr) {
+    std::int64_t stride = 1;
+    for (int i = rank - 1; i >= 0; --i) {
+      sizes[i] = shape[i];
+      strides[i] = stride;
+      stride *= shape[i];
+    }
+    tensor = {static_cast<anydml_type>(type), rank, sizes, strides, data};
   }
 
   // Takes packed four-bit elements. _four_bits.py has checked that there are as many bytes as the shape requires.

@@ -272,7 +272,7 @@ class Graph:
         functools.update_wrapper(self, function)
         self._function, self._device = function, device
         self._kept = _OrderedDict()
-        self._short = _core.ShortGraph()
+        self._fast = _core.FastGraph()
         self._owner = None  # the class of which it is a method
         self._signature = None  # the function's, once it is needed
 
@@ -284,7 +284,7 @@ class Graph:
 
     def __call__(self, *arguments, out=None, **named):
         """Runs the graph. Arguments that are not arrays (numbers, strings, None) are constants of the recorded graph."""
-        result = NotImplemented if named else self._short.call(arguments, out)  # a known form
+        result = NotImplemented if named else self._fast.call(arguments, out)  # a known form
         if result is not NotImplemented:
             return result
         outs = list(out) if isinstance(out, (tuple, list)) else None if out is None else [out]
@@ -312,7 +312,7 @@ class Graph:
         result = recording.result(results)
         if not named:
             watch = recording.watch
-            self._short.keep(arguments, out, recording.compiled, result,
+            self._fast.add(arguments, out, recording.compiled, result,
                              None if watch.tree is None else weakref.ref(watch))
         return result
 

@@ -225,7 +225,7 @@ def _to_numpy(array, writes=False):
             raise TypeError("a tensor is bfloat16, which functions and anydml.run compute in float32; pass x.float() "
                             "here") from error
         known = next((name for name in names if name in _KNOWN), type(array).__module__)
-        raise TypeError(f"an array of {known} cannot be used: {error}") from error
+        raise TypeError(f"cannot use an array of {known}: {error}") from error
 
 
 def _to_library(home, result):

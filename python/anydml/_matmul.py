@@ -27,7 +27,7 @@ def matmul(a, b, /, out=None, *, device=None):
 
 
 @_named("matmul")
-def _long_way(a, b, out, device):
+def _slow_path(a, b, out, device):
     for name, x in (("a", a), ("b", b)):
         if x is None:
             raise TypeError(f"matmul: {name} is None; expected an array")
@@ -51,4 +51,4 @@ def _long_way(a, b, out, device):
 
 
 # The product of two matrices is GEMM itself, so calls of a known form run immediately.
-_matmul = _core.make_short_call("GEMM", 2, None, (), 0, ("out", "device"), [], _long_way, _PLAIN)
+_matmul = _core.make_fast_operator("GEMM", 2, None, (), 0, ("out", "device"), [], _slow_path, _PLAIN)

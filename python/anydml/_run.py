@@ -93,15 +93,15 @@ def function_of(run, op, required, optional, options, equivalent=None):
     `equivalent` returns the call to compile for calls that `run` converts.
 
     Calls with a known form, that is with arrays of the same types, shapes and strides and with the same attributes as
-    before, run immediately (short_call.h). All others take the slow path through `run`.
+    before, run immediately (call_cache.h). All others take the slow path, through `run`.
     """
     spec = _SPECS[op]
-    return _core.make_short_call(op, spec.inputs, spec.array, required + optional, len(required), options,
-                                 spec.same, long_way(run, op, spec, required, optional, options),
-                                 equivalent=equivalent)
+    return _core.make_fast_operator(op, spec.inputs, spec.array, required + optional, len(required), options,
+                                    spec.same, slow_path(run, op, spec, required, optional, options),
+                                    equivalent=equivalent)
 
 
-def long_way(run, op, spec, required, optional, options):
+def slow_path(run, op, spec, required, optional, options):
     """Returns a function with the same arguments that calls `run`."""
     fields, array = required + optional, spec.array
     count, end = spec.inputs + len(required), spec.inputs + len(fields)

@@ -100,7 +100,7 @@ def call(op, inputs, out, dtype, shape, device, attributes):
 
 
 def let_inline(function):
-    """Gives PyTorch's compiler a function to trace in place of anydml's function, whose fast path is compiled code."""
+    """Gives PyTorch's compiler a function to read in place of anydml's function, whose fast path is compiled code."""
     name = function.__name__
     FUNCTIONS[name] = function
 

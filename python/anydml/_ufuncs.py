@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Functions that are NumPy ufuncs and also accept the arrays of other libraries.
 
-Each function contains its ufunc. The fast path in _core passes whole arrays; the slow path is here.
+Each function holds its ufunc. The fast path in _core passes whole arrays; the slow path is here.
 """
 import numpy as _np
 
@@ -44,32 +44,32 @@ def ufunc(op):
 
 
 def _of_one(core):
-    def long_way(x, *options):
+    def slow_path(x, *options):
         return _by_numpy(core, function, (x,), *options)
 
     def function(x, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
         return call(x, out, where, casting, order, dtype, subok, signature, device)
 
-    call = core.short_way(CASTING, ORDER, long_way)
+    call = core.fast_function(CASTING, ORDER, slow_path)
     return function
 
 
 def _of_two(core):
-    def long_way(a, b, *options):
+    def slow_path(a, b, *options):
         return _by_numpy(core, function, (a, b), *options)
 
     def function(a, b, /, out=None, *, where=True, casting=CASTING, order=ORDER, dtype=None, subok=True, signature=None,
                  device=None):
         return call(a, b, out, where, casting, order, dtype, subok, signature, device)
 
-    call = core.short_way(CASTING, ORDER, long_way)
+    call = core.fast_function(CASTING, ORDER, slow_path)
     return function
 
 
 def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, signature, device):
     """The slow path: arrays of other libraries, devices by name, and everything that NumPy itself handles."""
-    # Pass only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept all.
+    # Only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept every one.
     options = {} if where is True else {"where": where}
     if not (isinstance(casting, str) and casting == CASTING):
         options["casting"] = casting

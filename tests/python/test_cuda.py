@@ -61,7 +61,7 @@ def test_types_are_not_converted_on_a_gpu():
     for array, what in ((pretend.Brain(np.ones(3, "f2")), "bfloat16"), (pretend.Array(np.ones(3, "?")), "bool"),
                         (pretend.Array(np.ones(3, "c8")), "complex64"),
                         (pretend.Array(np.ones((1,) * 9)), "9 dimensions")):
-        with pytest.raises(TypeError, match=f"an array of pretend cannot be used.*{what}; expected float16/32/64"):
+        with pytest.raises(TypeError, match=f"cannot use an array of pretend.*{what}; expected float16/32/64"):
             anydml.modulus_floor(array, array)
 
 
@@ -98,7 +98,7 @@ def test_arrays_that_fail_to_say_where_they_are():
     class Lost(pretend.Array):
         def __dlpack_device__(self):
             raise BufferError("somewhere")
-    with pytest.raises(TypeError, match="cannot be used"):
+    with pytest.raises(TypeError, match="cannot use an array of"):
         anydml.modulus_floor(Lost(np.ones(3)), 2.0)
 
 
@@ -156,10 +156,10 @@ def test_numbers_beside_arrays(on, modulus, kind):
             assert_same(on, modulus(on.put(a), number), host(modulus, a, same))
             assert_same(on, modulus(number, on.put(a)), host(modulus, same, a))
     for number in [np.float64(1.5), np.int64(3)] if kind != "i8" else []:
-        with pytest.raises(TypeError, match="a number of .* is beside arrays of"):
+        with pytest.raises(TypeError, match="a number of .* is used with arrays of"):
             modulus(on.put(a), number)
     if dtype.kind != "f":
-        with pytest.raises(TypeError, match="a float is beside arrays of"):
+        with pytest.raises(TypeError, match="a float is used with arrays of"):
             modulus(on.put(a), 1.5)
         with pytest.raises(OverflowError, match="out of bounds for"):
             modulus(on.put(a), 2**64)
@@ -202,7 +202,7 @@ def test_out_and_in_place(on, modulus, kind):
     a, b = draw(kind, (1000,), 8), draw(kind, (1000,), 9)
     expected = host(modulus, a, b)
     if not on.writes:
-        with pytest.raises(TypeError, match="never written"):
+        with pytest.raises(TypeError, match="are immutable"):
             modulus(on.put(a), on.put(b), out=on.put(a))
         return
     out = on.put(np.zeros_like(a))
@@ -271,16 +271,16 @@ def test_operators_without_inputs_run_where_out_is(on):
 def test_what_was_compiled_is_kept_and_bounded(on):
     a, b = on.put(draw("f4", (64,), 12)), on.put(draw("f4", (64,), 13))
     anydml.modulus_floor(a, b)
-    before = _core.device_calls_kept()
+    before = _core.cached_device_calls()
     for _ in range(10):
         anydml.modulus_floor(a, b)
-    assert _core.device_calls_kept() == before
+    assert _core.cached_device_calls() == before
     for size in range(1, 400):
         x = draw("i4", (size,), 14)
         mine = anydml.modulus_floor(on.put(x), 7)
         if size % 50 == 0:
             assert_same(on, mine, x % 7)
-    assert _core.device_calls_kept() <= 256
+    assert _core.cached_device_calls() <= 256
 
 
 def test_the_result_outlives_everything(on):

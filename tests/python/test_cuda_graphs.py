@@ -64,7 +64,7 @@ def test_out_on_the_gpu(on):
     graph = anydml.graph(lambda x: (x + x, x > 1))
     x = on.put(np.arange(6, dtype=np.float32))
     if not on.writes:
-        with pytest.raises(TypeError, match="never written"):
+        with pytest.raises(TypeError, match="are immutable"):
             graph(x, out=(on.put(np.zeros(6, np.float32)), None))
         return
     out, same = on.put(np.zeros(6, np.float32)), x
@@ -118,7 +118,7 @@ def test_what_is_refused():
         graph(far, far)
     with pytest.raises(RuntimeError, match="no such device|cuda:62|no device"):
         graph(far, 2.0)
-    with pytest.raises(TypeError, match="cannot be used.*bfloat16"):
+    with pytest.raises(TypeError, match="cannot use an array of.*bfloat16"):
         graph(pretend.Brain(np.ones(3, "f2"), 62), 1)
 
 

@@ -152,7 +152,7 @@ def by_places(x, places, updates):
     return x
 
 
-def goes_the_long_way(call):
+def takes_the_slow_path(call):
     """Whether Python code of the package runs between the function and its result."""
     files = set()
     sys.setprofile(lambda frame, event, _: files.add(Path(frame.f_code.co_filename).name) if event == "call" else None)
@@ -170,7 +170,7 @@ def test_as_elsewhere(name, mine, theirs, arrays):
     assert results[0].shape == right.shape
     assert np.allclose(results[0], right, rtol=2e-4, atol=2e-5)
     assert all(one.dtype == results[0].dtype and one.tobytes() == results[0].tobytes() for one in results)
-    assert not goes_the_long_way(lambda: mine(*arrays))
+    assert not takes_the_slow_path(lambda: mine(*arrays))
     assert anydml.graph(mine)(*arrays).tobytes() == results[0].tobytes()
 
 
@@ -183,7 +183,7 @@ def test_tensors(name, mine, arrays):
     for _ in range(4):
         made = mine(*tensors)
         assert isinstance(made, torch.Tensor) and made.numpy().tobytes() == right.tobytes()
-    assert not goes_the_long_way(lambda: mine(*tensors))
+    assert not takes_the_slow_path(lambda: mine(*tensors))
     meta = mine(*(one.to("meta") for one in tensors))
     assert meta.is_meta and meta.shape == made.shape and meta.dtype == made.dtype
     if made.is_floating_point():

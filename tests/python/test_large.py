@@ -103,7 +103,7 @@ def test_parts_on_a_gpu(limit, on, ours, numpys, kind):  # noqa: F811
     if isinstance(on, on_gpu.OnPretend):
         memory = np.arange(1, 301).astype(kind)
         a, out = on.kind(memory[:-1]), on.kind(memory[1:])
-        with pytest.raises(ValueError, match="out has 299 elements and lies over an input"):
+        with pytest.raises(ValueError, match="out has 299 elements and overlaps an input"):
             ours(a, 2, out=out)
 
 

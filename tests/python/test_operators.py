@@ -300,7 +300,7 @@ def everything():
 
     space = {"_ufunc": lambda op: lambda function: function, "_CASTING": "same_kind", "_ORDER": "K",
              "_over_axes": lambda body, *inputs, **options: run(*inputs, **options),
-             "_function_of": lambda op, *names: _run.long_way(run, op, rows["SPECS"][op], *names)}
+             "_function_of": lambda op, *names: _run.slow_path(run, op, rows["SPECS"][op], *names)}
     exec(compile(text, "all operators", "exec"), space)
     return space, rows["SPECS"], calls
 

@@ -185,7 +185,7 @@ def test_a_million_calls_leak_nothing():
             anydml.modulus_floor(a, b)
             anydml.modulus_truncate(a, 3.0)
             anydml.modulus_floor(a, b, out)
-            anydml.modulus_floor([5], 3)  # the long way
+            anydml.modulus_floor([5], 3)  # the slow path
 
     calls(50_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The short way: calls of a form that was there before give what the first ones gave, and another form is another call."""
+"""The fast path: calls of a form that was there before give what the first ones gave, and another form is another call."""
 import gc
 import sys
 import threading
@@ -26,7 +26,7 @@ def same(mine, theirs):
 
 @pytest.mark.parametrize("name", test_operators.BUILT)
 def test_every_function_gives_the_same_again(name):
-    """The first call goes the long way, the second is compiled, the third runs at once."""
+    """The first call takes the slow path, the second is compiled, the third runs at once."""
     (inputs, attributes, options), op = test_operators.CASES[name], test_operators.ALL[name]
     fields = {one.name: one.field for one in op.attributes}
     flat = [array for one in inputs for array in (one if isinstance(one, list) else [one])]
@@ -142,7 +142,7 @@ def test_warnings_of_ufuncs_stay():
         assert anydml.log(x, out=x) is x and x.tolist() == anydml.log(np.abs(X)).tolist()
 
 
-def test_everything_odd_goes_the_long_way():
+def test_everything_odd_takes_the_slow_path():
     class Own(np.ndarray):
         pass
 
@@ -268,15 +268,15 @@ def test_the_bodies_of_all_functions_are_short():
             assert f"_{function.__name__}" in function.__code__.co_names
 
 
-def test_tensors_that_pytorch_watches_go_the_long_way():
+def test_tensors_that_pytorch_watches_take_the_slow_path():
     torch = pytest.importorskip("torch")
     from torch.utils._python_dispatch import TorchDispatchMode
 
     x, ways = torch.from_numpy(X.copy()), []
     own = anydml._run.run
-    body = anydml._run.long_way(lambda *inputs, **options: ways.append(inputs[0]) or own(*inputs, **options),
+    body = anydml._run.slow_path(lambda *inputs, **options: ways.append(inputs[0]) or own(*inputs, **options),
                                 "ACTIVATION_RELU", anydml._specs.SPECS["ACTIVATION_RELU"], (), (), ("out", "device"))
-    short = anydml._core.make_short_call("ACTIVATION_RELU", 1, None, (), 0, ("out", "device"), [], body)
+    short = anydml._core.make_fast_operator("ACTIVATION_RELU", 1, None, (), 0, ("out", "device"), [], body)
 
     class Mode(TorchDispatchMode):
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):

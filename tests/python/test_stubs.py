@@ -28,7 +28,7 @@ needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 ALLOWED = r"""anydml\.(_arguments|_call|_dispatch|_four_bits|_habits|_indices|_libraries|_messages|_pipes)(\..*)?
 anydml\.(_equivalents|_recorded|_recorded_ufuncs|_suggest|_tensors|_trees|_words|compare)(\..*)?
 anydml\._specs\.(Output|SPECS|Spec)
-anydml\._run\.(function_of|given|long_way)
+anydml\._run\.(function_of|given|slow_path)
 anydml\._graphs\.(Recorder|Recording|regular)
 anydml\._symbols\.(ElementsNeeded|FUNCTIONS|FixedArrays|REFUSED|Recorder|UFUNCS|changed|fresh|plain|record)
 anydml\._symbols\.Symbol\.__pandas_priority__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's tensors in the CPU's memory: the short way, gradients, and compilers."""
+"""PyTorch's tensors in the CPU's memory: the fast path, gradients, and compilers."""
 import itertools
 import subprocess
 import sys
@@ -267,7 +267,7 @@ def test_compiled_operators_take_tensors():
     assert step(x, out=out) is out and torch.equal(out, torch.relu(x))
     assert step(x.clone().requires_grad_()).requires_grad
     same(torch.compile(lambda x: step(x) * 2, fullgraph=True, backend="aot_eager")(x), torch.relu(x) * 2)
-    with pytest.raises(ValueError, match="another type, shape or strides"):
+    with pytest.raises(ValueError, match="differs in type, shape or strides"):
         step(torch.ones(4))
     x = x.requires_grad_()
     for op, options in (("TOP_K", {"Axis": 0, "K": 2}), ("SPLIT", {"Axis": 0, "shape": [(1,), (2,)]})):

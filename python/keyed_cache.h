@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// A cache of the last values that were computed for string keys.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+namespace anydml::python {
+
+// Evicts the oldest value when it is full. Used with the GIL held.
+template <class Value>
+class KeyedCache {
+ public:
+  static constexpr std::size_t kMost = 256;
+
+  [[nodiscard]] std::size_t size() const { return by_key_.size(); }
+
+  // Returns the value of a key. make() computes it if it is not cached; other threads may run meanwhile.
+  template <class Make>
+  Value get(const std::string& key, Make make) {
+    if (const auto known = by_key_.find(key); known != by_key_.end()) {
+      return known->second;
+    }
+    Value made = make();
+    if (by_key_.size() == kMost) {
+      by_key_.erase(oldest_.front());
+      oldest_.pop_front();
+    }
+    if (by_key_.emplace(key, made).second) {
+      oldest_.push_back(key);
+    }
+    return made;
+  }
+
+ private:
+  std::unordered_map<std::string, Value> by_key_;
+  std::deque<std::string> oldest_;
+};
+
+}  // namespace anydml::python
