@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: MIT
-# The functions that declare tests, and what they share.
+# The functions that declare tests, and their common settings.
 
-# What a program is compiled with that computes little itself.
+# Compile options for programs that compute little themselves.
 set(light $<$<CONFIG:Release>:-O1>)
 if(ANYDML_SANITIZE)
   set(light -O0)
 endif()
 
-# The library is looked at for undefined behaviour; the tests themselves would compile for twice as long. As a library that
-# is linked last, because its option has to stand behind that of anydml_options.
+# Only the library is checked for undefined behavior, since checking the tests would double their compile time. This is
+# a library that is linked last, because its option must come after that of anydml_options.
 add_library(anydml_test_options INTERFACE)
 if(ANYDML_SANITIZE STREQUAL "address,undefined")
   target_compile_options(anydml_test_options INTERFACE -fno-sanitize=undefined)
 endif()
 
-# GoogleTest's headers take a second of every file: they are read once for each of the two ways in which tests are
-# compiled. Not by compilers other than GCC, which do not share them between programs with other definitions.
+# GoogleTest's headers add a second to the compile time of every file, so they are precompiled once for each of the two
+# sets of compile options. This requires GCC: other compilers do not share them between programs with different
+# definitions.
 function(anydml_test_headers name)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp "")
   add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
@@ -30,9 +31,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 
 # anydml_test(NAME [SOURCE file] [ARGUMENTS argument] [FAST] [NO_RACES] LIBRARIES ... [LABELS ...] [ENVIRONMENT ...])
-# The source is NAME.cpp in the folder of the file that calls this, unless SOURCE names another one, relative to tests/.
-# FAST: it computes much itself, and is optimised as the library is; the others are compiled in half the time without.
-# NO_RACES: it has one thread, or does with threads only what others do too; ThreadSanitizer's build goes without.
+# The source is NAME.cpp in the folder of the calling file, unless SOURCE names another one, relative to tests/.
+# FAST: the test computes a lot and is optimized like the library; other tests compile in half the time.
+# NO_RACES: the test has one thread, or other tests use threads in the same way; the ThreadSanitizer build omits it.
 function(anydml_test name)
   cmake_parse_arguments(PARSE_ARGV 1 TEST "FAST;NO_RACES" "SOURCE;ARGUMENTS" "LIBRARIES;LABELS;ENVIRONMENT")
   if(TEST_NO_RACES AND ANYDML_SANITIZE STREQUAL "thread")
@@ -60,13 +61,13 @@ function(anydml_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" ENVIRONMENT "${TEST_ENVIRONMENT}" TIMEOUT 1500)
 endfunction()
 
-# On Arm a leak check takes four seconds. A program that runs again with another setting goes without.
+# On Arm a leak check takes four seconds. A program that runs again with another setting skips it.
 set(without_leak_check ASAN_OPTIONS=detect_leaks=0)
 
-# A device that works later and in memory of its own, in place of a GPU: see plugin/later_backend.cpp.
+# An asynchronous device with its own memory, in place of a GPU: see plugin/later_backend.cpp.
 set(plugin_folder ${CMAKE_CURRENT_BINARY_DIR}/plugins)
 set(on_later ANYDML_PLUGINS=${plugin_folder} ANYDML_ADAPTER=later)
-# anydml_test_on_later(PROGRAM ...): programs on that device.
+# anydml_test_on_later(PROGRAM ...): runs programs on that device.
 function(anydml_test_on_later)
   foreach(test ${ARGN})
     if(TARGET ${test})
@@ -76,7 +77,7 @@ function(anydml_test_on_later)
     endif()
   endforeach()
 endfunction()
-# anydml_test_later(NAME PROGRAM SETTING): a program on that device, which was told something.
+# anydml_test_later(NAME PROGRAM SETTING): runs a program on that device with an environment setting.
 function(anydml_test_later name program setting)
   if(TARGET ${program})
     add_dependencies(${program} anydml_later)
@@ -86,15 +87,15 @@ function(anydml_test_later name program setting)
   endif()
 endfunction()
 
-# The programs and oracles that cuda/tests.cmake runs on a GPU too.
+# The programs and oracles that cuda/tests.cmake also runs on a GPU.
 set(tests_on_cuda)
 set(oracles_on_cuda)
 
 # anydml_family_test(NAME [AGAIN filter] [NO_RACES] [CPU_ONLY] LIBRARIES ... [LABELS ...])
-# NAME.cpp, which computes much itself. It runs with three threads, and again with fewer threads and with the generic
-# kernels, because the results have to be the same bits; the builds with sanitizers leave these repetitions out.
-# AGAIN: the tests that run again, and with ThreadSanitizer; all of them by default.
-# CPU_ONLY: GPUs do not have the operators yet.
+# NAME.cpp, which computes a lot. It runs with three threads, and again with fewer threads and with the generic kernels,
+# because the results must be the same bits; builds with sanitizers omit these repetitions.
+# AGAIN: the tests that are repeated, and that run with ThreadSanitizer; all of them by default.
+# CPU_ONLY: GPUs do not support the operators yet.
 function(anydml_family_test name)
   cmake_parse_arguments(PARSE_ARGV 1 FAMILY "NO_RACES;CPU_ONLY" AGAIN "LIBRARIES;LABELS")
   set(no_races)
@@ -102,7 +103,7 @@ function(anydml_family_test name)
     set(no_races NO_RACES)
   endif()
   set(some)
-  if(FAMILY_AGAIN AND ANYDML_SANITIZE STREQUAL "thread")  # other types have the same threads
+  if(FAMILY_AGAIN AND ANYDML_SANITIZE STREQUAL "thread")  # other types use threads in the same way
     set(some ARGUMENTS --gtest_filter=${FAMILY_AGAIN})
   endif()
   anydml_test(${name} FAST ${no_races} ${some} LIBRARIES ${FAMILY_LIBRARIES} LABELS ${FAMILY_LABELS}
@@ -123,7 +124,7 @@ function(anydml_family_test name)
   endif()
 endfunction()
 
-# anydml_oracle(NAME [CPU_ONLY]): ops/NAME_oracle.py, which compares the library with answers that are not its own.
+# anydml_oracle(NAME [CPU_ONLY]): runs ops/NAME_oracle.py, which compares the library with independent results.
 function(anydml_oracle name)
   if(NOT "CPU_ONLY" IN_LIST ARGN)
     set(oracles_on_cuda ${oracles_on_cuda} ${name}_oracle PARENT_SCOPE)
@@ -136,7 +137,7 @@ function(anydml_oracle name)
       COMMAND ${ANYDML_NUMPY_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/ops/${name}_oracle.py $<TARGET_FILE:anydml>)
   endforeach()
   set_tests_properties(${name}_oracle PROPERTIES LABELS long ENVIRONMENT ANYDML_THREADS=3)
-  # The families' own tests and the digests hold the kernels for any machine to the same bits in every run.
+  # The families' own tests and the digests already check the generic kernels in every run.
   set_tests_properties(${name}_oracle_generic PROPERTIES LABELS exhaustive
     ENVIRONMENT "ANYDML_THREADS=1;ANYDML_CPU_TARGET=generic")
 endfunction()

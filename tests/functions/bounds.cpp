@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions that have parameters, with other parameters than those for which `prove` knows every result: what they
-// give is within 0.5001 units of the last place of the true value, which MPFR knows.
+// Checks the functions with parameters, for parameters that `prove` does not cover: their results must be within 0.5001
+// units in the last place of the true value, which MPFR computes.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -16,10 +16,10 @@ using functions::Number;
 constexpr double kBound = 0.5001;
 constexpr int kInputs = 5000;
 
-// What a function is of x and its two parameters.
+// The exact value of a function of x and its two parameters.
 using Exact = void (*)(mpfr_ptr to, f32 x, f32 a, f32 b);
 
-// a * b and a * (exp(b) - 1), of numbers with many bits.
+// scale * (exp(x) - 1), with many bits.
 void less_one(mpfr_ptr to, mpfr_ptr x, f32 scale) {
   mpfr_expm1(to, x, MPFR_RNDN);
   mpfr_mul_d(to, to, f64{scale}, MPFR_RNDN);
@@ -59,7 +59,7 @@ void scaled_tanh(mpfr_ptr to, f32 x, f32 alpha, f32 beta) {
 void parametric_softplus(mpfr_ptr to, f32 x, f32 alpha, f32 beta) {
   mpfr_set_d(to, f64{x}, MPFR_RNDN);
   mpfr_mul_d(to, to, f64{beta}, MPFR_RNDN);
-  // Without a power that would be infinite: max(x, 0) + ln(1 + exp(-|x|)).
+  // Avoids an exponential that would overflow: max(x, 0) + ln(1 + exp(-|x|)).
   Number positive;
   mpfr_set_zero(positive, 1);
   mpfr_max(positive, positive, to, MPFR_RNDN);
@@ -75,11 +75,11 @@ void softplus(mpfr_ptr to, f32 x, f32 steepness, f32) {
   mpfr_div_d(to, to, f64{steepness}, MPFR_RNDN);
 }
 
-// The distance in units of the last place of the true value's FLOAT32.
+// The distance in units in the last place of the true value, rounded to FLOAT32.
 double distance(f32 ours, mpfr_ptr exact) {
   constexpr double kGreatest = std::numeric_limits<f32>::max();
   if (std::isinf(ours)) {
-    // From where FLOAT32 rounds to infinity.
+    // Correct if FLOAT32 rounds the true value to infinity.
     return std::abs(mpfr_get_d(exact, MPFR_RNDN)) > kGreatest && std::signbit(ours) == (mpfr_sgn(exact) < 0) ? 0 : 1e9;
   }
   const mpfr_exp_t unit = mpfr_regular_p(exact) != 0 ? std::max<mpfr_exp_t>(mpfr_get_exp(exact) - 24, -149) : -149;
@@ -100,7 +100,7 @@ bool check(const char* name, Exact exact, f32 a, f32 b) {
   std::uint32_t state = 12345;
   for (int i = 0; i < kInputs; ++i) {
     state = state * 1664525 + 1013904223;
-    // Every other one where exponentials are neither 0 nor infinite.
+    // Every other input is in the range where exponentials are neither 0 nor infinite.
     f32 x = from_bits<f32>(state ^ (state >> 15));
     if (i % 2 == 0) {
       x = static_cast<f32>(static_cast<double>(state) * 0x1p-32 * 40 - 20) / (i % 4 == 0 ? 1 : std::abs(b) + a);
@@ -112,7 +112,7 @@ bool check(const char* name, Exact exact, f32 a, f32 b) {
     const double far = distance(ours(x), value);
     worst = std::max(worst, far);
     if (!(far <= kBound)) {
-      std::printf("%s(%a; %a, %a) is %a: %g units of the last place away\n", name, static_cast<double>(x),
+      std::printf("%s(%a; %a, %a) is %a: %g units in the last place off\n", name, static_cast<double>(x),
                   static_cast<double>(a), static_cast<double>(b), static_cast<double>(ours(x)), far);
       return false;
     }
@@ -137,6 +137,6 @@ int main() {
       good &= check<ParametricSoftplusOf>("parametric_softplus", parametric_softplus, a, b);
     }
   }
-  std::printf("worst: %.6f units of the last place\n", worst);
+  std::printf("worst: %.6f units in the last place\n", worst);
   return good ? 0 : 1;
 }

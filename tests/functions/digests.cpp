@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Proves the library's functions again on whatever target and device it runs, in seconds: a digest of the results of
-// every FLOAT32 and every FLOAT16, or for functions of two every pair of FLOAT16, in 256 parts each, is compared with
-// those of the definitions that `prove`, `prove_pairs` and `prove_powers` proved.
+// Re-proves the library's functions in seconds, on whatever target and device it uses: computes a digest of the results
+// for every FLOAT32 and every FLOAT16, or for functions of two arguments every pair of FLOAT16, in 256 parts each, and
+// compares it with the digest of the definitions that `prove`, `prove_pairs` and `prove_powers` proved.
 //
-//   digests [NAME...]                 operators of the library; those that it does not have are left out unless named
-//   digests --some [NAME...]          eight of FLOAT32's parts, where functions have most to do
-//   digests --definitions [NAME...]   the scalar definitions, as vectors of this machine
+//   digests [NAME...]                 operators of the library; missing ones are skipped unless named
+//   digests --some [NAME...]          eight of FLOAT32's parts, the hardest ones for functions
+//   digests --definitions [NAME...]   the scalar definitions, vectorized for this machine
 //   digests --write [NAME...]         writes the digests of the definitions into the table
 //
-// ANYDML_ADAPTER and ANYDML_CPU_TARGET choose as ever. The table is data/digests/function_digests.txt, or --table FILE.
+// ANYDML_ADAPTER and ANYDML_CPU_TARGET work as usual. The table is data/digests/function_digests.txt, or --table FILE.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -34,20 +34,21 @@ using functions::Oracle;
 using functions::Row;
 
 constexpr std::size_t kParts = 256;
-constexpr std::size_t kSingles = std::size_t{1} << 24;  // of a part
+constexpr std::size_t kSingles = std::size_t{1} << 24;  // per part
 constexpr std::size_t kHalves = 256;
-constexpr std::size_t kStretch = std::size_t{1} << 16;  // what a thread takes
+constexpr std::size_t kStretch = std::size_t{1} << 16;  // one task of a thread
 
-// By the highest eight bits: a sign and two exponents. Zeros and infinities are in four of all.
+// The parts by their highest eight bits: a sign and two exponents. Of all 256 parts, four contain zeros or infinities;
+// three of them are here.
 constexpr std::size_t kSome[] = {0x00, 0x3b, 0x3e, 0x3f, 0x41, 0x7f, 0x80, 0xbf};
 
 using Digests = std::array<u64, kParts>;
-using Table = std::map<std::string, Digests>;  // by the function's name and the type's
+using Table = std::map<std::string, Digests>;  // by the names of the function and the type
 
 constexpr u64 kFactor = 0x9E37'79B9'7F4A'7C15U;
 
-// Eight sums at a time, since one waits for its last product. Each step can be undone, so no single change is lost.
-// `count` is a multiple of eight words.
+// Eight sums in parallel, since each step depends on the product before it. Each step is invertible, so no single
+// change is lost. `count` is a multiple of eight words.
 u64 digest(const u64* words, std::size_t count) {
   u64 sums[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   for (std::size_t i = 0; i < count; i += 8) {
@@ -61,7 +62,7 @@ u64 digest(const u64* words, std::size_t count) {
   }
   return all;
 }
-// Results that are NaN count as one NaN.
+// All NaN results count as equal.
 template <class T>
 u64 digest_of(const T* results, std::size_t count) {
   using Bits = float_bits_t<T>;
@@ -99,8 +100,8 @@ u64 digest_of_stretches(const std::vector<u64>& stretches) {
   return all;
 }
 
-// A part's digest: all threads make its stretches' digests. make(first, count, to) says where a stretch's results are;
-// `to` is room for them.
+// The digest of a part; all threads compute digests of its stretches. make(first, count, to) returns the results of a
+// stretch; `to` is a buffer for them.
 template <class T, class Make>
 u64 digest_of_part(std::size_t elements, const Make& make) {
   const std::size_t stretch = std::min(elements, kStretch);
@@ -171,7 +172,8 @@ bool digest_row(const Row& row, const std::vector<std::size_t>& parts, Digests& 
   return true;
 }
 
-// Every pair of FLOAT16; the first begins with the part's eight bits. Each stretch has one first and every second.
+// Every pair of FLOAT16; the first element begins with the part's eight bits. Each stretch combines one first element
+// with every possible second element.
 static_assert(kStretch == 65536 && kSingles == 256 * kStretch);
 f16 first_of_pair(std::size_t part, std::size_t i) {
   return from_bits<f16>(static_cast<u16>(part * 256 + i / kStretch));
@@ -243,7 +245,7 @@ void write_table(const std::string& path, const Table& table) {
   }
 }
 
-// Says which parts differ; the inputs of a part begin with the same eight bits.
+// Prints the parts that differ; the inputs of a part begin with the same eight bits.
 int compare(const std::string& what, const std::string& key, const Table& table, const Digests& digests,
             const std::vector<std::size_t>& parts) {
   const auto right = table.find(key);
@@ -309,7 +311,7 @@ int run(const Choice& choice) {
       const bool has_singles = functions::is_built(row, ANYDML_FLOAT32);
       const bool has_halves = functions::is_built(row, ANYDML_FLOAT16);
       if (!has_singles && !has_halves) {
-        std::printf("%s: the library does not have it\n", row.op);
+        std::printf("%s: the library does not implement it\n", row.op);
         status |= choice.names.empty() ? 0 : 1;
         continue;
       }
@@ -371,7 +373,7 @@ int main(int count, char** arguments) {
     }
   }
   if (choice.write && choice.some) {
-    std::fputs("--write wants all parts\n", stderr);
+    std::fputs("--write requires all parts\n", stderr);
     return 2;
   }
   return run(choice);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The inputs whose true results are nearest to a midpoint of two FLOAT32 (data/functions/hardest.txt): of the
-// definitions and, where the library has the operator, of the library.
+// Checks the inputs whose true results are nearest to a midpoint of two FLOAT32 numbers (data/functions/hardest.txt),
+// for the definitions and, if the library has the operator, for the library.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST(HardestFile, NamesNoUnknownFunction) {
   }
 }
 
-// 0 * infinity is a NaN whose sign differs between processors: it must not become the sign of the 0.
+// 0 * infinity is a NaN whose sign differs between processors: it must not determine the sign of the 0.
 TEST(ScaledTanh, OfInfinitiesTimesZeroHasTheirSigns) {
   const int64_t sizes[] = {4};
   f32 in[] = {INFINITY, -INFINITY, 1.0F, -1.0F};

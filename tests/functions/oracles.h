@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions of one element and who else knows them: glibc in FLOAT64, fast and nearly right, and MPFR, exact and
-// slow. `near` is off by less than 2^-near_bits of the value.
+// The functions of one element and two oracles for each: glibc in FLOAT64, fast and nearly exact, and MPFR, exact and
+// slow. The relative error of `near` is less than 2^-near_bits.
 #pragma once
 
 #include <mpfr.h>
@@ -17,9 +17,9 @@ struct Oracle {
   std::string_view name;
   double (*near)(double);
   int near_bits;
-  // Rounds in the direction that it is given, to the precision of `to`.
+  // Rounds in the given direction, to the precision of `to`.
   int (*exact)(mpfr_t to, const mpfr_t x, mpfr_rnd_t);
-  // Our own, many at a time.
+  // The library's own function, for many elements at once.
   void (*ours)(const f32* from, f32* to, std::size_t count);
   f16 (*ours_half)(f16);
 };
@@ -33,7 +33,7 @@ Of make() {
   }
 }
 
-// As the library does it (cpu/function_loops-inl.h).
+// As in the library (cpu/function_loops-inl.h).
 template <class Of, f32... kValues>
 void run_many(const f32* __restrict from, f32* __restrict to, std::size_t count) {
   const Of of = make<Of, kValues...>();
@@ -57,7 +57,7 @@ void run_many(const f32* __restrict from, f32* __restrict to, std::size_t count)
       }
     }
   } else {
-    // Sixteen at a time: compilers then mix the instructions of several vectors.
+    // Sixteen at a time, so that compilers interleave the instructions of several vectors.
     constexpr std::size_t kTogether = 16;
     std::size_t done = 0;
     for (; done + kTogether <= count; done += kTogether) {
@@ -75,8 +75,8 @@ f16 run_half(f16 x) {
   return make<Function<f16, Of>, kValues...>()(x);
 }
 
-// What MPFR has no function for is put together with far more bits than anybody asks for; the rounding is then that of
-// mpfr_set, which is right unless the true value is within 2^-200 of a midpoint. Exact cases are exact here too.
+// Functions that MPFR lacks are composed with far more bits than necessary. The final rounding is that of mpfr_set,
+// which is right unless the true value is within 2^-200 of a midpoint. Exact cases are exact here too.
 inline constexpr mpfr_prec_t kManyBits = 400;
 
 class Number {
@@ -104,7 +104,7 @@ inline int sigmoid_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
 inline int swish_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
   Number s;
   if (mpfr_regular_p(x) != 0 && mpfr_get_exp(x) < -100) {
-    // 1/2 + x/4, beside which x^3/48 is nothing: millions of these are asked for.
+    // 1/2 + x/4; x^3/48 is negligible. This avoids millions of expensive evaluations.
     mpfr_div_2ui(s, x, 2, MPFR_RNDN);
     mpfr_add_d(s, s, 0.5, MPFR_RNDN);
   } else {
@@ -145,7 +145,7 @@ inline int softsign_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
 }
 inline double softsign_near(double x) { return x / (1 + std::abs(x)); }
 
-// 0.5 x erfc(-x / sqrt(2)). Where x is tiny, its first two terms: there are millions of subnormals to ask for.
+// 0.5 x erfc(-x / sqrt(2)). For tiny x only the first two terms, because there are millions of subnormals to evaluate.
 inline int gelu_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
   Number factor;
   Number half;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// POW of integers and of mixed types: every pair of types, corners and random values, beside sums that Python's
-// integers would give, here in 128 bits or by MPFR.
+// Checks POW of integers and of mixed types: every pair of types, special and random values, against exact arithmetic
+// in 128 bits or by MPFR.
 #include <mpfr.h>
 
 #include <cmath>
@@ -33,7 +33,7 @@ void compare(T x, Exponent y, double ours, double right) {
   }
 }
 
-// Integers, as the definition says it: one multiplication after another.
+// Integers, as in the definition: one multiplication after another.
 template <class T, class Exponent>
 T multiplied(T x, Exponent y) {
   if (std::is_signed_v<Exponent> && y < Exponent{0}) {
@@ -52,7 +52,7 @@ T multiplied(T x, Exponent y) {
   return static_cast<T>(result);
 }
 
-// A power by MPFR: rounded to the type, or its fraction dropped and stopped at the limits.
+// A power computed by MPFR: rounded to the type, or truncated and clamped for integers.
 template <class T>
 double by_mpfr(double x, double y) {
   constexpr bool kHalf = sizeof(T) == 2;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Proves that functions are correctly rounded for every input. The oracle is glibc's FLOAT64 function where it lies so
-// far from a midpoint of two FLOAT32 that its error cannot matter, and MPFR elsewhere.
+// Proves that functions are correctly rounded for every input. The oracle is glibc's FLOAT64 function where its result
+// is so far from a midpoint of two FLOAT32 numbers that its error cannot matter, and MPFR elsewhere.
 //
 //   prove NAME...                      every FLOAT32 and every FLOAT16
-//   prove --write-hard FILE NAME       the same, and keeps the inputs for which MPFR was asked
-//   prove --read-hard FILE NAME        only those inputs: a moment, for who changes a coefficient
-//   prove --near BITS ...              asks MPFR wherever a midpoint is within 2^-BITS of the value
-//   prove --write-hardest FILE ...     besides, keeps the inputs that are nearest to a midpoint
+//   prove --write-hard FILE NAME       the same, and saves the inputs that needed MPFR
+//   prove --read-hard FILE NAME        only those inputs: a quick check after changing a coefficient
+//   prove --near BITS ...              uses MPFR wherever a midpoint is within 2^-BITS of the value
+//   prove --write-hardest FILE ...     also saves the inputs that are nearest to a midpoint
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Findings {
   std::uint64_t wrong = 0;
   std::uint64_t asked = 0;
   std::vector<std::uint32_t> hard;
-  // Nearest to a midpoint, by units of the last place; separately where the result is subnormal, since halves of
+  // The inputs nearest to a midpoint, in units in the last place; separate for subnormal results, since halves of
   // subnormals are ties, or almost.
   std::vector<std::pair<double, std::uint32_t>> nearest[2];
 };
@@ -48,7 +48,7 @@ struct Options {
   int near_bits = 99;
 };
 
-// MPFR in a format's range: `precision` bits, least exponent of a subnormal, greatest exponent.
+// A format's range in MPFR: `precision` bits, the smallest exponent of a subnormal, the largest exponent.
 struct Format {
   mpfr_prec_t precision;
   mpfr_exp_t least;
@@ -66,7 +66,7 @@ double exact(const Oracle& oracle, double x, const Format& format) {
   mpfr_init2(to, format.precision);
   mpfr_set_d(from, x, MPFR_RNDN);
   int ternary = oracle.exact(to, from, MPFR_RNDN);
-  // Only now: what lies between the operations of one that is put together may be beyond the format's range.
+  // Not earlier: the intermediate results of a composed function may be outside the format's range.
   mpfr_set_emin(format.least);
   mpfr_set_emax(format.most);
   ternary = mpfr_check_range(to, ternary, MPFR_RNDN);
@@ -77,7 +77,7 @@ double exact(const Oracle& oracle, double x, const Format& format) {
   return result;
 }
 
-// How far from a midpoint the true value is, in units of the last place of its FLOAT32.
+// The distance of the true value from a midpoint, in units in the last place of its FLOAT32.
 double distance_to_midpoint(const Oracle& oracle, double x) {
   mpfr_set_emin(mpfr_get_emin_min());
   mpfr_set_emax(mpfr_get_emax_max());
@@ -108,10 +108,11 @@ double distance_to_midpoint(const Oracle& oracle, double x) {
 void report(const Oracle& oracle, Findings& findings, f32 x, f32 ours, f32 right) {
   const std::scoped_lock lock(findings.mutex);
   if (++findings.wrong <= kShown) {
-    std::printf("%.*s(%a = %08x) is %a (%08x), not %a; the true value is %.3g of the last place from a midpoint\n",
-                static_cast<int>(oracle.name.size()), oracle.name.data(), static_cast<double>(right), to_bits(x),
-                static_cast<double>(ours), to_bits(ours), static_cast<double>(right),
-                distance_to_midpoint(oracle, static_cast<double>(x)));
+    std::printf(
+        "%.*s(%a = %08x) is %a (%08x), not %a; the true value is %.3g units in the last place from a midpoint\n",
+        static_cast<int>(oracle.name.size()), oracle.name.data(), static_cast<double>(right), to_bits(x),
+        static_cast<double>(ours), to_bits(ours), static_cast<double>(right),
+        distance_to_midpoint(oracle, static_cast<double>(x)));
   }
 }
 
@@ -127,7 +128,7 @@ void ask(const Oracle& oracle, f32 x, f32 ours, Findings& findings) {
   auto& nearest = findings.nearest[magnitude_of(right) < 0x1p-126f ? 1 : 0];
   const std::pair<double, std::uint32_t> one(distance, to_bits(x));
   if (nearest.size() < kHardest || one < nearest.back()) {
-    // Near zero many a function is a multiple of its argument: one input stands for all of its significant bits.
+    // Near zero many functions are a multiple of their argument: keep one input for all that share its significand.
     const auto alike =
         std::ranges::find_if(nearest, [&](const auto& other) { return ((other.second ^ one.second) & 0x7fffff) == 0; });
     if (alike != nearest.end()) {
@@ -176,7 +177,7 @@ void prove_halves(const Oracle& oracle, Findings& findings) {
   }
 }
 
-// Puts them in the place of what the file has of this function.
+// Replaces the file's lines for this function.
 void write_hardest(const Oracle& oracle, const Findings& findings, const char* path) {
   std::vector<std::string> lines;
   std::ifstream old(path);
@@ -206,7 +207,7 @@ void write_hardest(const Oracle& oracle, const Findings& findings, const char* p
 
 int prove(const Oracle& oracle, const Options& options) {
   Findings findings;
-  // The nearest twenty are found only where MPFR is asked often enough.
+  // The nearest twenty are only found if MPFR is used often enough.
   const int near_bits = std::min({options.near_bits, oracle.near_bits, options.write_hardest != nullptr ? 46 : 99});
   if (options.read_hard != nullptr) {
     std::vector<std::uint32_t> hard;
@@ -260,8 +261,8 @@ int prove(const Oracle& oracle, const Options& options) {
     nearest = some.empty() ? nearest : std::min(nearest, some.front());
   }
   std::printf(
-      "%-12.*s FLOAT32: %llu wrong, FLOAT16: %llu wrong; MPFR was asked %llu times; nearest to a midpoint: %.3g "
-      "of the last place at %a (%08x)\n",
+      "%-12.*s FLOAT32: %llu wrong, FLOAT16: %llu wrong; MPFR was used %llu times; nearest to a midpoint: %.3g "
+      "units in the last place at %a (%08x)\n",
       static_cast<int>(oracle.name.size()), oracle.name.data(), static_cast<unsigned long long>(wrong_singles),
       static_cast<unsigned long long>(findings.wrong - wrong_singles), static_cast<unsigned long long>(findings.asked),
       nearest.first, static_cast<double>(from_bits<f32>(nearest.second)), nearest.second);
@@ -287,7 +288,7 @@ int main(int count, char** arguments) {
       } else if (argument == "--write-hardest") {
         options.write_hardest = value;
       } else {
-        std::fprintf(stderr, "%s %s is not understood\n", arguments[i - 1], value);
+        std::fprintf(stderr, "%s %s is invalid\n", arguments[i - 1], value);
         return 2;
       }
       continue;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What prove.cpp does, for functions of two elements: every pair of FLOAT16, and of FLOAT32 as many as one likes, of
-// kinds that are known to be difficult.
+// Like prove.cpp, for functions of two elements: every pair of FLOAT16, and any number of FLOAT32 pairs of kinds that
+// are known to be difficult.
 //
 //   prove_pairs halves NAME            every pair of FLOAT16 (a few minutes)
 //   prove_pairs singles NAME COUNT     COUNT pairs of FLOAT32 of each kind
-//   prove_pairs hard NAME COUNT        the same for `hard` alone, which has to be right everywhere
+//   prove_pairs hard NAME COUNT        the same for `hard` alone, which must be right everywhere
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -38,7 +38,7 @@ struct Findings {
 bool same(f32 a, f32 b) { return (a != a && b != b) || to_bits(a) == to_bits(b); }
 bool same(f16 a, f16 b) { return same(widen(a), widen(b)); }
 
-// MPFR in T's range.
+// The exact result by MPFR, in T's range.
 template <class T>
 T exact(const PairOracle& oracle, double a, double b) {
   using Parts = FloatParts<T>;
@@ -83,7 +83,7 @@ void check(const PairOracle& oracle, T a, T b, T ours, Findings& findings) {
   }
 }
 
-// Work for blocks 0 to count - 1, on all cores.
+// Runs work for blocks 0 to count - 1, on all cores.
 template <class Work>
 void share(std::uint64_t count, const Work& work) {
   std::atomic<std::uint64_t> next{0};
@@ -124,7 +124,7 @@ class Random {
     return static_cast<u32>((state_ * 0x2545f4914f6cdd1dU) >> 32);
   }
   f32 any() { return from_bits<f32>(bits()); }
-  // With an exponent within `range` of 1.
+  // An exponent within `range` of that of 1.
   f32 moderate(u32 range) {
     return from_bits<f32>((bits() & 0x807fffffU) | ((127 - range + bits() % (2 * range + 1)) << 23));
   }
@@ -142,7 +142,7 @@ Pair few_bits(Random& random) {
   const u32 keep = ~0U << (8 + random.bits() % 16);
   return {from_bits<f32>(to_bits(random.moderate(60)) & keep), from_bits<f32>(to_bits(random.moderate(60)) & keep)};
 }
-// Quotients among the subnormal numbers and next to midpoints of them.
+// Quotients that are subnormal or next to midpoints of subnormals.
 Pair tiny_quotients(Random& random) {
   const f32 divisor = std::ldexp(1.0F, static_cast<int>(random.bits() % 128));
   const u32 scale = random.bits() % 4 == 0 ? random.bits() & 0x7fffffU : 0;
@@ -211,7 +211,7 @@ int main(int count, char** arguments) {
         const std::uint64_t pairs = count > 3 ? std::strtoull(arguments[3], nullptr, 10) : 1000000;
         prove_singles(oracle, pairs, what == "hard", findings);
       }
-      std::printf("%s %s: %llu wrong; MPFR was asked %llu times; %llu were hard\n", arguments[1], arguments[2],
+      std::printf("%s %s: %llu wrong; MPFR was used %llu times; %llu took the hard path\n", arguments[1], arguments[2],
                   static_cast<unsigned long long>(findings.wrong), static_cast<unsigned long long>(findings.asked),
                   static_cast<unsigned long long>(findings.hard));
       return findings.wrong == 0 ? 0 : 1;

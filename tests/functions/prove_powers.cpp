@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Proves that POW is correctly rounded for every pair of FLOAT16, and tests pairs of FLOAT32: those whose power is
-// exact or a midpoint, special values, and as many random ones as are asked for. The oracle is glibc's FLOAT64 pow
-// where it lies so far from a midpoint that its error cannot matter, and MPFR elsewhere.
+// exact or a midpoint, special values, and any number of random ones. The oracle is glibc's FLOAT64 pow where its
+// result is so far from a midpoint that its error cannot matter, and MPFR elsewhere.
 //
 //   prove_powers halves      every pair of FLOAT16
-//   prove_powers exact       FLOAT32 pairs that are special, exact or a midpoint, and the neighbours of those
+//   prove_powers exact       FLOAT32 pairs that are special, exact or a midpoint, and the neighbors of those
 //   prove_powers COUNT       random pairs of FLOAT32
-//   prove_powers time        nanoseconds an element on one core
+//   prove_powers time        nanoseconds per element on one core
 #include <mpfr.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ using namespace anydml;
 
 constexpr std::size_t kBlock = 4096;
 constexpr int kShown = 8;
-constexpr double kNear = 0x1p-50;  // glibc's pow is off by less than 2^-52.9 of the value
+constexpr double kNear = 0x1p-50;  // the relative error of glibc's pow is less than 2^-52.9
 
 std::mutex g_mutex;
 std::uint64_t g_wrong = 0;
@@ -38,7 +38,7 @@ std::uint64_t g_asked = 0;
 std::atomic<std::uint64_t> g_hard{0};
 std::atomic<std::uint64_t> g_pairs{0};
 
-// As a loop over rows does it: vectors first, then what they did not decide.
+// As in a loop over rows: vectors first, then the elements that they left undecided.
 template <class T>
 __attribute__((flatten)) void ours(const f32* x, const f32* y, f32* to, std::size_t count) {
   const PowOf of{};
@@ -187,7 +187,7 @@ class Pairs {
 
 void test_exact() {
   Pairs pairs;
-  // Specials with everything, signs included.
+  // Special values combined with everything, including signs.
   std::vector<f32> special = {0,
                               1,
                               2,
@@ -222,7 +222,7 @@ void test_exact() {
       pairs.add_single(x, y);
     }
   }
-  // (odd 2^e)^(2^j), to the power n / 2^j: every one whose result has at most 26 bits, and their neighbours.
+  // (odd 2^e)^(2^j), to the power n / 2^j: all whose result has at most 26 bits, and their neighbors.
   for (int j = 0; j <= 3; ++j) {
     for (int odd = 1; odd < 8192; odd += 2) {
       const double base = std::pow(odd, 1 << j);
@@ -250,7 +250,7 @@ void test_exact() {
   pairs.flush();
 }
 
-// x of any exponent, y so that most results are in range.
+// x has any exponent; y is such that most results are in range.
 void random_block(std::uint64_t seed, std::vector<f32>& x, std::vector<f32>& y) {
   std::mt19937_64 random(seed);
   for (std::size_t i = 0; i < kBlock; ++i) {
@@ -292,7 +292,7 @@ void measure() {
     }
     best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  std::printf("pow %.2f ns an element\n", best / 30 / kBlock * 1e9);
+  std::printf("pow %.2f ns per element\n", best / 30 / kBlock * 1e9);
 }
 
 }  // namespace
@@ -316,7 +316,7 @@ int main(int count, char** arguments) {
         check<f32>(x.data(), y.data(), kBlock);
       });
     }
-    std::printf("pow of %.*s: %llu pairs, %llu wrong; %llu were hard, MPFR was asked %llu times\n",
+    std::printf("pow of %.*s: %llu pairs, %llu wrong; %llu took the hard path, MPFR was used %llu times\n",
                 static_cast<int>(argument.size()), argument.data(), static_cast<unsigned long long>(g_pairs.load()),
                 static_cast<unsigned long long>(g_wrong), static_cast<unsigned long long>(g_hard.load()),
                 static_cast<unsigned long long>(g_asked));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions as operators of the library: which, and with which attributes they are the function of that name.
+// The functions as operators of the library: the operator and the attributes that make it the function of that name.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -58,13 +58,13 @@ inline bool is_built(const Row& row, uint32_t type) {
   return false;
 }
 
-// Functions of two.
+// Functions of two arguments.
 inline constexpr Row kPairRows[] = {
     {"atan_yx", "ELEMENT_WISE_ATAN_YX", {}},
     {"pow", "ELEMENT_WISE_POW", {}},
 };
 
-// Runs it over packed elements on the default device; the library's message is in anydml_last_error.
+// Runs the operator over packed elements on the default device; the library's message is in anydml_last_error.
 template <class... From>
 bool run_row(const Row& row, uint32_t type, void* to, size_t count, const From*... from) {
   const auto size = static_cast<int64_t>(count);

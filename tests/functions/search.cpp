@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Looks for the coefficients of exp's polynomial with which no result of any function that is made of it is wrong, for
-// who changes a definition in exponential.h. It begins with what is committed, goes on in random steps as small as the
-// polynomial's error, keeps one if no more results are wrong after it, and prints where fewer are.
+// Searches for coefficients of exp's polynomial with which no result of any function based on it is wrong, for
+// developers who change a definition in exponential.h. It starts from the committed coefficients and makes random steps
+// as small as the polynomial's error. It keeps a step if it does not increase the number of wrong results, and prints
+// the coefficients whenever the number drops.
 //
-//   search SECONDS SEED NAME=FILE...     FILE is what `prove --write-hard FILE NAME` wrote
+//   search SECONDS SEED NAME=FILE...     FILE was written by `prove --write-hard FILE NAME`
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -15,7 +16,7 @@
 #include <vector>
 
 #include "ops/scalar/functions/function.h"
-// The constants of these headers are to be variables here.
+// Turns the constants of these headers into variables.
 #define constexpr
 #include "ops/scalar/functions/exponential.h"
 #include "ops/scalar/functions/hyperbolic.h"
@@ -27,7 +28,7 @@ namespace {
 using namespace anydml;
 using functions::Oracle;
 
-// Only what the error of a FLOAT64 can decide, in units of the last place.
+// Only inputs that the error of a FLOAT64 can decide, in units in the last place.
 constexpr double kNear = 6e-8;
 
 struct Cases {
@@ -80,7 +81,7 @@ int main(int count, char** arguments) {
   using namespace exponential;
   const std::array<f64*, 9> coefficients = {&kExp2, &kExp3, &kExp4, &kExp5, &kExp6, &kExp7, &kExp8, &kExp9, &kExp10};
   if (count < 4) {
-    std::fprintf(stderr, "search SECONDS SEED NAME=FILE...\n");
+    std::fprintf(stderr, "usage: search SECONDS SEED NAME=FILE...\n");
     return 2;
   }
   std::vector<Cases> all;
@@ -123,7 +124,7 @@ int main(int count, char** arguments) {
       const std::size_t i = random() % kept.size();
       *coefficients[i] += normal(random) * size / std::pow(0.34, static_cast<double>(i + 2));
     }
-    // Now and then one that is worse, to get away from where no small step helps.
+    // Occasionally accept a worse one, to escape local minima.
     const int allowed = now + static_cast<int>(random() % 40000 == 0);
     const int after = wrong(all, allowed);
     if (after <= allowed) {

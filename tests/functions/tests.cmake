@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Functions are proven once for every input (prove); what they gave is kept as digests, by which any target and device
-# is proven again in seconds. The inputs that are hardest to round have a test of their own. *_like_gpu: the same, of what
-# a GPU computes (ops/scalar/primitives.h), on this CPU.
+# Functions are proven once for every input (prove). Digests of their results are kept, with which any target and device
+# is proven again in seconds. The inputs that are hardest to round have their own test. *_like_gpu: the same for a GPU's
+# computation (ops/scalar/primitives.h), on this CPU.
 set(hardest_tests hardest_test)
 if(NOT ANYDML_SANITIZE AND ANYDML_BUILD_PROOFS)
   list(APPEND hardest_tests hardest_test_like_gpu)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How long the definitions take as vectors of this machine, on one core and data in the first-level cache: for who
-// writes one. `time NAME LEAST GREATEST`
+// Measures the definitions vectorized for this machine, on one core with data in the L1 cache, for developers of a
+// definition. `time NAME LEAST GREATEST`
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +30,7 @@ int main(int count, char** arguments) {
       }
       best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
-    std::printf("%-12.*s %6.2f ns an element\n", static_cast<int>(oracle.name.size()), oracle.name.data(),
+    std::printf("%-12.*s %6.2f ns per element\n", static_cast<int>(oracle.name.size()), oracle.name.data(),
                 best / 50 / kElements * 1e9);
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 against the NumPy program of docs/numerics.md, bit for bit, against
-attention in FLOAT64 with a bound, and where they are installed against ONNX's reference and, with --torch, PyTorch.
+"""Compares MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 with the NumPy program of docs/numerics.md, bit for bit, with
+attention in FLOAT64 within an error bound, with ONNX's reference if it is installed and, with --torch, with PyTorch.
 
 usage: attention_oracle.py LIBANYDML [--cases N] [--torch]
 """
@@ -19,13 +19,14 @@ try:
 except ImportError:
     ReferenceEvaluator = None
 
-CASES = 130  # of each type
+CASES = 130  # per type
 FIELDS = ("Query", "Key", "Value", "StackedQueryKey", "StackedKeyValue", "StackedQueryKeyValue", "Bias", "Mask",
           "RelativePositionBias", "PastKey", "PastValue")
 FORMS = (("Query", "Key", "Value"), ("Query", "Key", "Value"), ("StackedQueryKey", "Value"), ("Query", "StackedKeyValue"),
          ("StackedQueryKeyValue",), ("Query",))
 MASKS = ("NONE", "KEY_SEQUENCE_LENGTH", "KEY_SEQUENCE_END_START", "KEY_QUERY_SEQUENCE_LENGTH_START_END", "BOOLEAN")
-# Batch, heads, queries, keys, elements of a key, elements of a value: around the edges of strips, panels and blocks.
+# Batch, heads, queries, keys, elements per key, elements per value: sizes around the edges of strips, panels and
+# blocks.
 LARGE = [(1, 1, 17, 257, 64, 64), (1, 2, 33, 70, 5, 3), (2, 1, 5, 300, 7, 20), (1, 1, 3, 4100, 2, 2), (1, 3, 16, 64, 16, 33),
          (1, 1, 40, 65, 300, 9), (1, 1, 6, 4097, 3, 1), (3, 1, 65, 6, 1, 6)]
 
@@ -51,11 +52,11 @@ class Checks:
         return self.random.random() < part
 
     def leading(self, array, most):
-        """The same with dimensions of size 1 before the others."""
+        """Returns the array with leading dimensions of size 1."""
         return array.reshape((1,) * self.some(0, max(0, most - array.ndim)) + array.shape) if self.chance(0.3) else array
 
     def placed(self, array, repeats=False):
-        """The same numbers in another layout."""
+        """Returns the same numbers in another layout."""
         if self.chance(0.4):
             return array
         made, _ = lay_out(self.random, array.shape, np.dtype(f"u{array.itemsize}"), False)
@@ -81,7 +82,7 @@ class Checks:
         return np.array([any_number(0, keys) for _ in range(batches)] + starts[0] + starts[1], np.int32)
 
     def draw(self, sizes=None, special=False):
-        """Arrays by their names, and what goes with them."""
+        """Input arrays by name, with the attributes that go with them."""
         random, dtype = self.random, self.dtype
         newer = self.chance(0.4)
         batches, shared, queries, new_keys, depth, width = sizes or (
@@ -164,13 +165,13 @@ class Checks:
                          f"{different.sum()} of {one.size} differ; first {where}: {out[where]!r}, expected {one[where]!r}")
             twin.view(self.dtype)[...] = out
             if (memory != wanted).any():
-                sys.exit(f"attention of {self.dtype} wrote outside of its output")
+                sys.exit(f"attention of {self.dtype} wrote outside its output")
             self.elements += out.size
         self.cases += 1
 
     def beside_float64(self, sizes, scale=None):
-        """Attention in FLOAT64, which is as good as exact here. The bound: errors of the scores times the values'
-        magnitudes, which the sum of the weights turns into a mean, and the errors of both sums."""
+        """Computes attention in FLOAT64, which is effectively exact here. The bound covers the errors of the scores
+        times the magnitudes of the values, averaged by the weights, plus the errors of both sums."""
         batches, heads, queries, keys, depth, width = sizes
         q, k, v = (self.random.standard_normal((batches, rows, heads * elements)).astype(self.dtype)
                    for rows, elements in ((queries, depth), (keys, depth), (keys, width)))
@@ -195,13 +196,13 @@ class Checks:
         worst = float(np.max(np.abs(made - exact) / bound))
         self.worst = max(self.worst, worst)
         if not worst <= 1:
-            sys.exit(f"attention of {self.dtype} {sizes}: {worst} times the bound from FLOAT64")
+            sys.exit(f"attention of {self.dtype} {sizes}: {worst} times the error bound, compared with FLOAT64")
         self.elements += out.size
         self.cases += 1
         return q, k, v, scale, out
 
     def beside_others(self, torch):
-        """ONNX's reference of Attention, and PyTorch in FLOAT64."""
+        """Compares with ONNX's reference for Attention and with PyTorch in FLOAT64."""
         for sizes in ((2, 3, 7, 9, 8, 5), (1, 4, 20, 33, 16, 16)):
             q, k, v, scale, out = self.beside_float64(sizes)
             heads = sizes[1]
@@ -223,7 +224,7 @@ class Checks:
             for answer in answers:
                 tolerance = 2e-3 if self.dtype == np.float16 else 2e-6
                 if not np.allclose(out.astype(np.float64), answer, rtol=tolerance, atol=tolerance):
-                    sys.exit(f"attention of {self.dtype} {sizes} differs from another library's")
+                    sys.exit(f"attention of {self.dtype} {sizes} differs from another library's result")
                 self.elements += out.size
 
 
@@ -245,7 +246,7 @@ def main():
                 checks.beside_float64(sizes, 2.0)
             checks.beside_others(torch)
         print(f"{np.dtype(dtype).name}: {checks.cases} cases, {checks.elements} elements; at most {checks.worst:.2f} of the "
-              f"bound from FLOAT64")
+              f"error bound, compared with FLOAT64")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from softmax_reference import rounded
 
 
 def attention(q, k, v, scale, bias=None, masked=None, filter_value=0.0, hidden=None):
-    """Of queries {..., S, D}, keys {..., L, D} and values {..., L, Dv}. masked, hidden: where scores get the filter value
-    and where they are -infinity."""
+    """Attention of queries {..., S, D}, keys {..., L, D} and values {..., L, Dv}. masked: where the filter value is added
+    to the scores. hidden: where the scores are -infinity."""
     wide = np.float32
     scores = product(q.astype(wide), np.swapaxes(k, -1, -2).astype(wide)) * wide(scale)
     if bias is not None:
@@ -24,7 +24,7 @@ def attention(q, k, v, scale, bias=None, masked=None, filter_value=0.0, hidden=N
 
 
 def masked_keys(kind, mask, batches, heads, queries, keys):
-    """Where a mask of this kind has the filter value added: {batches, heads, queries, keys}."""
+    """Where a mask of this kind adds the filter value: {batches, heads, queries, keys}."""
     shape = (batches, heads, queries, keys)
     if kind == "BOOLEAN":
         return np.broadcast_to(mask.reshape((1,) * max(0, 4 - mask.ndim) + mask.shape[max(0, mask.ndim - 4):]), shape) == 0
@@ -47,13 +47,13 @@ def masked_keys(kind, mask, batches, heads, queries, keys):
 
 
 def heads_of(x, heads):
-    """{..., B, L, heads * D} as {B, heads, L, D}."""
+    """Reshapes {..., B, L, heads * D} to {B, heads, L, D}."""
     x = x.reshape(x.shape[-3:])
     return x.reshape(*x.shape[:2], heads, x.shape[2] // heads).transpose(0, 2, 1, 3)
 
 
 def append(past, new, lengths, rows):
-    """The first rows of the past, as many as lengths say, then the new ones, then zeros."""
+    """The first rows of the past, as many as `lengths` gives, then the new rows, then zeros."""
     batches, heads, _, elements = new.shape
     made = np.zeros((batches, heads, rows, elements), new.dtype)
     for b in range(batches):
@@ -63,8 +63,8 @@ def append(past, new, lengths, rows):
 
 
 def multihead_attention(given, heads, shared_heads, scale, mask_kind="NONE", filter_value=0.0, present_rows=None):
-    """given: arrays by the names of the fields, without "Tensor". The output, the present keys and the present values.
-    present_rows: of a present that is asked for with PastSequenceLengths."""
+    """Returns the output, the present keys and the present values. given: arrays by field name, without "Tensor".
+    present_rows: the rows of the present tensors if they are requested together with PastSequenceLengths."""
     def stacked(name, place):
         return given[name][:, :, :, place].transpose(0, 2, 1, 3) if name in given else None
 

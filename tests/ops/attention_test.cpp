@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attention by the C API against its definition, written down once more for each output, at sizes that the oracle in
-// Python is too slow for; refusals; and the plans that it becomes.
+// Checks attention through the C API against a second implementation of its definition, output by output, at sizes for
+// which the Python oracle is too slow. Also checks the error messages and the compiled plans.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ f32 sum_of(const std::vector<f32>& powers) {
   return tree.total(added_powers);
 }
 
-// Tokens of FLOAT32 or FLOAT16, packed.
+// Tokens in FLOAT32 or FLOAT16, packed.
 template <class T>
 struct Tokens {
   std::int64_t rows;
@@ -106,7 +106,8 @@ constexpr anydml_type kType = std::is_same_v<T, f16> ? ANYDML_FLOAT16 : ANYDML_F
 constexpr f32 kScale = 0.3F;
 constexpr f32 kFilter = -7.5F;
 
-// Everything that may come between the products, at sizes that fill panels, strips and blocks, and that do not.
+// Every optional operation between the two products, at sizes that are and are not multiples of panels, strips and
+// blocks.
 template <class T>
 void check(const Sizes& sizes, std::uint32_t seed) {
   std::mt19937 random(seed);
@@ -195,8 +196,8 @@ TEST(Attention, IsItsDefinition) {
   }
 }
 
-// The exponentials of each target against the definition. A part of the differences from 0 to -110, whose exponential
-// is 0, one of 97; ANYDML_ALL_DIFFERENCES takes all 1,121,714,177 of them.
+// The exponentials of each target against the definition, for differences from 0 to -110, whose exponential is 0. Tests
+// one in 97 of them; ANYDML_ALL_DIFFERENCES tests all 1,121,714,177.
 TEST(Attention, ExponentialsAreTheDefinition) {
   const u32 step = std::getenv("ANYDML_ALL_DIFFERENCES") != nullptr ? 1 : 97;
   constexpr u32 kLast = 0xc2dc0000;  // -110
@@ -230,9 +231,10 @@ TEST(Attention, ExponentialsAreTheDefinition) {
   }
 }
 
-// ---- What data says -------------------------------------------------------------------------------------------------
+// ---- Invalid data ---------------------------------------------------------------------------------------------------
 
-// Lengths of the past that no tensor has read and write nothing outside of the tensors, and count as the nearest.
+// Past lengths that exceed the tensor are clamped to the nearest valid length, and nothing outside the tensors is
+// accessed.
 TEST(Attention, LengthsOutsideOfThePastCountAsTheNearest) {
   const std::int64_t tokens[] = {1, 2, 4};
   const std::int64_t rows[] = {1, 1, 3, 4};
@@ -310,26 +312,26 @@ constexpr const char* kStacked =
     "x = input 4608\ny = MULTIHEAD_ATTENTION - - - - - x:f32[2,8,3,3,8] - - - - - -> f32[2,8,24] -> - -> - Scale=1 "
     "MaskFilterValue=0 HeadCount=3 MaskType=NONE\nout y\n";
 
-// Stacked tensors are read where they are.
+// Stacked tensors are read in place.
 TEST(AttentionPlan, PacksAndAttends) {
   const std::string plan = run_of({.joins_from = 1, .vector_bytes = 16, .attends_at_once = true}, kStacked);
   EXPECT_EQ(plan.find("SLICE"), std::string::npos) << plan;
   EXPECT_NE(plan.find("run: 3 steps"), std::string::npos) << plan;
 }
 
-// Outputs that are absent stay so where the parts of an operator have parts themselves.
+// Absent outputs stay absent when an operator's decomposition contains operators that are decomposed themselves.
 TEST(AttentionPlan, IsTwoProductsWhereItIsNoStepOfItsOwn) {
   const std::string plan = run_of({.joins_from = 1, .attends_at_once = false}, kStacked);
   EXPECT_NE(plan.find("ATTENTION_ROWS"), std::string::npos) << plan;
   EXPECT_NE(plan.find("run: 3 steps"), std::string::npos) << plan;
   EXPECT_EQ(plan.find("IDENTITY"), std::string::npos) << plan;
-  // With outputs that nobody asked for, as an operator alone has them.
+  // With outputs that nothing reads, as for a stand-alone operator.
   const std::string alone =
       run_of({.joins_from = 1, .attends_at_once = false}, std::string(kStacked) + "out y.1\nout y.2\n");
   EXPECT_NE(alone.find("run: 3 steps"), std::string::npos) << alone;
 }
 
-// The scores of all queries would take more memory than devices are asked for: some queries at a time.
+// The scores of all queries would exceed the temporary memory limit, so the queries are processed in groups.
 TEST(AttentionPlan, TakesSomeQueriesAtATimeInProducts) {
   const std::string plan = run_of({.joins_from = 1, .attends_at_once = false},
                                   "x = input 1\ny = MULTIHEAD_ATTENTION x:f32[1,16384,96] x:f32[1,16384,96] "

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Every operator with one of its tensors changed (support/changed_tensors.h), through the C API: the call is rejected
-// with a message, or it computes between guard pages and writes nothing but the elements of its outputs, with all
-// inputs given to each run and with all of them constant. Both ways have the same results.
+// Changes one tensor of every operator (support/changed_tensors.h) and calls it through the C API. Either the call is
+// rejected with a message, or it runs between guard pages and writes only the elements of its outputs. Each call is
+// made with all inputs passed to every run and with all inputs constant; both must give the same results.
 //
-// ANYDML_CHANGED_DRAWS: how many operators of each kind are drawn. ANYDML_CHANGED_PAIRS: how many times two changes are
-// made to each of them. ANYDML_CHANGED_SEED: another start.
-// ANYDML_CHANGED_OPERATOR: only this operator. ANYDML_ADAPTER, ANYDML_CPU_TARGET and ANYDML_THREADS choose as ever.
+// ANYDML_CHANGED_DRAWS: how many instances of each operator are drawn. ANYDML_CHANGED_PAIRS: how many pairs of changes
+// are applied to each of them. ANYDML_CHANGED_SEED: another seed. ANYDML_CHANGED_OPERATOR: only this operator.
+// ANYDML_ADAPTER, ANYDML_CPU_TARGET and ANYDML_THREADS work as usual.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@
 namespace anydml::test {
 namespace {
 
-constexpr std::size_t kMostBytes = 1 << 20;  // of a tensor; operators with larger ones are compiled and not run
+constexpr std::size_t kMostBytes = 1 << 20;  // per tensor; operators with larger ones are only compiled
 constexpr std::byte kUntouched{0x5a};
 
 struct Random {
@@ -42,11 +42,11 @@ struct Random {
 
 struct Counts {
   u64 rejected = 0;
-  u64 compiled = 0;  // only, because a tensor would need too much memory
+  u64 compiled = 0;  // but not run, because a tensor would need too much memory
   u64 run = 0;
 };
 
-// A tensor's place in guarded memory: at its end or at its beginning.
+// A tensor in guarded memory, placed at its end or at its beginning.
 class Operand {
  public:
   explicit Operand(const anydml_tensor& given, std::size_t number, bool at_end)
@@ -72,7 +72,7 @@ class Operand {
   [[nodiscard]] bool fits() const { return fits_; }
   [[nodiscard]] std::byte* first() const { return first_; }
 
-  // Elements of any kind, among them indices that are right, nearly right and absurd.
+  // Elements of any kind, including indices that are valid, nearly valid and absurd.
   void fill(u64& state) const {
     for (std::byte* at = begin(); at != end();) {
       state = state * 6364136223846793005U + 1442695040888963407U;
@@ -98,9 +98,9 @@ class Operand {
 
   [[nodiscard]] std::vector<std::byte> bytes() const { return {begin(), end()}; }
 
-  // Marks the bytes of elements; no other byte may have changed.
+  // Marks the bytes of elements; no other byte may change.
   [[nodiscard]] bool has_only_elements_written() const {
-    if (memory_ == nullptr || is_four_bits(type_)) {  // whose outputs have no gaps
+    if (memory_ == nullptr || is_four_bits(type_)) {  // four-bit outputs have no gaps
       return true;
     }
     std::vector<bool> owned(static_cast<std::size_t>(window_end() - window_begin()));
@@ -122,7 +122,7 @@ class Operand {
     return true;
   }
 
-  // The first element that differs, or nothing. NaN is one class.
+  // Describes the first element that differs, or returns an empty string. All NaNs are equal.
   [[nodiscard]] std::string difference(const std::vector<std::byte>& before) const {
     const std::vector<std::byte> now = bytes();
     if (now == before || is_four_bits(type_) || type_ == DataType::unknown) {
@@ -168,7 +168,7 @@ class Operand {
 
   [[nodiscard]] std::byte* begin() const { return memory_ == nullptr ? nullptr : first_ + reach_.first; }
   [[nodiscard]] std::byte* end() const { return memory_ == nullptr ? nullptr : first_ + reach_.end; }
-  // The bytes around it that are looked at.
+  // The surrounding bytes that are checked.
   static constexpr std::ptrdiff_t kAround = 64;
   [[nodiscard]] std::byte* window_begin() const {
     return std::max(memory_->begin(), begin() - std::min(kAround, begin() - memory_->begin()));
@@ -278,7 +278,7 @@ class Attempt {
     EXPECT_EQ(status, ANYDML_OK) << label << ": " << anydml_last_error();
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       EXPECT_TRUE(outputs_[i].has_only_elements_written())
-          << label << ": output " << i << ": bytes that belong to no element were written";
+          << label << ": output " << i << ": bytes outside the elements were written";
     }
     return status == ANYDML_OK;
   }
@@ -306,7 +306,7 @@ TEST(ChangedTensors, AreRejectedOrComputedWithinTheirMemory) {
     if (only != nullptr && op.name != only) {
       continue;
     }
-    // Drawing one of these takes a second, because their rules tie so many tensors together.
+    // Drawing one of these takes a second, because their rules constrain so many tensors.
     const u64 wanted = op.name.starts_with("MULTIHEAD_ATTENTION") ? 1 : draws;
     RandomOperators random(seed ^ std::hash<std::string_view>{}(op.name));
     u64 made = 0;

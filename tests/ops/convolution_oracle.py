@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds CONVOLUTION against the NumPy program of docs/numerics.md, bit for bit, and large ones against FLOAT64.
+"""Compares CONVOLUTION with the NumPy program of docs/numerics.md, bit for bit, and large convolutions with FLOAT64.
 
 usage: convolution_oracle.py LIBANYDML [--cases N] [--torch]
 
---torch: PyTorch's FLOAT64 convolutions too. ONNX's reference evaluator is asked where the package onnx is there.
+--torch: also compares with PyTorch's FLOAT64 convolutions. ONNX's reference evaluator is used if onnx is installed.
 """
 import argparse
 import itertools
@@ -22,8 +22,8 @@ DIRECTIONS = ("FORWARD", "BACKWARD")
 
 
 class Case:
-    """One convolution. A number for an option stands for all dimensions; `more`: elements that the output has beyond
-    the least that fits."""
+    """One convolution. A scalar option applies to all dimensions. `more`: output elements beyond the smallest size that
+    fits."""
 
     def __init__(self, spatial, kernel, channels=(2, 3), images=1, groups=1, mode=MODES[0], direction=DIRECTIONS[0],
                  strides=1, dilations=1, start=0, end=0, more=0):
@@ -33,7 +33,7 @@ class Case:
         self.mode, self.direction, self.groups = mode, direction, groups
         self.kernel, self.strides, self.dilations = list(kernel), each(strides), each(dilations)
         self.start, self.end, self.more = each(start), each(end), each(more)
-        ins, outs = channels  # of a group
+        ins, outs = channels  # per group
         self.x_shape = (images, ins * groups, *spatial)
         backward = direction == "BACKWARD"
         self.w_shape = (ins * groups, outs, *kernel) if backward else (outs * groups, ins, *kernel)
@@ -111,13 +111,13 @@ def check_forms(checker, random, _):
 
 
 def check_sizes(checker, random, _):
-    """Outputs that are as large as a stride allows, with and without OutputPadding; filters larger than the input."""
+    """Outputs as large as a stride allows, with and without OutputPadding; filters larger than the input."""
     for strides, more in ((2, 1), (3, 2), (3, 1), (5, 4)):
         case = Case((4, 5), (3, 3), direction="BACKWARD", strides=strides, start=1, end=1, more=more)
         x, w, bias = draw(random, case)
         checker.check(case, x, w, bias)
         checker.check(case, x, w, bias, padding=[0, 0])
-    for more in (1, 4):  # beyond what any tap meets
+    for more in (1, 4):  # beyond the reach of any tap
         for direction in DIRECTIONS:
             case = Case((4, 5), (3, 3), direction=direction, more=more)
             checker.check(case, *draw(random, case))
@@ -131,12 +131,12 @@ def check_sizes(checker, random, _):
     checker.check(case, *draw(random, case))
     case = Case((5, 5), (3, 3), (0, 4))  # no channels
     checker.check(case, *draw(random, case))
-    case = Case((0, 5), (3, 3), start=2, end=2)  # no element
+    case = Case((0, 5), (3, 3), start=2, end=2)  # no elements
     checker.check(case, *draw(random, case))
 
 
 def check_depths(checker, random, _):
-    """Around the ends of blocks; another order, or a tap that is left out, must give other bits."""
+    """Sizes around the ends of blocks; a different order or a missing tap must change the bits."""
     noticed = 0
     for channels, kernel in ((1, (1, 1)), (255, (1, 1)), (256, (1, 1)), (257, (1, 1)), (28, (3, 3)), (29, (3, 3)),
                              (57, (3, 3)), (64, (2, 4)), (65, (2, 4)), (40, (5, 5))):
@@ -151,22 +151,22 @@ def check_depths(checker, random, _):
                 turned = case.reference(x[:, ::-1], w[:, ::-1] if direction == "FORWARD" else w[::-1])
                 noticed += count_different(out, turned).any()
     if noticed < 20:
-        sys.exit("the test does not notice a wrong order of the sums")
+        sys.exit("the test does not detect a wrong summation order")
 
 
 def check_infinite(checker, random, _):
-    """A tap outside the input has the factor +0, so an infinite weight gives NaN at the borders."""
+    """A tap outside the input multiplies by +0, so an infinite weight gives NaN at the borders."""
     for direction, mode, groups in itertools.product(DIRECTIONS, MODES, (1, 4)):
         case = Case((6, 6), (3, 3), (1, 1) if groups > 1 else (3, 8), 1, groups, mode, direction, 1, 1, 1, 1)
         x, w, bias = draw(random, case)
         w[..., 0, 2] = np.inf
         out = checker.check(case, x, w, bias)
         if not np.isnan(out).any() or np.isnan(out).all():
-            sys.exit("infinite weights at the borders are not tested")
+            sys.exit("the test produces no NaN at the borders")
 
 
 def check_large_filters(checker, random, _):
-    """Channels with more taps than a block: rows, slices and channels that end in the middle of one."""
+    """Channels with more taps than a block: rows, slices and channels that end in the middle of a block."""
     for spatial, kernel, channels in (((1, 600), (1, 570), (1, 1)), ((24, 300), (20, 270), (1, 1)),
                                       ((30, 40), (20, 20), (3, 2)), ((30, 40), (20, 20), (3, 9)),
                                       ((5, 12, 14), (4, 9, 9), (2, 2)), ((5, 12, 14), (4, 9, 9), (2, 8)),
@@ -180,8 +180,8 @@ def check_large_filters(checker, random, _):
 
 
 def check_padding(checker, random, _):
-    """Most taps meet nothing but padding, or most outputs have no tap. Sums that underflow to -0 must become +0 there,
-    and infinite weights must give NaN."""
+    """Most taps meet only padding, or most outputs have no tap. Sums that underflow to -0 must become +0 there, and
+    infinite weights must give NaN."""
     zeros = 0
     for kind, weights, direction, mode in itertools.product(("everyday", "any", "tiny"), ("finite", "infinite"),
                                                             DIRECTIONS, MODES):
@@ -200,11 +200,11 @@ def check_padding(checker, random, _):
             out = checker.check(case, x, w, bias if kind == "everyday" else None)
             zeros += (out == 0).any()
     if zeros < 20:
-        sys.exit("zeros are not tested")
+        sys.exit("the test produces no zeros")
 
 
 def check_groups(checker, random, _):
-    """Groups down to one channel each, and every number of output channels around those of strips."""
+    """Groups down to one channel each, and every number of output channels around the strip sizes."""
     for groups, channels in ((2, (3, 4)), (4, (1, 1)), (3, (1, 2)), (5, (2, 1)), (2, (1, 7)), (3, (4, 13))):
         for direction, strides, width in itertools.product(DIRECTIONS, (1, 2), (7, 16, 37)):
             case = Case((5, width), (3, 3), channels, 2, groups, MODES[strides - 1], direction, strides, 1, 1, 1)
@@ -247,7 +247,7 @@ def check_document(checker, random, _):
         x, w, _ = draw(random, case)
         out = checker.check(case, x, w)
         if count_different(out[0], forward_of_planes(x[0], w, strides, dilations, start, case.outputs)).any():
-            sys.exit(f"the program of docs/numerics.md gives something else than CONVOLUTION: {case}")
+            sys.exit(f"the program of docs/numerics.md differs from CONVOLUTION: {case}")
 
 
 def check_halves(checker, random, _):
@@ -259,7 +259,7 @@ def check_halves(checker, random, _):
 
 
 def check_activations(checker, random, _):
-    """The activation alone, after the convolution alone, gives the same; halves are rounded in between."""
+    """Convolving first and applying the activation separately gives the same result; FLOAT16 is rounded in between."""
     types = (np.float32, np.float16)
     for (fused, name, attributes), dtype, direction in itertools.product(ACTIVATIONS, types, DIRECTIONS):
         for kernel, channels in (((1, 1), (5, 9)), ((3, 3), (4, 8)), ((3, 3), (2, 1))):
@@ -270,8 +270,8 @@ def check_activations(checker, random, _):
             checker.library.run(name, [plain], expected, attributes)
             checker.run(case, x, w, bias, out, fused)
             if count_different(out, expected).any():
-                sys.exit(f"CONVOLUTION with {name} of {np.dtype(dtype)} differs from the two operators, one after the "
-                         "other")
+                sys.exit(f"CONVOLUTION with {name} of {np.dtype(dtype)} differs from running the two "
+                         "operators one after the other")
 
 
 def check_random(checker, random, count):
@@ -306,19 +306,19 @@ def check_large(checker, random, _):
         out = checker.run(case, x, w, None, np.empty(case.out_shape, np.float32))
         sums, bound = exact(x, w, case.outputs, **case.options())
         if (np.abs(out - sums) > bound).any():
-            sys.exit(f"CONVOLUTION {case}: further from the exact sums than its order explains")
+            sys.exit(f"CONVOLUTION {case}: the error exceeds the bound of the summation order")
 
 
 def check_onnx(checker, random):
-    """ONNX's Conv and ConvTranspose."""
+    """Compares with ONNX's Conv and ConvTranspose."""
     try:
         import onnx
         from onnx.reference import ReferenceEvaluator
     except ImportError:
-        return "the package onnx is not here"
+        return "the onnx package is not installed"
     for direction, strides, groups in itertools.product(DIRECTIONS, (1, 2), (1, 2)):
         if direction == "BACKWARD" and groups > 1:
-            continue  # its reference has no groups there
+            continue  # the reference does not support groups there
         case = Case((6, 7), (3, 3), (3, 2), 2, groups, MODES[0], direction, strides, 1, 1, 1)
         x, w, bias = draw(random, case)
         name = "Conv" if direction == "FORWARD" else "ConvTranspose"
@@ -330,7 +330,7 @@ def check_onnx(checker, random):
         expected, = ReferenceEvaluator(model).run(None, {"x": x, "w": w, "b": bias.reshape(-1)})
         out = checker.run(case, x, w, bias, np.empty(case.out_shape, np.float32))
         if out.shape != expected.shape or not np.allclose(out, expected, rtol=1e-4, atol=1e-5):
-            sys.exit(f"ONNX's {name} gives something else than CONVOLUTION: {case}")
+            sys.exit(f"ONNX's {name} differs from CONVOLUTION: {case}")
     return "ONNX's reference agrees"
 
 
@@ -346,7 +346,7 @@ def check_torch(checker, random):
         cut = tuple(slice(0, size) for size in np.minimum(expected.shape, case.out_shape))
         out = checker.run(case, x, w, bias, np.empty(case.out_shape, np.float32))
         if not np.allclose(out[cut], expected[cut], rtol=1e-4, atol=1e-3):
-            sys.exit(f"PyTorch's {kind} gives something else than CONVOLUTION: {case}")
+            sys.exit(f"PyTorch's {kind} differs from CONVOLUTION: {case}")
 
 
 def main():

@@ -8,7 +8,7 @@ from product_reference import product
 
 
 def taps_of(o, kernel, backward, flipped, stride, dilation, start):
-    """The taps that count for output o along one dimension, in the filter's order, and the input's place of each."""
+    """The taps that count for output o along one dimension, in the filter's order, and the input index of each."""
     for tap in range(kernel):
         k = kernel - 1 - tap if flipped else tap
         if not backward:
@@ -18,9 +18,9 @@ def taps_of(o, kernel, backward, flipped, stride, dilation, start):
 
 
 def windows(x, outputs, kernel, options):
-    """Pixels that have the same taps go together: the pixels, the taps, and the elements [..., taps..., pixels...] that
-    these meet. Outside the input they are +0."""
-    along = []  # by dimension: the taps, and for each output its number and its places
+    """Groups the pixels that have the same taps: yields the pixels, the taps, and the input elements [..., taps...,
+    pixels...] that these read. Elements outside the input are +0."""
+    along = []  # by dimension: the taps, and for each output its number and its input indices
     for axis, size in enumerate(outputs):
         found = {}
         for o in range(size):
@@ -91,7 +91,7 @@ def forward_of_planes(x, w, stride, dilation, start, outputs, multiply=product):
 
 
 def exact(x, w, outputs, **options):
-    """The sums in FLOAT64, and how far from them the order allows FLOAT32 to be; without a bias."""
+    """The sums in FLOAT64, and how far from them FLOAT32 may be in this summation order; without a bias."""
     def find(a, b):
         return convolution(a, b, outputs, **options, multiply=np.matmul, wide=np.float64)
     count = (x.shape[1] // options.get("groups", 1)) * int(np.prod(w.shape[2:]))

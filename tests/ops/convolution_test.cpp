@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CONVOLUTION by the C API against its definition written down once more, output by output, with no thought of layouts,
-// classes of outputs, threads or vectors. The program runs with several numbers of threads and for several targets:
-// results that equal one reference are equal.
+// Checks CONVOLUTION through the C API against a second implementation of its definition, output by output, that
+// ignores layouts, classes of outputs, threads and vectors. The test runs with several thread counts and targets; as
+// all of them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ Floats expected(const Layer& layer, const Floats& x, const Floats& w, const Floa
   const Sizes filter_sizes = layer.filter_sizes();
   Sizes place(input_sizes.size());
   Sizes weight(input_sizes.size());
-  // Finds the place in the input, which may lie outside, and the weight. False: the tap does not count.
+  // Finds the position in the input, possibly outside of it, and the weight. Returns false if the tap does not count.
   const auto find_place = [&](const Sizes& output, const Sizes& tap) {
     for (std::size_t i = 0; i < layer.rank(); ++i) {
       const int64_t number = layer.flipped ? layer.kernel[i] - 1 - tap[i] : tap[i];
@@ -92,7 +92,7 @@ Floats expected(const Layer& layer, const Floats& x, const Floats& w, const Floa
   return result;
 }
 
-// All NaN are one value, +0 and -0 are two.
+// All NaNs are equal; +0 and -0 differ.
 std::string difference(const Floats& actual, const Floats& wanted) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (std::memcmp(&actual[i], &wanted[i], sizeof(float)) != 0 && !(std::isnan(actual[i]) && std::isnan(wanted[i]))) {
@@ -103,7 +103,7 @@ std::string difference(const Floats& actual, const Floats& wanted) {
   return "";
 }
 
-// With the filter given each time, and as a constant.
+// With the filter passed to each run, and as a constant.
 void expect_layer(const Layer& layer, std::mt19937& random, bool has_bias, bool special = false) {
   const Floats x = random_floats(layer.input_sizes(), random, special);
   const Floats w = random_floats(layer.filter_sizes(), random, special);
@@ -211,7 +211,7 @@ TEST(Convolution, EveryNumberOfChannelsAndPixels) {
   }
 }
 
-// Around the ends of blocks, in each way to compute.
+// Sizes around the ends of blocks, for each way to compute.
 TEST(Convolution, LongSums) {
   std::mt19937 random(8);
   for (const int64_t outs : {2, 20}) {
@@ -269,7 +269,7 @@ Bytes bytes_of(const Floats& values) {
   return bytes;
 }
 
-// A residual and an activation, which join the step, and values in between that are outputs too.
+// A residual and an activation that are fused into the step, and intermediate values that are also outputs.
 TEST(Convolution, InAGraphWithItsNeighbours) {
   std::mt19937 random(10);
   std::vector<Layer> layers = {
@@ -316,7 +316,7 @@ std::string plan_of(const std::string& attributes, std::uint32_t vector_bytes, s
   return plans.ok() ? shown.substr(shown.find("nodes\n") + 6) : plans.error().message;
 }
 
-// By which graphs for images of this size share the packed filter, and whether the first plan has a step.
+// The key under which graphs for images of this size share the packed filter, and whether the first plan has a step.
 std::pair<std::string, bool> shared_filter(int size, bool is_there) {
   const GraphSharing sharing{.constants = {{.text = "weights", .is_shared = true}},
                              .is_there = [&](const std::string&) { return is_there; }};
@@ -351,7 +351,7 @@ TEST(ConvolutionPlan, FiltersArePackedBeforehandAndTheEpilogueIsPartOfTheStep) {
   EXPECT_NE(plan_of(forward, 0).find("run: %0 CONVOLUTION_PRODUCT; epilogue %1 ACTIVATION_RELU | reads input0, "),
             std::string::npos)
       << plan_of(forward, 0);
-  // The pixels of a class do not follow one another, which only a device minds that hands on tiles.
+  // The pixels of a class are not contiguous, which only matters on a device that passes tiles to the epilogue.
   const char* const backward =
       "Direction=BACKWARD Strides=2,2 Dilations=1,1 StartPadding=1,1 EndPadding=1,1 OutputPadding=1,1";
   EXPECT_NE(plan_of(backward, 16, "f32[1,8,12,12]").find("run: 2 steps"), std::string::npos);

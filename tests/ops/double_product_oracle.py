@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds GEMM and CONVOLUTION of FLOAT64 against the order of docs/numerics.md, bit for bit. NumPy has no fused multiply-add: pairs of
-FLOAT64 numbers hold the exact sum where it is far from overflow and from subnormal numbers, and Python's fractions
-elsewhere.
+"""Compares GEMM and CONVOLUTION of FLOAT64 with the order of docs/numerics.md, bit for bit. NumPy has no fused
+multiply-add, so the exact sum is a pair of FLOAT64 numbers where it is far from overflow and from the subnormals, and a
+Python fraction elsewhere.
 
 usage: double_product_oracle.py LIBANYDML
 """
@@ -22,7 +22,7 @@ SIZES = ((1, 1), (1, 16), (1, 37), (3, 5), (6, 8), (7, 9), (13, 33), (5, 70), (7
 
 
 def _by_fractions(a, b, c):
-    """a * b + c of Python's floats, rounded once."""
+    """a * b + c of Python floats, rounded once."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return float(np.float64(a) * np.float64(b) + np.float64(c)) if not (math.isfinite(a) and math.isfinite(b)) else c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
@@ -49,7 +49,7 @@ def _two_product(a, b):
 
 
 def _odd_sum(a, b):
-    """a + b, rounded to odd: a digit that was dropped leaves a last digit of 1."""
+    """a + b, rounded to odd: if bits were dropped, the last bit is 1."""
     total, dropped = _two_sum(a, b)
     bits = total.view(np.int64)
     moves = (dropped != 0) & (bits & 1 == 0)
@@ -57,15 +57,15 @@ def _odd_sum(a, b):
 
 
 def fused(a, b, c):
-    """a * b + c of FLOAT64, rounded once. The exact sum is three numbers; the two lower ones are added with rounding to
-    odd, so that rounding the sum with the first once more gives what rounding the exact sum gives."""
+    """a * b + c of FLOAT64, rounded once. The exact sum consists of three numbers. The lower two are added with
+    rounding to odd, so adding the first and rounding again gives the same result as rounding the exact sum."""
     a, b, c = np.broadcast_arrays(a, b, c)
     product, rest = _two_product(a, b)
     middle, low = _two_sum(c, rest)
     high, next_low = _two_sum(product, middle)
     result = high + _odd_sum(low, next_low)
 
-    def far(x):  # from the ends of the exponents
+    def far(x):  # from the limits of the exponent range
         return (np.abs(x) < 2.0**450) & (np.abs(x) > 2.0**-450)
 
     easy = far(a) & far(b) & (far(c) | (c == 0)) & (np.abs(result) > 2.0**-450)
@@ -119,7 +119,7 @@ class Checker:
 
 
 def check_orders(checker, random):
-    """Every depth and kind of number; and the test itself: another order must give other bits."""
+    """Every depth and kind of number. Also checks the test itself: another order must change the bits."""
     noticed = 0
     for depth, kind in itertools.product(DEPTHS, ("everyday", "any", "tiny", "cancelling")):
         for rows, columns in SIZES if depth <= 3 else SIZES[depth % 4::4] if kind in ("everyday", "cancelling") else (
@@ -131,11 +131,11 @@ def check_orders(checker, random):
                     noticed += count_different(out, product(a, b, block)).any()
                 noticed += count_different(out, product(a[:, ::-1], b[::-1])).any()
     if noticed < 10:
-        sys.exit("the test does not notice a wrong order of the sums")
+        sys.exit("the test does not detect a wrong summation order")
 
 
 def check_forms(checker, random):
-    """Transposes, scales that FLOAT32 does not have, C and layouts together."""
+    """Transposes, scales that FLOAT32 cannot represent, C and layouts together."""
     for kind in ("everyday", "any"):
         a, b, c = (numbers(random, kind, shape) for shape in ((9, 40), (40, 21), (9, 21)))
         totals = product(a, b)
@@ -166,7 +166,7 @@ def check_empty(checker, _):
     for shape_a, shape_b in (((0, 4), (4, 3)), ((3, 4), (4, 0)), ((3, 0), (0, 4)), ((0, 3, 4), (0, 4, 2))):
         a, b = np.zeros(shape_a), np.zeros(shape_b)
         checker.check(a, b)
-        checker.check(a, b, np.full((*shape_a[:-1], shape_b[-1]), np.inf), 3.0, 0.0)  # which is NaN
+        checker.check(a, b, np.full((*shape_a[:-1], shape_b[-1]), np.inf), 3.0, 0.0)  # NaN
 
 
 def check_activations(checker, random):
@@ -177,7 +177,7 @@ def check_activations(checker, random):
         checker.library.run(name, [plain], expected, attributes)
         run(checker.library, a, b, None, out, fused=(name, attributes))
         if count_different(out, expected).any():
-            sys.exit(f"GEMM with {name} of FLOAT64 differs from the two operators one after the other")
+            sys.exit(f"GEMM with {name} of FLOAT64 differs from the two operators run one after the other")
         checker.compared += out.size
 
 

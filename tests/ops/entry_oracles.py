@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What NumPy says of element-wise operators: for each its attributes and a function, in the type that is computed in."""
+"""NumPy's definitions of the element-wise operators: for each its attributes and a function in the computation type."""
 import function_oracles
 import numpy as np
 
@@ -9,7 +9,8 @@ def wide_of(dtype):
 
 
 def computed(function):
-    """In FLOAT32 for FLOAT16 and FLOAT32, each operation rounded, and the result once more to the type."""
+    """Computes in FLOAT32 for FLOAT16 and FLOAT32, rounding each operation, and finally rounds the result to the
+    type."""
     def of(*inputs):
         wide = wide_of(inputs[0].dtype)
         return function(*(x.astype(wide) for x in inputs), wide).astype(inputs[0].dtype)
@@ -21,18 +22,18 @@ def is_float(x):
 
 
 def greater(a, b):
-    """NumPy's, but that +0 is above -0, which it leaves open."""
+    """NumPy's maximum, except that +0 is above -0, which NumPy leaves open."""
     return np.where((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b)), a.dtype.type(0), np.maximum(a, b))
 
 
 def less(a, b):
-    """NumPy's, but that -0 is below +0."""
+    """NumPy's minimum, except that -0 is below +0."""
     zeros = (a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))
     return np.where(zeros, -a.dtype.type(0) if is_float(a) else a.dtype.type(0), np.minimum(a, b))
 
 
 def in_type(value, dtype):
-    """An attribute as a number of the type: floats round, integers drop the fraction and stop at their limits."""
+    """Converts an attribute to the type: floats are rounded, integers are truncated and clamped."""
     if dtype.kind == "f":
         return np.float64(value).astype(dtype)
     info = np.iinfo(dtype)
@@ -118,8 +119,8 @@ def added(activation):
     return of
 
 
-# For each operator one or more pairs: the attributes, and the function, which gives the answer, or a tuple where one of
-# several is right.
+# For each operator one or more pairs: the attributes, and a function that returns the expected result, or a tuple if
+# several results are allowed.
 ENTRIES = {
     **function_oracles.ENTRIES,
     "ELEMENT_WISE_MAX": [((), greater)],
@@ -186,7 +187,7 @@ COMPARISONS = {"GREATER_THAN": np.greater, "LESS_THAN": np.less, "GREATER_THAN_O
 
 
 def typed_entries(draw, dtypes):
-    """Of operators whose tensors differ in type: the name, the inputs, the attributes and what NumPy says."""
+    """For operators whose tensors differ in type: the name, the inputs, the attributes and NumPy's result."""
     for inputs, answers in function_oracles.powers(draw):
         yield "ELEMENT_WISE_POW", inputs, (), answers
     for dtype in dtypes:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All 2^32 pairs of the 16-bit types, both operators, through the public API, against the oracle. And the largest
+// All 2^32 pairs of the 16-bit types, for both operators, through the public API, against the oracle. Also the largest
 // tensor.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr u64 kValues = 1 << 16;
 
-// Compiled for a contiguous divisor and for one that is broadcast, so that kernels for either meet the pairs.
+// Compiled for a contiguous divisor and for a broadcast one, so that the kernels of both kinds see every pair.
 struct Handles {
   anydml_compiled* compiled[2][2] = {};  // [floor, truncate][contiguous, broadcast]
 
@@ -77,7 +77,8 @@ void check_all_pairs() {
                         << ", expected " << show(expected);
         }
       };
-      // Tensor by tensor against the oracle, a different divisor for each element: over all turns, every pair.
+      // Two full tensors against the oracle, with a different divisor for each element: all rounds together cover every
+      // pair.
       for (u64 i = 0; i < kValues; ++i) {
         b[i] = from_raw<T>(i ^ turn);
       }
@@ -94,7 +95,8 @@ void check_all_pairs() {
         }
       };
       if constexpr (is_float<T>) {
-        // The C library's fmod is most of the time this takes: once for a pair and the pair of both negated.
+        // The C library's fmod dominates the run time, so it is called once for a pair and for the same pair with both
+        // signs flipped.
         constexpr u64 kSign = FloatParts<T>::kSign;
         for (u64 i = 0; i < kSign; ++i) {
           const Expected<T> expected = oracle(a[i], b[i]);
@@ -107,7 +109,7 @@ void check_all_pairs() {
           compare(i, oracle(a[i], b[i]));
         }
       }
-      // A broadcast divisor against tensor by tensor, which the above holds against the oracle on every pair.
+      // A broadcast divisor against two full tensors, which the code above compares with the oracle for every pair.
       std::fill(b.begin(), b.end(), from_raw<T>(turn));
       if (!run(0, 0) || !run(1, 0) || !run(0, 1) || !run(1, 1)) {
         ++different;
@@ -139,7 +141,7 @@ void check_all_pairs() {
               seconds.count());
 }
 
-// All pairs of an 8-bit type in one tensor, in each of the layouts that kernels are written for.
+// All pairs of an 8-bit type in one tensor, in each of the layouts that have kernels.
 template <class T>
 void check_all_pairs_of_eight_bits() {
   constexpr i64 kSide = 256;
@@ -162,7 +164,7 @@ void check_all_pairs_of_eight_bits() {
     const char* what;
     anydml_tensor a, b;
     const int64_t* out_strides;
-    bool swapped;  // the output is walked column by column
+    bool swapped;  // the output is traversed column by column
   } layouts[] = {
       {"contiguous",
        {type, 2, sizes, nullptr, full_a.data()},
@@ -207,7 +209,7 @@ TEST(AllPairs, Float16) { check_all_pairs<f16>(); }
 TEST(AllPairs, Int16) { check_all_pairs<i16>(); }
 TEST(AllPairs, Uint16) { check_all_pairs<u16>(); }
 
-// What the machine could still give, the page cache included; 0 if it does not say.
+// The memory that is still available, page cache included; 0 if unknown.
 u64 available_memory() {
   std::ifstream info("/proc/meminfo");
   for (std::string line; std::getline(info, line);) {
@@ -218,7 +220,7 @@ u64 available_memory() {
   return 0;
 }
 
-// 2^32 - 1 elements, the most there may be: a count that no 32-bit signed index holds.
+// 2^32 - 1 elements, the maximum: more than a signed 32-bit index can count.
 TEST(LargestTensor, IsWrittenWhole) {
   constexpr i64 kCount = 0xffff'ffff;
   if (available_memory() < u64{6} << 30) {

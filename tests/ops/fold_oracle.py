@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds FOLD and VALUE_SCALE_2D against NumPy, bit for bit: every type, one to six spatial dimensions, inputs and
-outputs in any layout. docs/numerics.md has the order of the sums.
+"""Compares FOLD and VALUE_SCALE_2D with NumPy, bit for bit: every type, one to six spatial dimensions, inputs and
+outputs in any layout. docs/numerics.md defines the order of the sums.
 
 usage: fold_oracle.py LIBANYDML [--cases N] [--torch]
 
---torch: also compares FOLD and UNFOLD of two spatial dimensions with PyTorch, within the rounding of its order.
+--torch: also compares FOLD and UNFOLD of two spatial dimensions with PyTorch, within its rounding error.
 """
 import argparse
 import sys
@@ -19,7 +19,7 @@ LARGE = [(2, 3, 70, 65), (1, 2, 5000), (1, 1, 4097), (3, 40, 9, 8), (1, 2, 20, 3
 
 
 def fold(x, channels, dimensions):
-    """The program of docs/numerics.md: the elements of each position of the window are added, row by row."""
+    """The program of docs/numerics.md: adds the elements at each position of the window, row by row."""
     given, wide = x.dtype, np.float32 if x.dtype == np.float16 else x.dtype.type
     shape = [one.size + one.start + one.end for one in dimensions]
     sums = np.full((len(x), channels, *shape), -0.0 if x.dtype.kind == "f" else 0, wide)
@@ -36,7 +36,8 @@ def fold(x, channels, dimensions):
 
 
 def draw(random, dtype, shape, kind):
-    """Small numbers, whose sums show their order, or any bits; in any layout, and the memory."""
+    """Returns an array in any layout, of small numbers whose sums reveal their order or of random bits, and its
+    memory."""
     array, memory = lay_out(random, shape, np.dtype(dtype), True)
     values = random_values(random, dtype, array.size).reshape(shape)
     if kind == "small" and np.dtype(dtype).kind == "f":
@@ -57,7 +58,7 @@ def compare(library, random, name, x, answer, attributes):
                  f"first {where}: {found[where]!r}, expected {answer[where]!r}")
     twin[...] = found
     if not np.array_equal(memory, expected):
-        sys.exit(f"{name} of {x.dtype} {x.shape}: bytes between the elements of the output have changed")
+        sys.exit(f"{name} of {x.dtype} {x.shape}: bytes between the elements of the output changed")
     return out.size
 
 
@@ -96,25 +97,25 @@ def check_torch(library, random, cases):
         out = np.empty_like(blocks)
         library.run("UNFOLD", [x], out, window_attributes(dimensions))
         if not np.array_equal(out, blocks):
-            sys.exit(f"UNFOLD of {shape} with {options} is not as PyTorch has it")
+            sys.exit(f"UNFOLD of {shape} with {options} differs from PyTorch")
         y = random.standard_normal(blocks.shape)
         summed = functional.fold(torch.from_numpy(y), shape[2:], **options).numpy()
         out = np.empty_like(summed)
         library.run("FOLD", [y], out, window_attributes(dimensions))
         if not np.allclose(out, summed, 1e-12, 1e-12):
-            sys.exit(f"FOLD of {shape} with {options} is not as PyTorch has it")
-    print(f"{cases} cases of FOLD and of UNFOLD are as PyTorch {torch.__version__} has them")
+            sys.exit(f"FOLD of {shape} with {options} differs from PyTorch")
+    print(f"{cases} cases of FOLD and UNFOLD match PyTorch {torch.__version__}")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
-    parser.add_argument("--cases", type=int, default=80, help="of each operator and type")
+    parser.add_argument("--cases", type=int, default=80, help="per operator and type")
     parser.add_argument("--torch", action="store_true")
     options = parser.parse_args()
     library, random = Library(options.library), np.random.default_rng(SEED)
     print(f"NumPy {np.__version__}, seed {SEED}")
-    # The example of the documents: every position of a window of 3 x 3 adds 1.
+    # The example from the documentation: every position of a 3 x 3 window adds 1.
     ones = np.ones((1, 9, 4), np.float32)
     window = Window(4, 3, 1, 1, 0, 0)
     if fold(ones, 1, [window, window])[0, 0].tolist() != [[1, 2, 2, 1], [2, 4, 4, 2], [2, 4, 4, 2], [1, 2, 2, 1]]:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FOLD, UNFOLD, REVERSE_SUBSEQUENCES and VALUE_SCALE_2D by the C API at sizes that threads share, against their
-// definitions element by element, and the messages for operators that they cannot compute. tests/ops/fold_oracle.py and
-// tests/ops/move_oracle.py hold every type and layout against NumPy.
+// Checks FOLD, UNFOLD, REVERSE_SUBSEQUENCES and VALUE_SCALE_2D through the C API against their definitions, element by
+// element, at sizes that are split between threads, and the error messages of invalid operators.
+// tests/ops/fold_oracle.py and tests/ops/move_oracle.py compare every type and layout with NumPy.
 #include <gtest/gtest.h>
 
 #include <anydml/anydml.h>
@@ -60,7 +60,7 @@ std::vector<T> draw(std::int64_t count) {
 
 std::uint64_t plain(std::int64_t number) { return static_cast<std::uint64_t>(number); }
 
-// A window of one size, stride, dilation and padding in two dimensions.
+// A window with the same size, stride, dilation and padding in both dimensions.
 struct Window {
   std::int64_t size;
   std::int64_t stride;
@@ -119,7 +119,7 @@ TEST_P(Folding, EveryElementInOrder) {
     EXPECT_TRUE(std::ranges::equal(found, expected, {}, std::bit_cast<std::uint32_t, float>,
                                    std::bit_cast<std::uint32_t, float>));
 
-    // UNFOLD takes every element from where FOLD put it.
+    // UNFOLD reads every element from where FOLD adds it.
     std::vector<float> unfolded(blocks.size(), 77.0F);
     const anydml_tensor whole = tensor(ANYDML_FLOAT32, spatial, found.data());
     const anydml_tensor parts = tensor(ANYDML_FLOAT32, folded, unfolded.data());
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Windows, Folding,
                          testing::Values(Window{3, 1, 1, 1}, Window{2, 2, 1, 0}, Window{3, 2, 2, 3}, Window{1, 3, 1, 0},
                                          Window{4, 5, 1, 1}));
 
-// [outer, time, inner], where each sequence has its own length, or those beside each other share one.
+// [outer, time, inner], where each sequence has its own length or adjacent sequences share one.
 TEST(Reversal, AnyLengths) {
   for (const std::int64_t inner : {1, 3, 40, 300}) {
     for (const bool shared : {false, true}) {
@@ -157,7 +157,7 @@ TEST(Reversal, AnyLengths) {
       std::vector<float> found(from.size(), 77.0F);
       std::vector<std::uint64_t> lengths(static_cast<std::size_t>(6 * inner));
       std::mt19937_64 random(3);
-      // Garbage counts as the whole axis, whatever its sign would be.
+      // An invalid length counts as the whole axis, whatever its sign.
       std::ranges::generate(lengths, [&] { return random() % 5 == 0 ? random() : random() % 5002; });
       const std::int64_t strides[] = {inner, 0, shared ? 0 : 1};
       const anydml_tensor inputs[] = {tensor(ANYDML_FLOAT32, sizes, from.data()),
@@ -235,7 +235,7 @@ TEST(Folding, RefusesWhatIsNoWindow) {
             "UNFOLD: OutputTensor: has the type INT32; expected FLOAT32, that of InputTensor");
   EXPECT_EQ(refusal("FOLD", {1, 2, 3}, {1, 1, 4}, along(2, 1, 1), ANYDML_INT32),
             "FOLD: OutputTensor: has the type INT32; expected FLOAT32, that of InputTensor");
-  // The formula of the documents gives -1 block in each dimension, and a product of 1.
+  // The documented formula gives -1 blocks in each dimension, and a product of 1.
   EXPECT_EQ(refusal("UNFOLD", {1, 1, 4, 4}, {1, 36, 1}, Window{6, 1, 1, 0}.numbers()),
             "UNFOLD: WindowSizes: the window covers 6 elements of dimension 2 of InputTensor; expected at most 4, the "
             "padded size");

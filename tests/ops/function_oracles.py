@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What NumPy's FLOAT64 says of the functions that are correctly rounded, and what of it may be the nearest FLOAT32 or
-FLOAT16. A FLOAT64 that lies within its own error of the middle between two of them does not say which: then both count.
+"""NumPy's FLOAT64 results of the correctly rounded functions, and the FLOAT32 or FLOAT16 numbers that may be nearest to
+them. If a FLOAT64 result is within its own error of the midpoint of two such numbers, both are accepted.
 """
 import math
 
 import numpy as np
 
-# The error that the FLOAT64 is trusted with, relative to it. Of activations with attributes the library promises a
-# little less than the nearest: 0.5001 units of the last place.
+# The relative error that the FLOAT64 result may have. For activations with attributes, the library only promises 0.5001
+# units in the last place.
 ERROR, ERROR_WITH_ATTRIBUTES = 2.0**-45, 2.0**-36
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -15,13 +15,13 @@ _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 
 def nearest(value, dtype, error):
-    """What may be the nearest of the type: the answer to be expected first."""
+    """The candidates for the nearest number of the type; the expected one comes first."""
     off = np.where(np.isfinite(value), np.abs(value) * error, 0)
     return tuple(one.astype(dtype) for one in (value, value - off, value + off))
 
 
 def gelu(x):
-    """Of the rounding of x / sqrt(2), which counts in the tail, the first order is taken back."""
+    """Corrects, to first order, for the rounding of x / sqrt(2), which matters in the tail."""
     precise = x.astype(np.longdouble) / np.sqrt(np.longdouble(2))
     t = precise.astype(np.float64)
     off = np.where(np.isfinite(t), precise - t, 0).astype(np.float64)
@@ -41,13 +41,13 @@ def _softplus(x):
 
 
 def power(x, y):
-    """NumPy's, but that -infinity has only powers of integers, as other negative numbers; and 1 is 1 beside any NaN, also
-    one that the C library takes for a signal."""
+    """NumPy's power, except that -infinity, like other negative numbers, only has integer powers, and that 1 is
+    returned for a base of 1 and any NaN, even one that the C library considers signaling."""
     return np.where((y == 0) | (x == 1), 1.0, np.where(np.isneginf(x) & (y != np.rint(y)), np.nan, np.power(x, y)))
 
 
 def power_of_integers(x, y):
-    """Wraps; of negative exponents the fraction is dropped."""
+    """Wraps; for negative exponents the fraction is dropped."""
     wrapped = np.power(x.astype(np.uint32), y.astype(np.uint32)).astype(x.dtype)
     if y.dtype.kind == "u":
         return wrapped
@@ -57,7 +57,7 @@ def power_of_integers(x, y):
 
 
 def power_to_integers(x, y):
-    """Of integers and floats: the fraction is dropped, what is too large stops at the limits, what is no number is 0."""
+    """Converts integers and floats: truncates the fraction, clamps numbers that are too large, and turns NaN into 0."""
     limits = np.iinfo(x.dtype)
     with np.errstate(all="ignore"):
         value = power(x.astype(np.float64), y.astype(np.float64))
@@ -67,7 +67,7 @@ def power_to_integers(x, y):
 
 
 def powers(draw):
-    """Inputs of POW, whose base and exponent may differ in type, and what may be the answer."""
+    """Inputs of POW, whose base and exponent may differ in type, and the accepted results."""
     kinds = [np.dtype(kind) for kind in ("f4", "f2", "i4", "i2", "i1", "u4", "u2", "u1")]
     for base in kinds:
         for exponent in kinds:
@@ -79,7 +79,7 @@ def powers(draw):
                 yield [x, y], (power_to_integers if exponent.kind == "f" else power_of_integers)(x, y)
 
 
-# For each operator one or more pairs: the attributes, and the function of FLOAT64 and the attributes' values.
+# For each operator one or more pairs: the attributes, and a function of a FLOAT64 and the values of the attributes.
 FUNCTIONS = {
     "ELEMENT_WISE_EXP": [((), np.exp)],
     "ELEMENT_WISE_LOG": [((), np.log)],
@@ -119,7 +119,7 @@ FUNCTIONS = {
 
 
 def oracle(attributes, function):
-    """Of arrays: what may be the nearest, as nearest() gives it. Attributes are FLOAT32, as DirectML has them."""
+    """The accepted results for arrays, as nearest() returns them. Attributes are FLOAT32, as in DirectML."""
     values = [np.float64(np.float32(value)) for _, value in attributes]
     error = ERROR_WITH_ATTRIBUTES if values else ERROR
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds gathers, scatters, ONE_HOT and NONZERO_COORDINATES against NumPy, byte for byte: every type of element and of
-index, ranks 1 to 8, tensors in any layout, indices that are negative, out of range or any 64 bits. The bytes between
-the elements of an output are compared too. Where the package onnx is installed, its reference evaluator answers too.
+"""Compares the gathers, the scatters, ONE_HOT and NONZERO_COORDINATES with NumPy, byte for byte: every type of element
+and of index, ranks 1 to 8, tensors in any layout, and indices that are negative, out of range or random 64 bits. The
+bytes between the elements of an output are compared too. If the onnx package is installed, its reference evaluator is
+also compared.
 
 usage: gather_oracle.py LIBANYDML [--cases N]
 """
@@ -15,14 +16,14 @@ import numpy as np
 from move_oracle import draw_shape, lay_out, same_place
 from numpy_oracle import SEED, TYPES, Library
 
-CASES = 60  # of each operator and type
+CASES = 60  # per operator and type
 INDEX_TYPES = [np.dtype(one) for one in (np.uint32, np.int32, np.uint64, np.int64)]
-# Tables and numbers of items at which threads share the work.
+# Tables and index counts that are large enough to be split between threads.
 LARGE = [((900, 300), 400), ((20, 3, 900), 1000), ((30_000,), 50_000), ((3, 9000), 700), ((2, 200_000), 3)]
 
 
 def places_of(indices, size):
-    """The place of each index, or -1 if the index is out of range."""
+    """The normalized index, or -1 if the index is out of range."""
     if indices.dtype.kind == "u":
         return np.where(indices < size, indices, 0).astype(np.int64) - (indices >= size)
     wide = indices.astype(np.int64)
@@ -31,7 +32,7 @@ def places_of(indices, size):
 
 
 def nearest_of(indices, size):
-    """The same for a gather, where the nearest element stands for one that is out of range."""
+    """The same for a gather, where an index out of range selects the nearest element."""
     is_below = (indices.astype(np.int64) < -size) if indices.dtype.kind == "i" else np.zeros(indices.shape, bool)
     places = places_of(indices, size)
     return np.where(places >= 0, places, np.where(is_below, 0, max(0, size - 1)))
@@ -47,8 +48,8 @@ class Checks:
         return lay_out(self.random, shape, self.unsigned, not is_output)
 
     def draw_indices(self, shape, sizes):
-        """sizes: of the dimension, or of one for each index of the last dimension. One tensor in three has indices in
-        range alone, one has some that are not, and one has any bits."""
+        """sizes: of one dimension, or of one for each index in the last dimension. One tensor in three has only indices
+        in range, one has some out of range, and one has random bits."""
         dtype = INDEX_TYPES[int(self.random.integers(0, len(INDEX_TYPES)))]
         array, _ = lay_out(self.random, shape, np.dtype(f"u{dtype.itemsize}"), True)
         array = array.view(dtype)
@@ -60,12 +61,12 @@ class Checks:
                 low, high = (low - 2 if dtype.kind == "i" else low), high + 2
             drawn = self.random.integers(low, np.maximum(high, low + 1), shape) if array.size else np.zeros(shape, int)
             array[...] = drawn.astype(dtype)
-            if kind == 0:  # an index may lie where another one does, of another dimension
+            if kind == 0:  # elements may share memory with those of another dimension: check again
                 return array, bool(((array < sizes) & (array.astype(np.int64) >= -sizes)).all())
         return array, False
 
     def compare(self, name, inputs, answers, attributes):
-        """answers: of each output, as NumPy has it."""
+        """answers: NumPy's result for each output."""
         placed = [lay_out(self.random, answer.shape, answer.dtype, False) for answer in answers]
         wanted = []
         for (array, memory), answer in zip(placed, answers):
@@ -80,21 +81,22 @@ class Checks:
             if not np.array_equal(memory, expected):
                 shapes = [f"{one.dtype}{list(one.shape)} by {list(one.strides)}" for one in inputs]
                 sys.exit(f"{name} {self.dtype} of {shapes} with {attributes}: output {number}, {array.shape} by "
-                         f"{array.strides}, is not as NumPy has it")
+                         f"{array.strides}, differs from NumPy")
             self.elements += array.size
         self.cases += 1
 
     def ask_onnx(self, op, inputs, answer, **attributes):
-        """The reference evaluator's answer to a few of the cases, with indices of ONNX's types."""
+        """Compares a few of the cases with the reference evaluator, using ONNX's index types."""
         if self.evaluator is not None and self.random.random() < 0.2 and answer.size < 2000:
             given = [one.astype(np.int64) if place == 1 else one.copy() for place, one in enumerate(inputs)]
             found = self.evaluator(op, given, attributes)
             if not np.array_equal(found.reshape(answer.shape), answer):
-                sys.exit(f"{op} {[one.shape for one in inputs]} {attributes}: ONNX's reference evaluator has another answer")
+                sys.exit(f"{op} {[one.shape for one in inputs]} {attributes}: differs from ONNX's reference evaluator")
             self.evaluator.answers += 1
 
     def gather(self, shape, items=None):
-        """As the operator takes them, all tensors have the rank of the output, or of the input if that is more."""
+        """Reshapes the tensors as the operator requires: all have the rank of the output, or of the input if that is
+        higher."""
         axis = int(self.random.integers(0, len(shape)))
         most = 8 - (len(shape) - 1)
         index_shape = [items] if items else [int(self.random.integers(0 if self.random.random() < 0.03 else 1, 4))
@@ -123,7 +125,7 @@ class Checks:
         self.compare("GATHER_ELEMENTS", [x, indices], [answer], (("Axis", axis),))
 
     def tuples(self, shape, items, batch):
-        """Sizes of the table and of the indices, and the coordinates' number."""
+        """The sizes of the table and of the indices, and the number of coordinates."""
         batch = min(batch, len(shape) - 1)
         count = int(self.random.integers(0 if self.random.random() < 0.1 else 1, len(shape) - batch + 1))
         kept = len(shape) - batch - count
@@ -167,7 +169,7 @@ class Checks:
         flat = [np.moveaxis(one, axis, 0).reshape(one.shape[axis], -1) if one.size else np.empty((0, 0), one.dtype)
                 for one in (x, places_of(indices, shape[axis]), updates)]
         rows = flat[0].copy()
-        for place, row in zip(*flat[1:]):  # the last one stays
+        for place, row in zip(*flat[1:]):  # the last update wins
             others, = np.nonzero(place >= 0)
             rows[place[others], others] = row[others]
         moved = np.moveaxis(x, axis, 0).shape
@@ -223,7 +225,7 @@ class Checks:
 
 
 def lead(array, rank):
-    """With leading dimensions of size 1."""
+    """Adds leading dimensions of size 1."""
     return array[(None,) * (rank - array.ndim)]
 
 
@@ -233,7 +235,7 @@ MEMBERS = {"GATHER": Checks.gather, "GATHER_ELEMENTS": Checks.gather_elements, "
 
 
 class Evaluator:
-    """ONNX's reference evaluator on models of one node."""
+    """Runs ONNX's reference evaluator on models with one node."""
 
     def __init__(self):
         import onnx.helper  # noqa: F401
@@ -275,7 +277,7 @@ def main(path, cases):
             all_cases += checks.cases
         print(f"  {name:20} {elements:9} elements, none different")
         total += elements
-    asked = f", {evaluator.answers} of them with ONNX's reference evaluator too" if evaluator else ""
+    asked = f", {evaluator.answers} of them also with ONNX's reference evaluator" if evaluator else ""
     print(f"{total} elements of {all_cases} cases compared with NumPy{asked}, none different")
 
 

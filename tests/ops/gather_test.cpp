@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gathers, scatters, ONE_HOT and NONZERO_COORDINATES by the C API against their definitions, written down once more
-// element by element. Indices are any bits, tensors lie in any layout, and memory ends where a tensor ends, so that a
-// sanitizer finds an access outside. The bytes between elements are compared too. tests/ops/gather_oracle.py holds the
-// operators against NumPy.
+// Checks the gathers, the scatters, ONE_HOT and NONZERO_COORDINATES through the C API against a second implementation
+// of their definitions, element by element. Indices are random bits, tensors have any layout, and each allocation ends
+// where its tensor ends, so that a sanitizer detects accesses outside. The bytes between elements are compared too.
+// tests/ops/gather_oracle.py compares the operators with NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::int64_t count_of(const Sizes& sizes) {
 
 enum class Draw : std::uint8_t { packed, any };
 
-// A tensor of random bytes, and the memory that it lies in.
+// A tensor of random bytes, and its memory.
 class Placed {
  public:
   Placed(DataType type, Sizes sizes, Draw draw, Random& random)
@@ -65,7 +65,7 @@ class Placed {
   [[nodiscard]] const Sizes& sizes() const { return sizes_; }
   [[nodiscard]] std::size_t bytes() const { return element_size(type_); }
   [[nodiscard]] const std::vector<std::byte>& memory() const { return memory_; }
-  // Element number n in row-major order.
+  // The n-th element in row-major order.
   [[nodiscard]] std::byte* at(std::int64_t n) {
     std::int64_t offset = first_;
     for (std::size_t i = sizes_.size(); i-- > 0; n /= sizes_[i]) {
@@ -76,10 +76,10 @@ class Placed {
   void copy_element(std::int64_t to, Placed& from, std::int64_t element) {
     std::memcpy(at(to), from.at(element), bytes());
   }
-  // An index as the documents read it, -1 for one that is out of range; and the nearest one that is not.
+  // An index as the documentation interprets it, -1 if it is out of range; and the nearest index in range.
   [[nodiscard]] std::int64_t place(std::int64_t n, std::int64_t size) { return resolve(n, size, false); }
   [[nodiscard]] std::int64_t nearest(std::int64_t n, std::int64_t size) { return resolve(n, size, true); }
-  // Indices in range, or near it, instead of any bits.
+  // Indices that are in range, or close to it, instead of random bits.
   void set_indices(std::int64_t size, Random& random) {
     for (std::int64_t n = 0; n < count_of(sizes_); ++n) {
       const bool is_signed = type_ == DataType::INT32 || type_ == DataType::INT64;
@@ -131,7 +131,7 @@ int run(const char* op, std::vector<Placed*> inputs, std::vector<Placed*> output
   return anydml_run(nullptr, op, in.data(), in.size(), out.data(), out.size(), given.data(), given.size());
 }
 
-// Runs an operator of one output and compares it with `expected`, which begins as its twin.
+// Runs an operator with one output and compares it with `expected`, which starts as a copy of the output.
 void check(const char* op, std::vector<Placed*> inputs, Placed& output, const Placed& expected,
            std::vector<Attribute> attributes) {
   ASSERT_EQ(run(op, std::move(inputs), {&output}, std::move(attributes)), ANYDML_OK) << anydml_last_error();
@@ -170,7 +170,7 @@ void try_gathers(const Trial& t, Random& random) {
   check("GATHER", {&table, &few}, output, rows, {{"Axis", 1}, {"IndexDimensions", 1}});
   check("GATHER_ELEMENTS", {&table, &many}, output, elements, {{"Axis", 1}});
 
-  // Tuples of two coordinates, with a batch and without.
+  // Tuples of two coordinates, with and without a batch dimension.
   Placed wide(t.type, {t.a, t.n, t.k, t.b}, t.draw, random);
   Placed pairs = draw_indices(t, {1, t.a, t.items, 2}, t.n, random);
   Placed batches(t.type, {1, t.a, t.items, t.b}, t.draw, random);
@@ -196,7 +196,7 @@ void try_scatters(const Trial& t, Random& random) {
   for (std::int64_t i = 0; i < t.a * t.n * t.b; ++i) {
     wanted.copy_element(i, table, i);
   }
-  for (std::int64_t i = 0; i < t.a * t.items * t.b; ++i) {  // the last of several stays
+  for (std::int64_t i = 0; i < t.a * t.items * t.b; ++i) {  // of several updates, the last wins
     if (const std::int64_t place = indices.place(i, t.n); place >= 0) {
       wanted.copy_element((i / (t.items * t.b) * t.n + place) * t.b + i % t.b, updates, i);
     }
@@ -294,7 +294,7 @@ TEST(Gather, AnyIndicesInAnyLayout) {
   }
 }
 
-// Sizes at which threads share the work: long and short runs, few and many places.
+// Sizes at which threads share the work: long and short runs, few and many indices.
 TEST(Gather, ManyItems) {
   Random random(kGatherSeed);
   const Trial trials[] = {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the gradients of resampling and of pooling against the NumPy programs of docs/numerics.md, bit for bit: FLOAT32
-and FLOAT16, all modes, tensors in any layout. The bytes between the elements of an output are compared too. Where PyTorch
-is installed, its autograd in FLOAT64 is a second opinion, with a bound.
+"""Compares the gradients of resampling and pooling with the NumPy programs of docs/numerics.md, bit for bit: FLOAT32
+and FLOAT16, all modes, tensors in any layout. The bytes between the elements of an output are compared too. If PyTorch
+is installed, its autograd in FLOAT64 is a second reference, within an error bound.
 
 usage: gradient_oracle.py LIBANYDML [--cases N]
 """
@@ -17,13 +17,13 @@ from numpy_oracle import SEED, Library, count_different, random_values
 from pool_oracle import draw_windows, output_sizes
 from resample_oracle import draw_dimension, draw_shapes
 
-CASES = 60  # of each operator and type
+CASES = 60  # per operator and type
 # Sizes of the output gradient and of the input gradient, around the edges of vectors, tiles and chunks.
 RESAMPLED = [((2, 3, 17, 33), (2, 3, 34, 66)), ((1, 2, 40, 64), (1, 2, 20, 32)), ((2, 9, 10, 24), (2, 18, 20, 24)),
              ((5000,), (10_000,)), ((9001,), (4500,)), ((1, 1, 5, 4100), (1, 1, 7, 4099)), ((3, 6000), (7, 6000)),
              ((37,), (40_000,)), ((4, 5, 6, 7), (7, 6, 9, 11)), ((1, 3, 1, 1), (1, 3, 130, 170)), ((3,), (70_000,)),
              ((2, 4, 20, 40), (2, 4, 60, 120)), ((1, 2, 11, 70), (1, 2, 44, 280)), ((1, 30, 70), (1, 30, 560))]
-# As LARGE of pool_oracle.py: the sizes of the output gradient, the window, the strides and the paddings.
+# Like LARGE of pool_oracle.py: the sizes of the output gradient, the window, the strides and the paddings.
 POOLED = [((2, 3, 9, 4099), (3, 3), (1, 1), (1, 1)), ((1, 2, 7, 8200), (2, 3), (2, 2), (0, 1)),
           ((2, 65, 12, 13), (3, 3), (2, 2), (1, 1)), ((1, 3, 40, 41), (9, 9), (1, 1), (4, 4)),
           ((1, 2, 5, 300), (5, 70), (1, 3), (0, 5)), ((1, 70, 9, 33), (1, 2), (1, 1), (0, 0)),
@@ -37,7 +37,7 @@ class Checks:
         self.elements = self.cases = 0
 
     def values(self, shape):
-        """Any bits, or numbers among which equals and zeros of both signs are frequent."""
+        """Random bits, or numbers with frequent duplicates and zeros of both signs."""
         count = int(np.prod(shape, dtype=np.int64))
         if self.random.random() < 0.2:
             return random_values(self.random, self.dtype.type, count).reshape(shape)
@@ -49,7 +49,7 @@ class Checks:
         kind = self.random.random()
         if kind < 0.4 or values.ndim < 2:
             return values
-        if kind < 0.6:  # channels inside
+        if kind < 0.6:  # channels innermost
             return np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 1, -1)), -1, 1)
         laid, _ = lay_out(self.random, values.shape, np.dtype(f"u{values.dtype.itemsize}"), kind > 0.9)
         array = laid.view(values.dtype)
@@ -59,7 +59,7 @@ class Checks:
     def compare(self, name, inputs, expected, attributes):
         unsigned = np.dtype(f"u{self.dtype.itemsize}")
         array, memory = lay_out(self.random, expected.shape, unsigned, False)
-        if self.random.random() < 0.5:  # as most tensors are
+        if self.random.random() < 0.5:  # packed, like most tensors
             memory = self.random.integers(0, 256, expected.nbytes + 64, dtype=np.uint8)
             array = np.ndarray(expected.shape, unsigned, memory)
         twin, copied = same_place(array, memory)
@@ -96,7 +96,7 @@ class Checks:
         self.compare(name, [gradient], resample_gradient(gradient, sizes, drawn, kind), tuple(attributes))
 
     def pool(self, name, shape, windows):
-        """windows: as draw_windows has them."""
+        """windows: as returned by draw_windows."""
         is_max = name.startswith("MAX")
         if not is_max:
             windows = (*windows[:3], [1] * len(windows[0]), *windows[4:])
@@ -116,12 +116,12 @@ class Checks:
 
 
 def against_torch(library, random):
-    """Autograd of PyTorch in FLOAT64 on the same numbers."""
+    """Compares with PyTorch's autograd in FLOAT64 on the same numbers."""
     try:
         import torch
         from torch.nn import functional
     except ImportError:
-        print("  PyTorch is not installed: no second opinion")
+        print("  PyTorch is not installed: no second reference")
         return
     compared = 0
 
@@ -156,11 +156,11 @@ def against_torch(library, random):
             hold("AVERAGE_POOLING_GRAD", [draw(*y.shape)], x, y, (*windows, ("IncludePadding", include)))
         for dilation in (1, 2):
             data = draw(2, 3, 13, 14)
-            data[0, 0] = np.round(data[0, 0]) + 0.0  # equal ones: the first counts; zeros of one sign
+            data[0, 0] = np.round(data[0, 0]) + 0.0  # of equal elements the first counts; zeros of one sign
             x = torch.tensor(data.astype(np.float64), requires_grad=True)
             y = functional.max_pool2d(x, window, stride, pad, dilation)
             hold("MAX_POOLING_GRAD", [data, draw(*y.shape)], x, y, (*windows, ("Dilations", (dilation, dilation))))
-    print(f"  {compared} elements near PyTorch's autograd")
+    print(f"  {compared} elements close to PyTorch's autograd")
 
 
 def main(path, cases):

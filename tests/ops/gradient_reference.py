@@ -7,7 +7,7 @@ from resample_reference import taps
 
 
 def add_along(y, axis, size, reached):
-    """Along an axis, each element is added to the elements that it reaches: (index, weight) of reached(o)."""
+    """Along an axis, adds each element to the elements that it reaches: reached(o) gives (index, weight) pairs."""
     y = np.moveaxis(y, axis, 0)
     total = np.zeros((size, *y.shape[1:]), np.float32)
     for o in range(len(y)):
@@ -17,7 +17,7 @@ def add_along(y, axis, size, reached):
 
 
 def resample_gradient(gradient, sizes, dimensions, kind):
-    """sizes: of the output gradient. dimensions, kind: as those of resample()."""
+    """sizes: those of the output gradient. dimensions, kind: as for resample()."""
     y = gradient.astype(np.float32)
     for axis in range(y.ndim):  # the first dimension first
         count = y.shape[axis]
@@ -26,7 +26,7 @@ def resample_gradient(gradient, sizes, dimensions, kind):
 
 
 def average_gradient(gradient, sizes, window, strides, start, include):
-    """sizes: of the output gradient, without the batch and the channels."""
+    """sizes: those of the output gradient, without the batch and the channels."""
     y = gradient.astype(np.float32)
     covered = []
     for axis, (size, k, stride, pad) in enumerate(zip(sizes, window, strides, start)):

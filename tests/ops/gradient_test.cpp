@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gradients against their definition. Steps of resampling and of averages run on the CPU with every target and cut for
-// several numbers of threads, against a sum that scatters. The gradient of the greatest and that of slices run by the C
-// API. The memory of outputs is compared whole, so that no byte between elements changes. tests/ops/gradient_oracle.py
-// holds the operators against NumPy and PyTorch.
+// Checks gradients against their definition. The steps of resampling and average pooling run on the CPU for every
+// target and split for several thread counts, against a reference that scatters. The gradients of max pooling and of
+// slices run through the C API. The whole memory of the outputs is compared, so that no byte between elements may
+// change. tests/ops/gradient_oracle.py compares the operators with NumPy and PyTorch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ GradientDimension windowed(i64 output, i64 window, i64 stride, i64 padding) {
   return made;
 }
 
-// Each element of the input gradient in turn, along one dimension after another.
+// Adds each element of the input gradient in turn, along one dimension after another.
 std::vector<f32> add_along(const std::vector<f32>& from, const GradientDimension& dimension, i64 outer, i64 inner) {
   const i64 inputs = dimension.forward.output_size;
   const i64 outputs = dimension.forward.input_size;
@@ -150,7 +150,7 @@ class StepTest {
         std::iota(pieces.begin(), pieces.end(), 0);
         std::ranges::shuffle(pieces, random_);
         for (const u64 piece : pieces) {
-          std::ranges::fill(scratch, ~u64{0});  // NaN, in case that something is read before it is written
+          std::ranges::fill(scratch, ~u64{0});  // NaN, to detect reads before writes
           prepared->run({.number = piece, .phase = 0, .scratch = aligned}, memories);
         }
         char text[96];
@@ -163,7 +163,7 @@ class StepTest {
   }
 
  private:
-  // Packed; with the copied dimensions inside; or in any way.
+  // Packed, with the copied dimensions innermost, or in any layout.
   Layout layout(const std::vector<i64>& sizes, bool is_input) {
     if (order_ == 2) {
       return random_layout(sizes, random_, is_input);
@@ -273,14 +273,14 @@ TEST(Gradient, SizesAroundEdges) {
   check({{}, {windowed(9, 9, 1, 4), windowed(50, 20, 3, 7)}}, GradientDivisor::elements, random);
 }
 
-// More elements than have their taps kept with the step.
+// More elements than the step stores taps for.
 TEST(Gradient, LongDimensions) {
   Random random(13);
   const Case drawn{.copied = {}, .sampled = {sampled((1 << 20) + 3, (1 << 19) + 5, ResampleKind::linear)}};
   StepTest<f32>(drawn, GradientDivisor::none, random, 0).run();
 }
 
-// Offsets that leave no room for fractions, and offsets that send everything to one edge.
+// Offsets too large for fractions, and offsets that send everything to one edge.
 TEST(Gradient, WildOffsets) {
   Random random(14);
   for (const auto& [before, after] :
@@ -329,7 +329,7 @@ void check_max(const PoolCase& given, Random& random) {
   const Layout out = random_layout(given.sizes, random, false);
   Memory<T> x(in, random);
   Memory<T> gradient(by, random);
-  for (i64 n = 0; n < in.count(); ++n) {  // few numbers, so that many are equal; zeros of both signs and NaN too
+  for (i64 n = 0; n < in.count(); ++n) {  // few distinct numbers, so that many are equal; zeros of both signs; NaN
     const u64 bits = random() % 9;
     x.store(in.offset(n), Scalar(bits == 0   ? std::numeric_limits<f64>::quiet_NaN()
                                  : bits == 1 ? -0.0
@@ -413,7 +413,7 @@ TEST(Gradient, OfTheGreatest) {
   }
 }
 
-// A window far larger than the tensor: every element has the whole gradient, or its share.
+// A window far larger than the tensor: every element receives the whole gradient, or its share.
 TEST(Gradient, OfWindowsFarLargerThanTheTensor) {
   const i64 far = 4'000'000'000;
   const PoolCase given{{1, 1, 2, 2}, {far, far}, {1, 1}, {far / 2 - 1, far / 2 - 1}, {1, 1}};
@@ -435,7 +435,7 @@ TEST(Gradient, OfWindowsFarLargerThanTheTensor) {
   EXPECT_TRUE(std::ranges::all_of(y, [](float one) { return one == 2; }));
 }
 
-// An infinity goes to the elements that it reaches, and the others are +0, whatever the sign of what they get.
+// An infinity spreads to the elements that it reaches; the others are +0, whatever the sign of their contributions.
 TEST(Gradient, NoInfinityFromAside) {
   const i64 sizes[] = {3};
   const i64 gradients[] = {5};
@@ -492,7 +492,7 @@ TEST(Gradient, WrongSizesAreNamed) {
             std::string::npos);
 }
 
-// Elements that an operator before it makes may be made in the gradient of a slice itself, unless that has gaps.
+// A preceding operator may write its elements directly into the gradient of a slice, unless the slice has gaps.
 TEST(Gradient, OfSlicesInGraphs) {
   for (const std::vector<i64>& steps : {std::vector<i64>{1, 1}, {2, 1}, {-1, 1}, {1, -3}}) {
     const std::vector<i64> offsets = {1, 2};

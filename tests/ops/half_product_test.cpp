@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GEMM of FLOAT16 where other bits than the defined ones are allowed. Results are held against sums in FLOAT64, within
-// the bound of docs/numerics.md: so the tests hold on every device, whether it uses the permission or not. The plans
-// are those of a device that has such products, which need not be there.
+// GEMM of FLOAT16 where bits other than the defined ones are allowed. Results are compared with FLOAT64 sums, within
+// the bound of docs/numerics.md, so the tests pass on every device, whether it uses the permission or not. The plan
+// tests assume a device that has such products; no such device needs to be present.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ anydml_attribute text(const char* name, const char* value) {
   return attribute;
 }
 
-// A tensor of matrices, in elements. It begins so many bytes after a multiple of 16.
+// A tensor of matrices, in elements. It begins `offset` bytes after a multiple of 16.
 struct Matrices {
   int64_t batch_stride;
   int64_t row_stride;
@@ -58,7 +58,7 @@ struct Problem {
   const char* activation = nullptr;
   bool special = false;  // A and B have an infinity and a NaN
 
-  // Packed tensors, whatever they had before.
+  // Resets the tensors to packed layouts.
   void pack() {
     const auto packed = [](int64_t high, int64_t wide) {
       return Matrices{.batch_stride = high * wide, .row_stride = wide, .column_stride = 1};
@@ -83,7 +83,7 @@ double half_at(const Bytes& bytes, const Matrices& matrices, int64_t element) {
   return to_double(half);
 }
 
-// An operand of a graph: bytes, over which the tensor is a view.
+// An operand of a graph: bytes, and the tensor as a view of them.
 struct Operand {
   Form form;
   Bytes bytes;
@@ -115,14 +115,14 @@ struct Operand {
   }
 };
 
-// The bound of docs/numerics.md: FLOAT32 sums of any order, each addition of which may truncate, and one rounding to
+// The bound of docs/numerics.md: FLOAT32 sums in any order, in which each addition may truncate, and one rounding to
 // FLOAT16.
 double bound_of(double exact, double magnitudes, int64_t depth) {
   const double of_sum = static_cast<double>(depth + 4) * 0x1p-23 * magnitudes;
   return of_sum + std::max((std::fabs(exact) + of_sum) * 0x1p-11, 0x1p-25);
 }
 
-// Runs a problem as a graph with the permission. The answer says what is wrong; empty: nothing.
+// Runs a problem as a graph with the permission. Returns a description of the first error, or an empty string.
 std::string run_problem(const Problem& problem, std::mt19937& random) {
   const auto [batches, rows, columns, depth] =
       std::tuple(problem.batches, problem.rows, problem.columns, problem.depth);
@@ -217,7 +217,7 @@ std::vector<Problem> shapes() {
                                {3, 24, 40, 56}, {2, 7, 9, 11},   {1, 128, 256, 512}, {4, 1, 16, 32}, {1, 8, 8, 2048}};
   if (!kSanitized) {
     made.push_back({1, 200, 136, 1000});
-    made.push_back({1, 16, 24, 20'000});  // few outputs of long sums, which are split
+    made.push_back({1, 16, 24, 20'000});  // few outputs with long sums, which are split
   }
   return made;
 }
@@ -237,7 +237,7 @@ TEST(HalfProduct, EveryFormIsWithinTheBound) {
   }
 }
 
-// Pitches, batches that repeat or lie beside each other, matrices by columns, and C that is a row or a column.
+// Pitches, batches that repeat or are interleaved, column-major matrices, and a C that is a row or a column.
 TEST(HalfProduct, EveryLayoutIsWithinTheBound) {
   std::mt19937 random(12);
   Problem problem{.batches = 3, .rows = 24, .columns = 40, .depth = 56};
@@ -274,7 +274,7 @@ TEST(HalfProduct, EveryLayoutIsWithinTheBound) {
   });
 }
 
-// Addresses that are multiples of an element and no more, and odd ones.
+// Addresses that are aligned to an element only, and odd ones.
 TEST(HalfProduct, AnyAddressIsWithinTheBound) {
   std::mt19937 random(13);
   for (const int64_t offset : {1, 2, 8, 16, 18}) {
@@ -302,12 +302,12 @@ TEST(HalfProduct, InfinitiesAndNanAreThoseOfTheSum) {
   }
 }
 
-// The log names what runs. A device that has no such products says so, and then there is nothing to see.
+// The log names the kernel that runs. A device without such products says so in its log, and there is nothing to check.
 TEST(HalfProduct, TheLogNamesTheLibraryWhereItRuns) {
   const anydml_device_info* const device = anydml_device_get_info(nullptr);
   ASSERT_NE(device, nullptr) << anydml_last_error();
   if (!std::string(device->name).starts_with("cuda")) {
-    GTEST_SKIP() << device->name << " has no products of FLOAT16 with other bits";
+    GTEST_SKIP() << device->name << " only has FLOAT16 products with the defined bits";
   }
   static std::string lines;
   lines.clear();
@@ -329,7 +329,7 @@ TEST(HalfProduct, TheLogNamesTheLibraryWhereItRuns) {
 
 constexpr DeviceTraits kHalves{.joins_from = 1, .half_products = true};
 
-// The first step of the plan for GEMM of these tensors: "x:f16[..] w:f16[..] c -> f16[..] attributes".
+// The first step of the plan for a GEMM of these tensors: "x:f16[..] w:f16[..] c -> f16[..] attributes".
 std::string plan_of(const std::string& gemm, const DeviceTraits& traits = kHalves) {
   const std::string graph = "x = input 100000\nw = input 100000\nc = input 100000\np = GEMM " + gemm + "\nout p\n";
   std::string shown;
@@ -367,7 +367,7 @@ TEST(HalfProductPlan, TheCallerAndTheDeviceMustBothAllowIt) {
   EXPECT_FALSE(allowed(false, true));
 }
 
-// The CPU stands for a device that says it has such products and then cannot run one.
+// The CPU simulates a device that claims to have such products and then cannot run one.
 TEST(HalfProductPlan, ADeviceThatRefusesItGetsThePlanOfTheDefinedBits) {
   const BackendTable& backend = cpu_backend();
   const BackendSettings settings{.threads = 1, .cpu_target = ""};
@@ -414,7 +414,7 @@ TEST(HalfProductPlan, LayoutsThatDoNotFitHaveTheDefinedBits) {
         "x:f16[2,3,40,30] w:f16[2,3,30,20/600,1200,20,1] - -> f16[2,3,40,20]"}) {
     EXPECT_FALSE(is_half(std::string(gemm) + kPlain)) << gemm;
   }
-  // A library would leave the product out, and with it infinities and NaN.
+  // A library would skip the product, and with it infinities and NaN.
   EXPECT_FALSE(is_half("x:f16[40,30] w:f16[30,20] - -> f16[40,20] TransA=NONE TransB=NONE Alpha=0 Beta=1"));
 }
 
@@ -424,7 +424,7 @@ TEST(HalfProductPlan, AnActivationAndAnAwkwardCAreStepsAfterIt) {
             "HALF_PRODUCT, ACTIVATION_RELU");
   EXPECT_EQ(plan_of(gemm + "c:f16[40,20/0,1] -> f16[40,20]" + kPlain).find("HALF_PRODUCT, "), 0U)
       << plan_of(gemm + "c:f16[40,20/0,1] -> f16[40,20]" + kPlain);
-  // A library would not read C, whose infinities and NaN count.
+  // A library would not read C, whose infinities and NaN must propagate.
   EXPECT_NE(plan_of(gemm + "c:f16[40,20] -> f16[40,20] TransA=NONE TransB=NONE Alpha=1 Beta=0"), "HALF_PRODUCT");
   EXPECT_TRUE(is_half(gemm + "c:f16[40,20] -> f16[40,20] TransA=NONE TransB=NONE Alpha=1 Beta=0"));
 }

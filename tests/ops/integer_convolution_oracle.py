@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION with a NumPy program of INT64, modulo 2^32, bit for bit, and
-with ONNX's reference where the onnx package is installed.
+"""Compares CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION with an INT64 NumPy program, modulo 2^32, bit for bit,
+and with ONNX's reference if the onnx package is installed.
 
 usage: integer_convolution_oracle.py LIBANYDML [--cases N]
 """
@@ -47,7 +47,7 @@ class Checker:
                              f"differ; first {where}: {out[where]!r}, expected {expected[where]!r}")
 
     def check(self, case, x, w, x_how="absent", w_how="absent", out_layout=0, has_bias=True, y_types=BYTES, **more):
-        """Both operators, with such zero points and scales."""
+        """Checks both operators with the given zero points and scales."""
         ones = (1,) * x.ndim
         channels = (1, case.out_shape[1], *ones[2:])
         x_zero = None if x_how == "absent" else self.integers(x.dtype, ones)
@@ -94,7 +94,7 @@ def check_types(checker, _):
 
 
 def check_edges(checker, _):
-    """Around the edges of groups of k, of strips of rows, of panels of columns and of blocks of k."""
+    """Sizes around the edges of groups of k, of strips of rows, of panels of columns and of blocks of k."""
     for rows in range(1, 30):
         case = Case((3, 19), (2, 3), (3, rows), start=1)
         checker.check(case, *checker.draw(case), "one", "each")
@@ -118,7 +118,7 @@ def check_groups(checker, _):
 
 
 def check_extremes(checker, _):
-    """Sums that leave 31 bits and wrap, with all numbers as large as they can be."""
+    """Sums that exceed 31 bits and wrap, with all numbers as large as possible."""
     for channels, rows in itertools.product((260, 3700), (1, 5)):
         case = Case((3, 4), (3, 3), (channels, rows))
         for x_type, w_type in itertools.product(BYTES, repeat=2):
@@ -131,7 +131,7 @@ def check_extremes(checker, _):
                     checker.compare("CONVOLUTION_INTEGER", case, [x, zeros[0], w, zeros[1]], total(
                         x, 0 if zeros[0] is None else zeros[0], w, 0 if zeros[1] is None else zeros[1], case.outputs,
                         wide=np.float64, **case.options()))
-    # A bias with which the total wraps.
+    # A bias that makes the total wrap.
     case = Case((3, 3), (1, 1), (1, 4))
     x, w, one = np.full(case.x_shape, 2, np.uint8), np.full(case.w_shape, 3, np.int8), np.ones((1,) * 4, np.float32)
     bias = np.int32([2**31 - 6, 2**31 - 7, -2**31, 0]).reshape(1, 4, 1, 1)
@@ -231,14 +231,14 @@ LARGE = (Case((56, 56), (3, 3), (32, 48), start=1, end=1),
 
 
 def check_large(checker, _):
-    """FLOAT64 holds all of these sums exactly."""
+    """FLOAT64 represents all of these sums exactly."""
     for case in LARGE:
         checker.check(case, *checker.draw(case), "one", "each", y_types=BYTES[1:], wide=np.float64)
         checker.check(case, *checker.draw(case), "one", "absent", y_types=BYTES[:1], wide=np.float64)
 
 
 def check_onnx(checker, _):
-    """ONNX's own definitions; QLinearConv scales in another order, so that a result may be one beside."""
+    """Compares with ONNX's definitions; QLinearConv scales in another order, so a result may be off by one."""
     try:
         from onnx import helper
         from onnx.reference import ReferenceEvaluator
@@ -271,7 +271,7 @@ def check_onnx(checker, _):
             raise SystemExit(f"QUANTIZED_LINEAR_CONVOLUTION is {apart.max()} away from ONNX's reference")
         beside += (apart != 0).sum()
         checker.compared += out.size
-    print(f"  ONNX's reference: {beside} of the quantized results are one beside")
+    print(f"  ONNX's reference: {beside} of the quantized results are off by one")
 
 
 def main():

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The convolutions of 8-bit integers to the bit, in NumPy; docs/numerics.md shows total_of_planes. A zero point that is
-absent is 0."""
+"""The convolutions of 8-bit integers to the bit, in NumPy; docs/numerics.md shows total_of_planes. An absent zero point
+is 0."""
 import numpy as np
 
 from convolution_reference import convolution, forward_of_planes
 
 
 def total(x, x_zero, w, w_zero, outputs, bias=None, wide=np.int64, **options):
-    """The sums of products, and the bias, modulo 2^32. The zero point is the padding, since differences to it are 0.
+    """The sums of products plus the bias, modulo 2^32. The zero point is used as padding, since its difference is 0.
     wide: a type in which all sums are exact."""
     left = x.astype(wide) - np.asarray(x_zero).astype(wide).reshape(-1)[0]
     right = w.astype(wide) - np.asarray(w_zero).astype(wide).reshape(-1, *[1] * (w.ndim - 1))

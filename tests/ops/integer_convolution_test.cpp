@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION by the C API against their definition written down once more,
-// output by output, with no thought of layouts, packing, threads or vectors. The program runs with several numbers of
-// threads and for several targets: results that equal one reference are equal.
+// Checks CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION through the C API against a second implementation of
+// their definition, output by output, that ignores layouts, packing, threads and vectors. The test runs with several
+// thread counts and targets; as all of them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <iterator>
@@ -21,7 +21,7 @@
 namespace anydml::test {
 namespace {
 
-// The kernel for few channels on every target, put to totals or added to them. Nothing else is written.
+// The kernel for few channels on every target, overwriting the totals or adding to them. Nothing else is written.
 TEST(IntegerLines, GiveTheDefinition) {
   std::mt19937 random(2);
   for (const cpu::Target target : cpu::machine_targets()) {
@@ -67,7 +67,7 @@ struct Given {
   bool signed_input;
   bool signed_filter;
   bool signed_output;
-  Zeros input_zeros;  // one at most
+  Zeros input_zeros;  // at most one
   Zeros filter_zeros;
   ByteList x;
   ByteList w;
@@ -103,7 +103,7 @@ struct Given {
   [[nodiscard]] std::int64_t channels(const Layer& layer) const {
     return filter_zeros == Zeros::each ? layer.outs * layer.groups : 1;
   }
-  // The number of an output channel of those that the filter has.
+  // The index of an output channel within the filter.
   template <class T>
   [[nodiscard]] static T of_channel(const std::vector<T>& list, std::int64_t channel) {
     return list[list.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
@@ -164,7 +164,7 @@ ByteList expected_bytes(const Layer& layer, const Given& given, const std::vecto
 
 anydml_type byte_type(bool is_signed) { return is_signed ? ANYDML_INT8 : ANYDML_UINT8; }
 
-// Runs with the filter given each time, and as a constant, which is copied.
+// Runs with the filter passed to each run, and as a constant, which is copied.
 template <class T>
 void expect_run(const char* name, const Layer& layer, std::vector<anydml_tensor> inputs, std::size_t filter,
                 anydml_type type, const std::vector<T>& wanted, unsigned form) {
@@ -283,7 +283,7 @@ TEST(IntegerConvolution, EveryNumberOfChannelsAndPixels) {
   }
 }
 
-// Around the ends of blocks, in each way to compute, and sums that leave 32 bits.
+// Sizes around the ends of blocks, for each way to compute, and sums that exceed 32 bits.
 TEST(IntegerConvolution, LongSums) {
   std::mt19937 random(8);
   for (const std::int64_t outs : {2, 20}) {
@@ -319,7 +319,7 @@ TEST(IntegerConvolution, LargeOnes) {
   }
 }
 
-// What follows joins the step, and gives the bits that it gives alone.
+// The following operators are fused into the step and give the same bits as on their own.
 TEST(IntegerConvolution, InAGraphWithItsNeighbours) {
   std::mt19937 random(10);
   const std::vector<Layer> layers = {
@@ -431,7 +431,7 @@ TEST(IntegerConvolutionErrors, NameTheField) {
   attributes.back().value.i64 = 4;
   EXPECT_EQ(error_of(plain, plain.output_sizes(), {1}, attributes),
             "CONVOLUTION_INTEGER: OutputTensor: Sizes[1] is 6; expected a multiple of GroupCount, which is 4");
-  // Three dimensions with the numbers of two dimensions of space.
+  // Three dimensions with attributes for two spatial dimensions.
   const Layer flat{.spatial = {9}, .kernel = {3}, .ins = 2, .outs = 6};
   attributes = plain.attributes(true);
   EXPECT_EQ(error_of(flat, flat.output_sizes(), {1}, attributes),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the integer matrix products with the NumPy program of docs/numerics.md, bit for bit, and with ONNX's reference
-where the onnx package is installed.
+"""Compares the integer matrix products with the NumPy program of docs/numerics.md, bit for bit, and with ONNX's
+reference if the onnx package is installed.
 
 usage: integer_product_oracle.py LIBANYDML [--cases N]
 """
@@ -16,7 +16,7 @@ from product_oracle import laid_out
 
 BYTES = (np.int8, np.uint8)
 WIDE = (np.int16, np.uint16, np.int32, np.uint32)
-# Around the edges of groups of k, of strips of rows and of panels of columns.
+# Sizes around the edges of groups of k, of strips of rows and of panels of columns.
 SHAPES = ((1, 1, 1), (1, 40, 9), (2, 3, 8), (3, 8, 4), (12, 16, 7), (13, 17, 65), (25, 33, 31), (40, 1, 30), (40, 3, 257),
           (5, 100, 64), (64, 64, 64), (97, 9, 130))
 
@@ -46,7 +46,7 @@ class Checker:
         return self.random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
 
     def zero(self, dtype, how, side):
-        """None, one number, or one for each row or column; as rows or as columns."""
+        """None, one number, or one for each row or column; shaped as rows or as columns."""
         if how == "absent":
             return None
         return self.integers(dtype, (1, 1) if how == "one" else side)
@@ -68,7 +68,7 @@ class Checker:
                              f"first {where}: {out[where]!r}, expected {expected[where]!r}")
 
     def check(self, a, b, a_how="absent", b_how="absent", out_layout=0):
-        """All that take A and B of these types."""
+        """Checks all operators that accept A and B of these types."""
         rows, columns = (a.shape[-2], 1), (1, b.shape[-1])
         a_zero, b_zero = self.zero(a.dtype, a_how, rows), self.zero(b.dtype, b_how, columns)
         if a.dtype.itemsize == 1:
@@ -105,7 +105,7 @@ def check_types(checker):
 
 
 def check_extremes(checker):
-    """Sums that leave 16, 24 and 31 bits, and those that wrap; all numbers as large as they can be."""
+    """Sums that exceed 16, 24 and 31 bits, and sums that wrap; all numbers are as large as possible."""
     for depth in (4, 130, 260, 300, 1025, 4099, 33100, 67000):
         for a_type, b_type in itertools.product(BYTES, repeat=2):
             for a_value, b_value in itertools.product((np.iinfo(a_type).min, np.iinfo(a_type).max),
@@ -141,7 +141,7 @@ def check_parameters(checker):
         checker.compare("QUANTIZED_LINEAR_MATRIX_MULTIPLY",
                         [a, scales[0], a_zero, b, scales[1], b_zero, scales[2], y_zero],
                         quantized(total(a, a_zero, b, b_zero), *scales, y_zero, np.int8))
-    # Scales with special values, of which DirectML's documents leave the result open where one is 0.
+    # Scales with special values; DirectML's documentation does not define the result where a scale is 0.
     special = random_values(checker.random, np.float32, 400)
     special[:6] = 0, -0.0, np.inf, -np.inf, np.nan, 1e-45
     a, b = checker.integers(np.int8, (400, 5)), checker.integers(np.int8, (5, 6))
@@ -184,7 +184,7 @@ def check_random(checker, count):
 
 
 def check_onnx(checker):
-    """ONNX's own definitions; QLinearMatMul scales in another order, so that a result may be one beside."""
+    """Compares with ONNX's definitions; QLinearMatMul scales in another order, so a result may be off by one."""
     try:
         from onnx import helper
         from onnx.reference import ReferenceEvaluator
@@ -211,7 +211,7 @@ def check_onnx(checker):
             raise SystemExit(f"QUANTIZED_LINEAR_MATRIX_MULTIPLY is {apart.max()} away from ONNX's reference")
         beside += (apart != 0).sum()
         checker.compared += out.size
-    print(f"  ONNX's reference: {beside} of the quantized results are one beside")
+    print(f"  ONNX's reference: {beside} of the quantized results are off by one")
 
 
 def main():

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Integer products: every kernel of every target of this machine against the definition, and the operators by the C API
-// against the same. The program runs with several numbers of threads and for several targets.
+// Checks every integer product kernel of every target that this machine supports against the definition, and the
+// operators through the C API against the same definition. The test runs with several thread counts and targets.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,7 +26,8 @@ std::string name_of(cpu::Target target, const IntegerKernels& kernels) {
   return std::string(cpu::target_name(target)) + " " + kernels.name;
 }
 
-// Strips and a panel of all kernels, from any start, and added to totals or put there. Nothing else is written.
+// Strips and a panel for all kernels, from any start, overwriting the totals or adding to them. Nothing else is
+// written.
 TEST(IntegerKernels, GiveTheDefinition) {
   std::mt19937 random(3);
   for (const cpu::Target target : cpu::machine_targets()) {
@@ -81,7 +82,7 @@ TEST(IntegerKernels, GiveTheDefinition) {
   }
 }
 
-// Bytes come into panels from any layout; what is missing is 0, and nothing else is written.
+// Bytes are packed into panels from any layout; the padding is 0, and nothing else is written.
 TEST(IntegerKernels, PackEveryLayout) {
   std::mt19937 random(4);
   for (const cpu::Target target : cpu::machine_targets()) {
@@ -123,10 +124,10 @@ TEST(IntegerKernels, PackEveryLayout) {
   }
 }
 
-// All NaN are one value, +0 and -0 are two.
+// All NaNs are equal; +0 and -0 differ.
 bool is_same(f32 a, f32 b) { return to_bits(a) == to_bits(b) || (a != a && b != b); }
 
-// Rows of totals, with factors that give NaN, infinities and halves between two integers.
+// Rows of totals, with factors that give NaN, infinities and ties between two integers.
 TEST(IntegerKernels, FinishRows) {
   std::mt19937 random(5);
   constexpr std::array kFactors = {1.0F, 0.5F, -0.25F, 1e-9F, 3e38F, INFINITY, -INFINITY, NAN, 0.0F, 0.0078125F};
@@ -255,7 +256,7 @@ void expect_product(const Shape& shape, unsigned form, bool constant_b, std::mt1
                              &compiled),
               ANYDML_OK)
         << anydml_last_error();
-    std::fill(b.bytes.begin(), b.bytes.end(), u8{0});  // it was copied
+    std::fill(b.bytes.begin(), b.bytes.end(), u8{0});  // the library has its own copy
     const void* addresses[] = {a.bytes.data(), a.zeros.data(), nullptr, b.zeros.data()};
     void* const outputs[] = {out.data()};
     for (int run = 0; run < 2; ++run) {
@@ -290,7 +291,7 @@ TEST(IntegerProduct, EveryNumberOfRowsAndColumns) {
   }
 }
 
-// Several tiles and blocks of k, shared by threads, and sums that leave 32 bits.
+// Several tiles and blocks of k, shared by threads, and sums that exceed 32 bits.
 TEST(IntegerProduct, LargeMatrices) {
   std::mt19937 random(8);
   for (const Shape& shape : {Shape{200, 530, 300}, Shape{1, 3000, 1000}, Shape{5, 1000, 700}, Shape{1500, 3, 500},
@@ -302,7 +303,7 @@ TEST(IntegerProduct, LargeMatrices) {
   }
 }
 
-// What follows joins the product, and gives the bits that it gives alone.
+// The following operators are fused into the product and give the same bits as on their own.
 TEST(IntegerProduct, InAGraphWithItsNeighbours) {
   std::mt19937 random(9);
   for (const auto& [batch, shape] :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Kernels walk tensors by tiles, rows and vectors, differently for each layout: many layouts and sizes around the edges
-// of those, for every type, at addresses of no alignment, apart and in place. Each output is compared whole, with the
-// bytes between its elements, against the scalar definition.
+// Kernels process tensors in tiles, rows and vectors, differently for each layout. This test covers many layouts and
+// sizes around the edges of those, for every type, at unaligned addresses, out of place and in place. The whole memory
+// of each output, including the bytes between its elements, is compared with the scalar definition.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,8 +113,8 @@ Extent extent(const Sizes& sizes, const Sizes& strides) {
 
 enum class Fill { mixed, small_integers, small_divisors };
 
-// A tensor's memory, one byte off any alignment, filled with everyday values and some hard ones; or with small integers
-// of either sign alone, zeros among the dividends, which fast paths answer for without help.
+// A tensor's memory, one byte off any alignment, filled with ordinary values and some hard ones; or only with small
+// integers of either sign, with zeros among the dividends, which fast paths handle without a fallback.
 template <class T>
 struct Memory {
   std::vector<std::byte> bytes;
@@ -165,7 +165,7 @@ void check(const Layout& layout, bool floor, int in_place, bool plain, std::mt19
   Memory<T> apart(layout.sizes, layout.out, Fill::mixed, random);
   Memory<T>& out = in_place == 0 ? apart : in_place == 1 ? a : b;
   const Sizes& out_strides = in_place == 0 ? layout.out : in_place == 1 ? layout.a : layout.b;
-  // What must come out: the memory as it was, and in it every element by the definition.
+  // The expected output: the memory as it was, with every element set by the definition.
   Memory<T> expected = out;
   Sizes index(layout.sizes.size());
   for (bool more = true; more; ++elements) {
@@ -224,7 +224,8 @@ void check_all() {
           continue;
         }
         for (const bool plain : {false, true}) {
-          // Sanitizers look at addresses and threads, which operators and values do not change: one of each in turn.
+          // Sanitizers check addresses and threads, which do not depend on operators and values: one of each in turn
+          // suffices.
           if (kSanitized && (plain != (in_place == 1) || floor != (in_place != 1))) {
             continue;
           }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance, batch, local response and Lp normalisation by the C API against their definitions written down
-// once more, element by element, with no thought of layouts, threads or vectors.
+// Checks mean-variance, batch, local response and Lp normalization through the C API against second implementations of
+// their definitions, element by element, that ignore layouts, threads and vectors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -156,7 +156,7 @@ TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionOfLargeTensors) {
     if (kSanitized && sizes[0] != 6) {
       continue;
     }
-    for (int n = 0; n < 3; ++n) {  // layouts are drawn, and one in some is packed
+    for (int n = 0; n < 3; ++n) {  // layouts are random; some are packed
       check_moments<TypeParam>(sizes, axes, random);
       if (this->HasFatalFailure()) {
         return;
@@ -165,7 +165,7 @@ TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionOfLargeTensors) {
   }
 }
 
-// Scales that are divided quickly, beside others that overflow there, are subnormal or have no number.
+// Scales for which the fast division works, next to others that overflow there, are subnormal or are NaN.
 TYPED_TEST(Moments, DivideEveryScaleAsTheDefinitionDoes) {
   using T = TypeParam;
   Random random(kSeed + 4);

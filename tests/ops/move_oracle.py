@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the operators that move elements against NumPy, byte for byte: every type, ranks 0 to 8, inputs and outputs in
+"""Compares the operators that move elements with NumPy, byte for byte: every type, ranks 0 to 8, inputs and outputs in
 any layout. The bytes between the elements of an output are compared too.
 
 usage: move_oracle.py LIBANYDML
@@ -13,21 +13,21 @@ import numpy as np
 
 from numpy_oracle import SEED, TYPES, Library
 
-CASES = 60  # of each operator and type
-# Sizes around the edges of vectors, lines and tiles, in which all layouts are tried; the others are small.
+CASES = 60  # per operator and type
+# Sizes around the edges of vectors, lines and tiles, for which all layouts are tried; the others are small.
 LARGE = [(70_001,), (263, 257), (64, 65, 66), (5, 300, 129), (3000, 7), (7, 3000), (2, 3, 4, 1000), (20_000, 3, 2)]
 
 
 def draw_shape(random, low_rank):
-    """Few elements of any rank, with sizes of 1 and now and then of 0."""
+    """A few elements of any rank, with sizes of 1 and occasionally of 0."""
     rank = int(random.integers(low_rank, 9))
     most = 6 if rank < 5 else 4
     return [0 if random.random() < 0.02 else int(random.integers(1, most + 1)) for _ in range(rank)]
 
 
 def lay_out(random, shape, unsigned, repeats):
-    """An array of that shape in random bytes, and the bytes: dimensions in any order, with gaps, backwards, at any
-    address; repeats: a dimension may stand for one element."""
+    """Returns an array of this shape over random bytes, and the bytes: dimensions in any order, with gaps, reversed, at
+    any address. repeats: a dimension may repeat one element."""
     size = unsigned.itemsize
     strides, stride = [0] * len(shape), size
     first, last = 0, size
@@ -47,14 +47,14 @@ def lay_out(random, shape, unsigned, repeats):
 
 
 def same_place(array, memory):
-    """A copy of the memory, and the array in the copy."""
+    """Returns a copy of the memory, and the array within the copy."""
     copied = memory.copy()
     offset = array.__array_interface__["data"][0] - memory.ctypes.data if array.size else 0
     return np.ndarray(array.shape, array.dtype, copied, offset, array.strides), copied
 
 
 class Window(NamedTuple):
-    """What slides over one dimension, for FOLD and UNFOLD."""
+    """The sliding window along one dimension, for FOLD and UNFOLD."""
     size: int
     window: int
     stride: int
@@ -68,7 +68,7 @@ class Window(NamedTuple):
 
 
 def draw_window(random, size, most):
-    """A window that fits, and padding that may be larger than it."""
+    """A window that fits, with padding that may be larger than it."""
     window, dilation = (int(random.integers(1, most + 1)) for _ in range(2))
     start, end = (int(random.integers(0, most) * (random.random() < 0.5)) for _ in range(2))
     end += max(0, dilation * (window - 1) + 1 - size - start - end)
@@ -82,7 +82,7 @@ def window_attributes(dimensions):
 
 
 def pieces_of(random, size, most):
-    """Cuts a size: the parts' sizes, some of them 0."""
+    """Splits a size into parts, some of them 0."""
     cuts = sorted(int(random.integers(0, size + 1)) for _ in range(int(random.integers(0, most))))
     return [end - begin for begin, end in zip([0, *cuts], [*cuts, size])]
 
@@ -97,7 +97,7 @@ class Checks:
         return lay_out(self.random, shape, self.unsigned, not is_output)
 
     def compare(self, name, inputs, answers, attributes, numbers=()):
-        """answers: of each output, as NumPy has it. numbers: inputs of other types, after the others."""
+        """answers: NumPy's result for each output. numbers: inputs of other types, after the others."""
         placed = [self.draw(answer.shape, True) for answer in answers]
         expected = []
         for (array, memory), answer in zip(placed, answers):
@@ -110,7 +110,7 @@ class Checks:
             if not np.array_equal(memory, wanted):
                 shapes = [None if one is None else one.shape for one in inputs]
                 sys.exit(f"{name} {self.dtype} of {shapes} with {attributes}: output {number}, {array.shape} by "
-                         f"{array.strides}, is not as NumPy has it")
+                         f"{array.strides}, differs from NumPy")
             self.elements += array.size
 
     def split(self, shape):
@@ -140,7 +140,7 @@ class Checks:
                      (("Offsets", offsets), ("Sizes", sizes), ("Strides", strides)))
 
     def slice1(self, shape, name="SLICE1"):
-        """SLICE_GRAD: the elements of the slice are drawn, and lie among zeros."""
+        """SLICE_GRAD: the elements of the slice are random and surrounded by zeros."""
         shape = [max(1, size) for size in shape]
         x, _ = self.draw(shape)
         slices, window = [], []
@@ -170,7 +170,7 @@ class Checks:
         self.compare(name, [gradient], [whole], attributes)
 
     def number(self):
-        """A number as it is given, and an array of it: NumPy's cast of a number that fits."""
+        """A number as an attribute, and an array of it: NumPy's cast of a number that fits."""
         value = int(self.random.integers(0, 100))
         return value, np.full((), value, self.dtype).view(self.unsigned)
 
@@ -179,7 +179,7 @@ class Checks:
         if mode != "CONSTANT":
             shape = [max(1, size) for size in shape]
         x, _ = self.draw(shape)
-        most = 3 if x.ndim > 4 or x.size > 10_000 else 15  # beyond the sizes, so that mirrors repeat
+        most = 3 if x.ndim > 4 or x.size > 10_000 else 15  # beyond the sizes, so that reflections repeat
         pads = [tuple(map(int, self.random.integers(0, most, 2) * (self.random.random(2) < 0.6))) for _ in shape]
         if mode == "CONSTANT":
             value, filler = self.number()
@@ -201,7 +201,7 @@ class Checks:
         self.compare("TILE", [x], [np.tile(x, repeats)], (("Repeats", repeats),))
 
     def blocks(self, shape, name="SPACE_TO_DEPTH"):
-        """Of four sizes; the others are left out."""
+        """Uses four sizes; further ones are ignored."""
         n, c, h, w = (shape + [1, 2, 3, 2])[:4]
         block = int(self.random.integers(1, 5))
         attributes, is_first = [("BlockSize", block)], False
@@ -247,7 +247,7 @@ class Checks:
         lengths, _ = lay_out(self.random, counts, wide, True)
         lengths[...] = self.random.integers(0, 2 * max(shape[axis], 1), counts)
         if lengths.size and self.random.random() < 0.3:
-            lengths.flat[0] = np.iinfo(wide).max  # far beyond the axis, and a number below 0 as others read it
+            lengths.flat[0] = np.iinfo(wide).max  # far beyond the axis, and negative when read as signed
         place = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         most = np.minimum(lengths, shape[axis]).astype(np.int64)
         answer = np.take_along_axis(x, np.where(place < most, most - 1 - place, place), axis)
@@ -269,12 +269,12 @@ class Checks:
         self.compare(name, inputs, [np.where(fills, bits, base)], attributes)
 
 
-# Which element of a dimension of `size` elements stands for one beyond it.
+# The element of a dimension of `size` elements that stands in for one beyond it.
 INDICES = {"EDGE": lambda i, size: np.clip(i, 0, size - 1),
            "REFLECTION": lambda i, size: size - 1 - np.abs(size - 1 - i % max(1, 2 * (size - 1))),
            "SYMMETRIC": lambda i, size: np.minimum(i % (2 * size), 2 * size - 1 - i % (2 * size)),
            "WRAP": lambda i, size: i % size}
-# With the least rank.
+# With the lowest rank.
 MEMBERS = {"SPLIT": (Checks.split, 1), "JOIN": (Checks.join, 1), "SLICE": (Checks.slice, 0), "SLICE1": (Checks.slice1, 0),
            "SLICE_GRAD": (partial(Checks.slice1, name="SLICE_GRAD"), 0),
            "PADDING": (Checks.padding, 0), "PADDING1": (Checks.padding1, 0), "TILE": (Checks.tile, 0),
@@ -292,7 +292,7 @@ def many(library):
     joined = np.zeros((3000, 5), np.uint16)
     library.run("JOIN", [part.reshape(1, 5) for part in parts], joined, (("Axis", 0),))
     if not np.array_equal(joined, x.T):
-        sys.exit("a SPLIT into 3,000 tensors and their JOIN are not as NumPy has them")
+        sys.exit("a SPLIT into 3,000 tensors and their JOIN differ from NumPy")
     return 2 * x.size
 
 

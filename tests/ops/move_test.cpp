@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Steps of the family move on the CPU against their loops, element by element: every target, pieces for several numbers
-// of threads, sizes around the edges of vectors, lines and tiles. The memory of the outputs is compared whole, so that
-// no byte between elements changes. tests/ops/move_oracle.py holds the operators against NumPy.
+// Checks the CPU steps of the move family against their loops, element by element: every target, pieces for several
+// thread counts, sizes around the edges of vectors, lines and tiles. The whole memory of the outputs is compared, so
+// that no byte between elements may change. tests/ops/move_oracle.py compares the operators with NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::int64_t kElements[] = {1, 2, 4, 8};
 
-// The same step for each target, cut for 1 to 3 threads, its pieces in any order.
+// Runs the same step for each target, split for 1 to 3 threads, with its pieces in random order.
 void check(const DrawnStep& drawn, Random& random) {
   std::vector<std::byte> from(static_cast<std::size_t>(drawn.from_bytes) + 1);
   std::vector<std::byte> to(static_cast<std::size_t>(drawn.to_bytes) + 1);
@@ -87,11 +87,11 @@ TEST(Move, AnyLayouts) {
 TEST(Move, SizesAroundEdges) {
   MovementDraw draw(kSeed);
   for (const std::int64_t element : kElements) {
-    // Runs of every length up to beyond the shortest row, and some around the sizes of tiles.
+    // Runs of every length to just beyond the shortest row, and some around the tile sizes.
     for (std::int64_t size = 1; size <= 140; ++size) {
       DrawnStep step;
       draw.any({5, size}, element, step, true);
-      step.copies.back().movement.loops[0].to += element;  // the rows lie apart
+      step.copies.back().movement.loops[0].to += element;  // the rows are not adjacent
       step.to_bytes += 5 * element;
       check(step, draw.random());
     }
@@ -133,7 +133,7 @@ TEST(Move, ManyCopiesOfManySizes) {
   check(step, draw.random());
 }
 
-// Parts that share cache lines go tile by tile together.
+// Parts that share cache lines are copied together, tile by tile.
 TEST(Move, PartsBesideEachOther) {
   MovementDraw draw(kSeed);
   for (int round = 0; round < 300; ++round) {
@@ -152,7 +152,7 @@ TEST(Move, PartsBesideEachOther) {
   }
 }
 
-// Tiny copies are few pieces, and a large one is many.
+// A tiny copy has few pieces and a large one has many.
 TEST(Move, PiecesAreWorthATask) {
   const auto pieces_of = [](std::int64_t count, std::int64_t bytes) {
     Plan plan(1, 1);

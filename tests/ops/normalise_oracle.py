@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the operators that normalise by a mean, a variance or a norm against the NumPy programs of docs/numerics.md, bit
-for bit, and against FLOAT64 and ONNX's reference with a tolerance.
+"""Compares the operators that normalize by a mean, a variance or a norm with the NumPy programs of docs/numerics.md,
+bit for bit, and with FLOAT64 and ONNX's reference within a tolerance.
 
 usage: normalise_oracle.py LIBANYDML [--cases N]
 """
@@ -23,7 +23,7 @@ KINDS = ("everyday", "special", "any")
 
 
 def laid_out(x, number):
-    """The elements lying in another way, and some in another order."""
+    """The elements in another layout, and some in another order."""
     return next(itertools.islice(layouts(x), number % 4, None))
 
 
@@ -33,7 +33,8 @@ class Checker:
         self.compared = self.cases = 0
 
     def check(self, name, inputs, attributes, expected, layout=0, fused=None):
-        """The result lies in another way too; a fused activation gives what it gives over the result without it."""
+        """The result also has another layout. A fused activation must give the same as the activation applied to the
+        result."""
         x = inputs[0]
         out = laid_out(np.full(x.shape, 77, x.dtype), layout) if x.size else np.full(x.shape, 77, x.dtype)
         given = list(attributes)
@@ -60,7 +61,7 @@ def coefficients(random, shape, dtype, kind, keep):
 
 def check_moments(checker, random):
     """Every shape, with scales and biases that repeat along any dimensions or are absent."""
-    few_rows = [((70_000,), (0,)), ((3, 30_000), (0, 1)), ((2, 300, 250), (1, 2))]  # which threads share
+    few_rows = [((70_000,), (0,)), ((3, 30_000), (0, 1)), ((2, 300, 250), (1, 2))]  # split between threads
     for number, (shape, axes) in enumerate(ROW_SHAPES + few_rows):
         for dtype, kind in itertools.product(TYPES, KINDS):
             x = numbers(random, dtype, shape, kind)
@@ -170,7 +171,8 @@ def random_cases(checker, random, count):
 
 
 def beside_float64(library, random):
-    """In FLOAT64 by other formulas: layer, instance and batch normalisation, which nobody computes in this order."""
+    """Compares with FLOAT64 and other formulas: layer, instance and batch normalization in a different order of
+    operations."""
     worst = 0.0
     for shape, axes in (((50, 300), (1,)), ((4, 9000), (1,)), ((3, 50, 7, 7), (2, 3)), ((300, 50), (0,))):
         x = (random.standard_normal(shape) * 3 + 1).astype(np.float32)
@@ -181,17 +183,17 @@ def beside_float64(library, random):
         exact = (wide - wide.mean(axis=axes, keepdims=True)) / np.sqrt(wide.var(axis=axes, keepdims=True) + 1e-5)
         worst = max(worst, float(np.abs(out - exact).max()))
     if worst > 3e-6:
-        sys.exit(f"mean and variance: {worst:.2g} from FLOAT64")
-    print(f"  mean and variance: at most {worst:.1g} from FLOAT64, for results of about 1")
+        sys.exit(f"mean and variance: {worst:.2g} away from FLOAT64")
+    print(f"  mean and variance: at most {worst:.1g} away from FLOAT64, for results of about 1")
 
 
 def beside_onnx(library, random):
-    """ONNX's own reference, where the package is installed."""
+    """Compares with ONNX's reference, if the package is installed."""
     try:
         from onnx import TensorProto, helper
         from onnx.reference import ReferenceEvaluator
     except ImportError:
-        print("  ONNX's reference: the package onnx is not installed")
+        print("  ONNX's reference: the onnx package is not installed")
         return
 
     def onnx(op, arrays, **attributes):
@@ -203,7 +205,7 @@ def beside_onnx(library, random):
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
         return ReferenceEvaluator(model).run(None, dict(zip(names, arrays)))[0]
 
-    x = (random.standard_normal((6, 6, 5, 4)) * 2).astype(np.float32)  # LRN there takes the batch for the channels
+    x = (random.standard_normal((6, 6, 5, 4)) * 2).astype(np.float32)  # its LRN mistakes the batch for the channels
     channels = [random.uniform(0.5, 2, 6).astype(np.float32) for _ in range(4)]
     scale, bias, mean, variance = (one.reshape(1, 6, 1, 1) for one in channels)
     row = [random.standard_normal(4).astype(np.float32) for _ in range(2)]
@@ -218,18 +220,18 @@ def beside_onnx(library, random):
         ("LRN", [x], {"size": 3, "alpha": 0.1, "beta": 0.75, "bias": 1.5}, "LOCAL_RESPONSE_NORMALIZATION", [x],
          [("CrossChannel", 1), ("LocalSize", 3), ("Alpha", 0.1), ("Beta", 0.75), ("Bias", 1.5)]),
         *(("LpNormalization", [np.abs(x)], {"axis": 2, "p": p}, "LP_NORMALIZATION", [np.abs(x)],
-           [("Axis", 2), ("Epsilon", 1e-12), ("P", p)]) for p in (1, 2)),  # the reference takes no absolutes
+           [("Axis", 2), ("Epsilon", 1e-12), ("P", p)]) for p in (1, 2)),  # the reference omits the absolute values
     ]
     for op, arrays, options, name, inputs, attributes in cases:
         out = np.empty_like(x)
         library.run(name, inputs, out, attributes)
         if not np.allclose(out, onnx(op, arrays, **options), rtol=1e-5, atol=1e-6):
-            sys.exit(f"{name} is not what ONNX's reference gives for {op}")
-    print(f"  {len(cases)} operators beside ONNX's reference")
+            sys.exit(f"{name} differs from ONNX's reference for {op}")
+    print(f"  {len(cases)} operators compared with ONNX's reference")
 
 
 def order_shows(random):
-    """A sum in another order has other results: the comparison of bits would find a wrong one."""
+    """Another summation order gives different results, so the bitwise comparison would detect a wrong one."""
     x = numbers(random, np.float32, (200, 5000), "everyday")
     other = np.swapaxes(mean_variance(x.T, (0,)), 0, 1)
     if not count_different(mean_variance(x, (1,)), other).any():

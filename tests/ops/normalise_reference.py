@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The operators that normalise by a mean, a variance or a norm, to the bit, in NumPy; docs/numerics.md shows them."""
+"""The operators that normalize by a mean, a variance or a norm, to the bit, in NumPy; docs/numerics.md shows them."""
 import itertools
 
 import numpy as np
@@ -9,7 +9,7 @@ from reduce_reference import reduce_floats
 
 
 def average(x, axes):
-    """With the axes kept; REDUCE's order."""
+    """Keeps the axes and sums in the order of REDUCE."""
     kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
     return reduce_floats("AVERAGE", x, axes).reshape(kept)
 
@@ -39,7 +39,7 @@ def lp(x, axis, epsilon, p):
 
 
 def window_sums(x, cross_channel, before, after):
-    """The window of an element is along the channels, or along all dimensions after them."""
+    """The window of an element extends along the channels, or along all dimensions after them."""
     total = np.full(x.shape, -0.0, np.float32)
     axes = [1] if cross_channel else range(2, x.ndim)
     for shifts in itertools.product(*(range(-min(before, x.shape[axis] - 1), min(after, x.shape[axis] - 1) + 1)
@@ -61,6 +61,6 @@ def local_response(x, cross_channel, size, alpha, beta, bias):
 
 
 def power(base, exponent):
-    """POW is correctly rounded, which that of a longer type is as good as always."""
+    """POW is correctly rounded, and rounding a longer type's result practically always gives the same."""
     result = np.power(base.astype(np.longdouble), np.longdouble(exponent)).astype(np.float32)
     return result if exponent == np.floor(exponent) else np.where(base < 0, np.float32(np.nan), result)

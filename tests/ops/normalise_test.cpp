@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Softmax and its kin by the C API against their definition written down once more, element by element, with no thought
-// of layouts, threads or vectors. The program runs with several numbers of threads and for several targets: results
-// that equal one reference are equal.
+// Checks softmax and its relatives through the C API against a second implementation of their definition, element by
+// element, that ignores layouts, threads and vectors. The test runs with several thread counts and targets; as all of
+// them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct Case {
   std::vector<u64> axes;
 };
 
-// Which row each element belongs to, elements row-major.
+// The row of each element, with elements in row-major order.
 std::vector<std::size_t> rows_of(const Case& of) {
   std::vector<i64> kept = of.sizes;
   for (const u64 axis : of.axes) {
@@ -79,7 +79,7 @@ anydml_attribute axes_of(const std::vector<u64>& axes) {
   return attribute;
 }
 
-// axes null: the operator that has none.
+// axes is null for the operator without axes.
 int run(std::string_view function, const anydml_tensor& input, const anydml_tensor& output,
         const std::vector<u64>* axes) {
   const std::string name = "ACTIVATION_" + std::string(function) + (axes != nullptr ? "1" : "");
@@ -98,7 +98,7 @@ T draw(Data data, Random& random) {
   switch (data) {
     case Data::everyday:
       return Scalar(unit * 10 - 5).as<T>();
-    case Data::wide:  // where exponentials are subnormal, and beyond
+    case Data::wide:  // where exponentials are subnormal or 0
       return Scalar(unit * 120).as<T>();
     case Data::equal:
       return Scalar(bits % 4096 == 0 ? 3.5 : 3.25).as<T>();
@@ -133,7 +133,7 @@ void check(std::string_view function, const Case& of, Data data, Random& random,
   }
   for (std::vector<f32>& row : elements) {
     row = normalised(function, row, lanes);
-    std::ranges::reverse(row);  // to be taken from the end
+    std::ranges::reverse(row);  // to pop from the end
   }
   for (std::size_t n = 0; n < rows.size(); ++n) {
     expected.store(out.offset(static_cast<i64>(n)), narrow<T>(elements[rows[n]].back()));
@@ -215,7 +215,7 @@ TYPED_TEST(Normalise, HasTheBitsOfTheDefinitionInAnyShape) {
   }
 }
 
-// Packed tensors, for which the quickest ways are; and many pieces, which threads share.
+// Packed tensors, which have the fastest paths, and many pieces, which are split between threads.
 TYPED_TEST(Normalise, HasTheBitsOfTheDefinitionOfLargeTensors) {
   Random random(kSeed + 2);
   for (const Case& of : {Case{{100, 1000}, {1}}, Case{{1000, 100}, {0}}, Case{{5, 40'001}, {1}}, Case{{9001, 13}, {0}},
@@ -223,7 +223,7 @@ TYPED_TEST(Normalise, HasTheBitsOfTheDefinitionOfLargeTensors) {
     if (kSanitized && of.sizes[0] != 5 && of.sizes[0] != 6) {
       continue;
     }
-    for (int n = 0; n < 2; ++n) {  // layouts are drawn, and one in some is packed
+    for (int n = 0; n < 2; ++n) {  // layouts are random; some are packed
       check_all<TypeParam>(of, random);
       if (this->HasFatalFailure()) {
         return;
@@ -232,7 +232,8 @@ TYPED_TEST(Normalise, HasTheBitsOfTheDefinitionOfLargeTensors) {
   }
 }
 
-// The older operators have no axes: they work along the last dimension of what is two-dimensional but for leading 1s.
+// The older operators have no axes: they work along the last dimension of a tensor with at most two dimensions after
+// leading 1s.
 TYPED_TEST(Normalise, GoesAlongTheLastDimensionWithoutAxes) {
   Random random(kSeed + 3);
   for (const Case& of : {Case{{7}, {0}}, Case{{1}, {0}}, Case{{5, 300}, {1}}, Case{{300, 5}, {1}},
@@ -247,7 +248,7 @@ TYPED_TEST(Normalise, GoesAlongTheLastDimensionWithoutAxes) {
   }
 }
 
-// Every 61st FLOAT32 from -0 to -120; all of them were compared once.
+// Every 61st FLOAT32 from -0 to -120; a one-time run compared all of them.
 TEST(NormaliseValues, ExponentialsHaveTheBitsOfExp) {
   for (u32 bits = 0x80000000; bits < 0xc2f00000; bits += kSanitized ? 6151 : 61) {
     const f32 x = from_bits<f32>(bits);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the library against NumPy, bit for bit: every operator that is built, every type NumPy has an answer for.
+"""Compares the library with NumPy, bit for bit: every implemented operator, and every type for which NumPy has an
+answer.
 
 usage: numpy_oracle.py LIBANYDML
 """
@@ -55,7 +56,7 @@ VALUES = {np.dtype(dtype): value for value, dtype in TYPES.values()}
 
 
 def to_tensor(array):
-    if isinstance(array, Tensor):  # of elements that NumPy does not have
+    if isinstance(array, Tensor):  # of a type that NumPy lacks
         return array
     sizes = (ctypes.c_int64 * array.ndim)(*array.shape)
     strides = (ctypes.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
@@ -66,7 +67,7 @@ def to_tensor(array):
 
 def to_attribute(key, value):
     is_array = isinstance(value, list)
-    if is_array or isinstance(value, tuple) and value and isinstance(value[0], str):  # operators within the operator
+    if is_array or isinstance(value, tuple) and value and isinstance(value[0], str):  # nested operators
         nested, keep = (Operator * max(1, len(value)))(), []
         for i, (name, attributes) in enumerate(value if is_array else [value]):
             keep.append((Attribute * max(1, len(attributes)))(*(to_attribute(*one) for one in attributes)))
@@ -103,8 +104,8 @@ class Library:
                 yield info.name.decode(), info.input_count, info.types
 
     def run(self, name, inputs, out, attributes=()):
-        """out: an array, or a list of them."""
-        keep = [Tensor() if array is None else to_tensor(array) for array in inputs]  # ctypes copies the structs, not what they point to
+        """out: an array, or a list of arrays."""
+        keep = [Tensor() if array is None else to_tensor(array) for array in inputs]  # ctypes copies only the structs
         tensors = (Tensor * len(inputs))(*keep)
         kept = [to_attribute(key, value) for key, value in attributes]
         given = (Attribute * max(1, len(attributes)))(*kept)
@@ -117,7 +118,8 @@ class Library:
 
 
 def integer_divide(a, b):
-    """Truncates; by zero 0; MIN by -1 wraps to MIN. NumPy has no such division, so it is made of one that it has."""
+    """Truncates; division by zero gives 0; MIN by -1 wraps to MIN. NumPy lacks such a division, so it is built from
+    others."""
     zero = b == 0
     if a.dtype.kind == "u":
         return np.where(zero, 0, a // np.where(zero, 1, b)).astype(a.dtype)
@@ -136,7 +138,7 @@ def remainder(a, b, function):
         return function(a, b)
     if a.dtype.kind == "u":
         return function(a, b)
-    # MIN and -1: some versions of NumPy leave that to the machine, which may trap. The answer is 0 for any a and -1.
+    # MIN and -1: some NumPy versions leave this to the processor, which may trap. The result is 0 for any a and -1.
     return np.where(b == -1, 0, function(a, np.where(b == -1, 1, b))).astype(a.dtype)
 
 
@@ -149,7 +151,7 @@ def clip(x):
     return np.maximum(np.minimum(x, high), low)
 
 
-# What NumPy calls each operator.
+# NumPy's name for each operator.
 ORACLES = {
     "ELEMENT_WISE_MODULUS_FLOOR": lambda a, b: remainder(a, b, np.remainder),
     "ELEMENT_WISE_MODULUS_TRUNCATE": lambda a, b: remainder(a, b, np.fmod),
@@ -168,7 +170,7 @@ ATTRIBUTES = {"ELEMENT_WISE_CLIP": CLIP}
 
 
 def cast(x, dtype):
-    """NumPy's own cast where it is defined; floats that do not fit an integer stop at its limits, and NaN gives 0."""
+    """NumPy's own cast where it is defined; floats outside the range of an integer are clamped, and NaN gives 0."""
     if x.dtype.kind != "f" or dtype.kind == "f":
         return x.astype(dtype)
     info = np.iinfo(dtype)
@@ -179,7 +181,8 @@ def cast(x, dtype):
 
 
 def typed_cases(draw):
-    """Of operators whose tensors differ in type: the name, inputs, attributes and what NumPy says, for each combination."""
+    """For operators whose tensors differ in type: the name, inputs, attributes and NumPy's result for each
+    combination."""
     dtypes = [np.dtype(dtype) for _, dtype in TYPES.values()]
     for dtype in dtypes:
         for to in dtypes:
@@ -197,14 +200,14 @@ def typed_cases(draw):
 
 
 def is_of_type(value, dtype):
-    """Whether a number of the type is near the value; others are refused, as tests/capi/bad_input_test.cpp shows."""
+    """Whether the type has a number near the value; others are rejected, as tests/capi/bad_input_test.cpp shows."""
     if np.dtype(dtype).kind == "f":
         return not math.isfinite(value) or abs(value) <= float(np.finfo(dtype).max)
     return math.isfinite(value) and value == int(value) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
 
 
 def fill_cases():
-    """Of FILL_VALUE_CONSTANT: the number, the tensor to fill and the array that it is a part of."""
+    """For FILL_VALUE_CONSTANT: the number, the tensor to fill and the array that contains it."""
     for _, dtype in TYPES.values():
         for value in (0, 1, -1, 255, 2**31, -2**63, 2**64 - 1, 0.0, -0.0, 1.5, -2.75, 1e300, float("inf"), float("nan")):
             if not is_of_type(value, dtype):
@@ -230,14 +233,14 @@ def check_fills(library):
                                         [stride * base.itemsize for stride in strides])[...] = wanted
         library.run("FILL_VALUE_CONSTANT", [], part, (("Value", value),))
         if count_different(base, expected).any():
-            sys.exit(f"FILL_VALUE_CONSTANT {base.dtype} {part.shape} with {value}: not as NumPy fills it")
+            sys.exit(f"FILL_VALUE_CONSTANT {base.dtype} {part.shape} with {value}: differs from NumPy's fill")
         compared += base.size
         base[...] = 0
     return compared
 
 
 def sequence(dtype, count, start, delta):
-    """What element i is, each step rounded in the type that is computed in."""
+    """The value of element i, with each step rounded in the computation type."""
     if dtype.kind != "f":
         bits = 8 * dtype.itemsize
         wide = (int(start) + np.arange(count, dtype=object) * int(delta)) % 2**bits
@@ -257,13 +260,13 @@ def check_sequences(library):
                 expected = sequence(np.dtype(dtype), part.size, start, delta).reshape(part.shape)
                 library.run("FILL_VALUE_SEQUENCE", [], part, (("ValueStart", start), ("ValueDelta", delta)))
                 if count_different(np.ascontiguousarray(part), expected).any() or base[..., 1].any():
-                    sys.exit(f"FILL_VALUE_SEQUENCE {base.dtype} {part.shape} from {start} by {delta}: not as NumPy has it")
+                    sys.exit(f"FILL_VALUE_SEQUENCE {base.dtype} {part.shape} from {start} by {delta}: differs from NumPy")
                 compared += part.size
     return compared
 
 
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
-# Their axes, sums and places are programs of their own.
+# Operators with axes, sums or indices have oracles of their own.
 ELSEWHERE = {entry.operator: "softmax_oracle.py" if "MAX" in entry.operator and entry.family == "normalise" else
              f"{entry.family}_oracle.py"
              for entry in read_entries() if entry.family not in ("elementwise", "fill")}
@@ -272,7 +275,7 @@ ELSEWHERE |= dict.fromkeys(("BATCH_NORMALIZATION_TRAINING", "BATCH_NORMALIZATION
                             "LOCAL_RESPONSE_NORMALIZATION_GRAD", "ADAM_OPTIMIZER"), "training_oracle.py")
 for one in ("RESAMPLE_GRAD", "RESAMPLE_GRAD1", "AVERAGE_POOLING_GRAD", "MAX_POOLING_GRAD"):
     ELSEWHERE[one] = "gradient_oracle.py"
-# Those whose tensors differ in type: the facts do not tie all of them together.
+# Operators whose tensors differ in type: the facts do not require the same type for all of them.
 TYPED = set()
 SCALE_BIAS = (("Scale", -1.7), ("Bias", 3.1))
 FACTS = json.loads((Path(__file__).resolve().parents[2] / "data" / "facts" / "operators.json").read_text())
@@ -293,7 +296,7 @@ def scale_bias(x):
 
 
 def random_values(random, dtype, count):
-    """Random bits, with small numbers and special values mixed in."""
+    """Random bits, mixed with small numbers and special values."""
     bits = random.integers(0, 256, count * dtype().itemsize, dtype=np.uint8).view(dtype).copy()
     small = random.integers(-20, 21, count)
     small = (small / 4).astype(dtype) if np.issubdtype(dtype, np.floating) else small.astype(dtype)
@@ -318,7 +321,7 @@ def count_different(actual, expected):
 
 
 def check(library, name, inputs, attributes, expected):
-    """expected is an array, or a tuple of them where one of several answers is right."""
+    """expected is an array, or a tuple of arrays if any of several results is allowed."""
     given = [array for array in inputs if array is not None]
     answers = expected if isinstance(expected, tuple) else (expected,)
     expected = answers[0]
@@ -344,7 +347,7 @@ def main(path):
         if name in typed:
             continue
         if name in ELSEWHERE:
-            print(f"  {name:32} by {ELSEWHERE[name]}")
+            print(f"  {name:32} in {ELSEWHERE[name]}")
             continue
         if name in FILLS:
             compared = FILLS[name](library)
@@ -352,7 +355,7 @@ def main(path):
             print(f"  {name:32} {compared:9} elements of {len(TYPES):2} types, none different")
             continue
         if name not in ORACLES and name not in ENTRIES:
-            sys.exit(f"{name} is built, but this test does not know what NumPy calls it")
+            sys.exit(f"{name} is implemented, but this test does not know NumPy's name for it")
         compared = 0
         names = [key for key, (value, _) in TYPES.items() if types >> value & 1]
         for type_name in names:
@@ -362,7 +365,7 @@ def main(path):
                     continue
                 inputs = [random_values(random, dtype, ELEMENTS) for _ in range(input_count)]
                 compared += check(library, name, inputs, attributes, oracle(*inputs))
-                # Strides of every kind, and broadcasting.
+                # Every kind of stride, and broadcasting.
                 shaped = [array[:ELEMENTS // 8 * 8].reshape(-1, 4, 2)[::-1].transpose(1, 0, 2)[:, ::3]
                           for array in inputs]
                 if input_count == 2:
@@ -381,14 +384,14 @@ def main(path):
             1, 0, 2)[:, ::3]
 
     for name, inputs, attributes, expected in typed_cases(lambda kind: random_values(random, kind.type, ELEMENTS // 8)):
-        if name not in typed:  # answers to operators that are not built yet
+        if name not in typed:  # results of operators that are not implemented yet
             continue
         count = check(library, name, inputs, attributes, expected)
         count += check(library, name, [shaped(x) for x in inputs], attributes, shaped(expected))
         compared[name] = compared.get(name, 0) + count
         variants[name] = variants.get(name, 0) + 1
     for name in sorted(typed - set(compared)):
-        sys.exit(f"{name} is built, but this test does not know what NumPy calls it")
+        sys.exit(f"{name} is implemented, but this test does not know NumPy's name for it")
     for name, count in compared.items():
         print(f"  {name:32} {count:9} elements of {variants[name]:3} combinations of types, none different")
         total += count

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Holds whole operators to the results that they gave before, on whatever target and device the library runs: random
-// operators of every operator that is built, over random elements with special values among them, run through the C
-// API. A digest of the results of each case is in data/digests/operator_digests.txt, one line for each operator: its
-// name, the number of cases, the number of elements of their outputs, and the digests of the cases. In a digest NaN is
-// one class, and +0 and -0 differ. Digests prove no result right; oracles do that. They prove that targets and devices
-// agree.
+// Compares whole operators with their earlier results, on whatever target and device the library uses: random instances
+// of every implemented operator, over random elements that include special values, run through the C API. The file
+// data/digests/operator_digests.txt has one line for each operator: its name, the number of cases, the number of
+// elements of their outputs, and a digest of the results of each case. In a digest all NaNs are equal, and +0 and -0
+// differ. Digests do not prove that results are right, which is the task of the oracles; they prove that targets and
+// devices agree.
 //
 //   operator_digests                            compares; names each operator and case that differs, and where
 //   operator_digests --operator NAME            the same for one operator
 //   operator_digests --operator NAME --case N   prints one case: the operator, and every element of its outputs
 //   operator_digests --update                   writes the digests of all operators; with --operator, of that one
 //
-// To add an operator: build it, run --update, and commit the table. Cases follow from the operator's name and their
-// number alone, so that the lines of other operators stay as they are. An operator that is built and not in the table
-// is an error. If an operator's line changes and its meaning did not, some kernel gives other bits than before.
+// To add an operator, implement it, run --update, and commit the table. Cases depend only on the operator's name and
+// their number, so the lines of other operators do not change. An implemented operator that is not in the table is an
+// error. If an operator's line changes although its meaning did not, some kernel gives different bits.
 //
-// ANYDML_ADAPTER, ANYDML_CPU_TARGET and ANYDML_THREADS choose as ever. --table FILE: another table.
+// ANYDML_ADAPTER, ANYDML_CPU_TARGET and ANYDML_THREADS work as usual. --table FILE: another table.
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,18 +42,18 @@ namespace {
 using namespace anydml;
 using namespace anydml::test;
 
-// The rules of attention tie so many tensors together that drawing one takes a second, and a minute with sanitizers. It
-// has tests of its own.
+// The rules of attention constrain so many tensors that drawing an instance takes a second, and a minute with
+// sanitizers. Attention has its own tests.
 int cases_of(std::string_view op) {
   constexpr int kCases = 32;
   return !op.starts_with("MULTIHEAD_ATTENTION") ? kCases : kSanitized ? 0 : 3;
 }
-constexpr int kDraws = 60;                      // of a case, until one is accepted
-constexpr std::uint64_t kMostElements = 60000;  // of all tensors of a case
+constexpr int kDraws = 60;                      // per case, until one is accepted
+constexpr std::uint64_t kMostElements = 60000;  // of all tensors of a case together
 constexpr std::int64_t kMiddleSizes[] = {1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 70};
 constexpr std::int64_t kLargeSizes[] = {1, 1, 2, 3, 100, 257, 1000, 4099};
 
-// Sequences of numbers that are the same everywhere; those of the standard library's distributions are not.
+// Random sequences that are the same everywhere, unlike those of the standard library's distributions.
 class Random {
  public:
   explicit Random(u64 seed) : state_(seed) {}
@@ -93,7 +93,7 @@ std::uint64_t elements_of(const schema::GivenTensor& tensor) {
 
 // ---- Cases ----------------------------------------------------------------------------------------------------------
 
-// A tensor's memory. Elements lie at any strides.
+// A tensor's memory; elements have any strides.
 struct Memory {
   std::vector<std::byte> bytes;
   std::int64_t first = 0;  // the element at index 0, in bytes
@@ -106,7 +106,7 @@ struct Case {
   std::vector<Memory> outputs;
 };
 
-// In any order of dimensions, with gaps, and backwards; an input may repeat a dimension.
+// Dimensions in any order, with gaps, and reversed; an input may repeat a dimension.
 void choose_strides(schema::GivenTensor& tensor, bool is_output, Random& random) {
   std::uint32_t order[kMaxRank];
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
@@ -131,7 +131,7 @@ void choose_strides(schema::GivenTensor& tensor, bool is_output, Random& random)
 }
 
 Memory memory_of(const anydml_tensor& tensor) {
-  // Of four bits it is more than enough.
+  // For four-bit elements this is more than enough.
   const auto size = static_cast<std::int64_t>(element_alignment(static_cast<DataType>(tensor.type)));
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -150,7 +150,7 @@ Memory memory_of(const anydml_tensor& tensor) {
 
 enum class Numbers { tame, mixed, any };
 
-// An element of a type, as its bits. Integers are small now and then, so that they may be indices.
+// The bits of an element of a type. Some integers are small, so that they can serve as indices.
 template <class T>
 u64 element_bits(Numbers numbers, Random& random) {
   const u64 choice = random.below(16);
@@ -181,7 +181,8 @@ void fill(Memory& memory, DataType type, Numbers numbers, Random& random) {
   });
 }
 
-// The type of the first input, everywhere, becomes another one that the library takes: the documents have fewer.
+// Replaces the first input's type, wherever it occurs, with another type that the library supports; the
+// documentation lists fewer types.
 void change_types(schema::Described& described, std::uint32_t types, Random& random) {
   std::uint32_t from = 0;
   auto to = static_cast<std::uint32_t>(1 + random.below(kDataTypeLimit - 1));
@@ -196,7 +197,7 @@ void change_types(schema::Described& described, std::uint32_t types, Random& ran
   }
 }
 
-// Whether a draw is taken is the same everywhere: the CPU is asked, whichever device runs it.
+// A draw is accepted or rejected identically everywhere, because the CPU decides, whichever device runs it.
 std::optional<schema::Described> draw(const facts::Operator& op, const anydml_operator_info& info, int number,
                                       Random& random) {
   const anydml_device* const cpu = anydml_find_device("cpu");
@@ -298,7 +299,7 @@ std::uint64_t for_each_element(const anydml_tensor& tensor, const Use& use) {
 
 struct Line {
   std::uint64_t elements = 0;
-  std::vector<std::string> digests;  // "-": no operator was found for the case
+  std::vector<std::string> digests;  // "-": no instance was found for the case
 
   [[nodiscard]] std::string text(std::string_view name) const {
     std::string made = std::string(name) + " " + std::to_string(digests.size()) + " " + std::to_string(elements);
@@ -335,7 +336,7 @@ Table read_table(const std::string& path) {
   return table;
 }
 
-// In the order of DirectML's numbers.
+// In the order of DirectML's operator numbers.
 bool write_table(const std::string& path, const Table& table) {
   std::ofstream file(path);
   file << kHead;
@@ -349,10 +350,10 @@ bool write_table(const std::string& path, const Table& table) {
 
 // ---- Running --------------------------------------------------------------------------------------------------------
 
-// The digest of a case, and how many elements it has.
-// --upwards: the caller of each operator rounds upwards, which changes no bit.
+// --upwards: the caller of each operator sets the rounding mode to upward, which must not change any bit.
 bool rounds_upwards = false;
 
+// The digest of a case; adds its number of elements to `elements`.
 std::string digest_of(const Case& made, std::uint64_t& elements) {
   if (!made.described) {
     return "-";
@@ -361,7 +362,7 @@ std::string digest_of(const Case& made, std::uint64_t& elements) {
   const int status = made.call->run(nullptr);
   std::fesetround(FE_TONEAREST);
   if (status != ANYDML_OK) {
-    return status == ANYDML_UNSUPPORTED ? "lacking" : "failed";  // the CPU has it: the draw was taken there
+    return status == ANYDML_UNSUPPORTED ? "lacking" : "failed";  // only the CPU accepted the draw
   }
   u64 sum = 1;
   for (const anydml_tensor& output : made.call->outputs) {
@@ -404,7 +405,7 @@ std::vector<std::string> lines_of(const Case& made) {
   return lines;
 }
 
-// What this program prints for a case with the kernels for any machine.
+// The lines that this program prints for a case with the generic kernels.
 std::vector<std::string> generic_lines(const std::string& name, int number) {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -445,7 +446,7 @@ void report(const std::string& name, int number, const Case& made, const std::st
   const std::vector<std::string> generic = generic_lines(name, number);
   const auto [here, there] = std::ranges::mismatch(own, generic);
   if (here == own.end()) {
-    std::printf("  the generic kernels give the same, so that the case or the meaning changed\n");
+    std::printf("  the generic kernels give the same, so the case or its meaning changed\n");
   } else {
     std::printf("  %s\n  generic kernels: %s\n", here->c_str(), there == generic.end() ? "nothing" : there->c_str());
   }
@@ -455,7 +456,7 @@ struct Options {
   std::string table = ANYDML_OPERATOR_DIGESTS;
   std::string name;
   int number = -1;
-  int every = 1;  // how many cases it goes on by
+  int every = 1;  // the step from one case to the next
   bool update = false;
 };
 
@@ -463,7 +464,7 @@ int print_case(const facts::Operator& op, const anydml_operator_info& info, int 
   const Case made = make_case(op, info, number);
   std::uint64_t elements = 0;
   const std::string digest = digest_of(made, elements);
-  std::printf("%s\n", made.described ? description(*made.described).c_str() : "no operator was found");
+  std::printf("%s\n", made.described ? description(*made.described).c_str() : "no instance was found");
   if (digest == "failed") {
     std::printf("%s\n", anydml_last_error());
     return 1;
@@ -518,14 +519,14 @@ int run(const Options& options) {
       if (found == "lacking" && !options.update) {
         std::printf("skipped: %s\n", anydml_last_error());
         ++lacking;
-        continue;  // it may have the types of another case
+        continue;  // the device may support the types of another case
       }
       const bool differs = known != table.end() && (static_cast<std::size_t>(number) >= known->second.digests.size() ||
                                                     known->second.digests[static_cast<std::size_t>(number)] != found);
       if (found == "failed" || (differs && !options.update)) {
         report(name, number, made, found, differs ? known->second.digests.at(static_cast<std::size_t>(number)) : "one");
         ++faults;
-        break;  // one of each operator says enough
+        break;  // one failure per operator is enough
       }
     }
     if (empty == made_cases && options.every == 1) {
@@ -543,11 +544,11 @@ int run(const Options& options) {
     elements += line.elements;
   }
   if (!found_name) {
-    std::printf("%s is no operator\n", options.name.c_str());
+    std::printf("%s is not an operator\n", options.name.c_str());
     return 1;
   }
   if (options.update && faults == 0 && !write_table(options.table, table)) {
-    std::printf("%s could not be written\n", options.table.c_str());
+    std::printf("%s cannot be written\n", options.table.c_str());
     return 1;
   }
   std::printf("%" PRIu64 " cases, %" PRIu64 " elements: %d operators differ, the device lacks %d cases\n", cases,
@@ -582,7 +583,7 @@ int main(int count, char** arguments) {
     }
   }
   if (options.update && options.every != 1) {
-    std::printf("--update needs every case\n");
+    std::printf("--update requires every case\n");
     return 2;
   }
   return run(options);

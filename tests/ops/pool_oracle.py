@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds pooling against the NumPy program of docs/numerics.md, bit for bit: every type, windows of one to six
+"""Compares pooling with the NumPy program of docs/numerics.md, bit for bit: every type, windows of one to six
 dimensions, with strides, dilations and paddings, and tensors in any layout.
 
 usage: pool_oracle.py LIBANYDML [CASES]
@@ -14,7 +14,7 @@ from move_oracle import lay_out
 from numpy_oracle import SEED, TYPES, Library, count_different, random_values
 from pool_reference import maximum, pool_or_reduce, quantized, unpool
 
-CASES = 10  # of each operator and type
+CASES = 10  # per operator and type
 # Sizes around the edges of vectors, tiles and pieces: those of the tensor, the window, the strides and the paddings.
 LARGE = [((2, 3, 9, 4099), (3, 3), (1, 1), (1, 1)), ((1, 2, 7, 8200), (2, 3), (2, 2), (0, 1)), ((2, 65, 12, 13), (3, 3), (2, 2), (1, 1)),
          ((1, 3, 40, 41), (9, 9), (1, 1), (4, 4)), ((1, 2, 5, 300), (5, 70), (1, 3), (0, 5)), ((1, 70, 9, 33), (1, 2), (1, 1), (0, 0)),
@@ -23,7 +23,7 @@ LARGE = [((2, 3, 9, 4099), (3, 3), (1, 1), (1, 1)), ((1, 2, 7, 8200), (2, 3), (2
 
 
 def draw_windows(random, rank):
-    """The sizes of space, and windows over it."""
+    """The spatial sizes, and windows over them."""
     most = {1: 40, 2: 12, 3: 6}.get(rank, 3)
     space = [0 if random.random() < 0.02 else int(random.integers(1, most + 1)) for _ in range(rank)]
     if random.random() < 0.1 and all(space):
@@ -33,7 +33,7 @@ def draw_windows(random, rank):
     dilations = [int(random.choice([1, 1, 1, 2, 3])) for _ in space]
     start = [int(random.integers(0, 4)) if random.random() < 0.5 else 0 for _ in space]
     end = [int(random.integers(0, 4)) if random.random() < 0.5 else 0 for _ in space]
-    for i, size in enumerate(space):  # so that there is a window
+    for i, size in enumerate(space):  # so that at least one window fits
         end[i] += max(0, (window[i] - 1) * dilations[i] + 1 - size - start[i] - end[i])
     return space, window, strides, dilations, start, end
 
@@ -49,7 +49,7 @@ class Checks:
         self.elements = 0
 
     def values(self, shape):
-        """Any bits, or numbers among which equals and zeros of both signs are frequent."""
+        """Random bits, or numbers with frequent duplicates and zeros of both signs."""
         count = int(np.prod(shape))
         if self.random.random() < 0.3:
             return random_values(self.random, self.dtype.type, count).reshape(shape)
@@ -60,11 +60,11 @@ class Checks:
         return np.where(self.random.random(count) < 0.1, -numbers, numbers).astype(self.dtype).reshape(shape)
 
     def place(self, values):
-        """The values in some layout."""
+        """The values in a random layout."""
         kind = self.random.random()
         if kind < 0.4:
             return values
-        if kind < 0.6:  # channels inside
+        if kind < 0.6:  # channels innermost
             return np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 1, -1)), -1, 1)
         laid, _ = lay_out(self.random, values.shape, np.dtype(f"u{values.dtype.itemsize}"), kind > 0.9)
         array = laid.view(values.dtype)
@@ -72,7 +72,7 @@ class Checks:
         return array
 
     def room(self, shape, dtype):
-        """Where an output goes, and the bytes around it."""
+        """An output array, and the bytes around it."""
         if self.random.random() < 0.6:
             memory = np.full(int(np.prod(shape)) * np.dtype(dtype).itemsize + 64, 77, np.uint8)
             return np.ndarray(shape, dtype, memory, 32), memory
@@ -104,7 +104,7 @@ class Checks:
         return tuple(fields + ([("Dilations", tuple(dilations))] if dilated else []) + list(more.items()))
 
     def run(self, name, shape, windows):
-        """windows: as draw_windows has them."""
+        """windows: as returned by draw_windows."""
         dilated = name in ("AVERAGE_POOLING1", "LP_POOLING1", "MAX_POOLING2", "QUANTIZED_LINEAR_AVERAGE_POOLING")
         if not dilated:
             windows = (*windows[:3], [1] * len(windows[0]), *windows[4:])
@@ -169,7 +169,8 @@ MEMBERS = {"AVERAGE_POOLING": FLOATS, "AVERAGE_POOLING1": FLOATS, "LP_POOLING": 
 
 
 def check_round_trip(library, random):
-    """MAX_POOLING1 and MAX_UNPOOLING of its indices, large enough for several threads, and with an index that leads away."""
+    """MAX_POOLING1, then MAX_UNPOOLING with its indices, large enough for several threads, and with an index out of
+    range."""
     x = random.standard_normal((4, 32, 56, 58)).astype(np.float32)
     best, index = maximum(x, [28, 29], [2, 2], [2, 2], [1, 1], [0, 0])
     for stray in (None, 5, 2**31):
@@ -179,7 +180,7 @@ def check_round_trip(library, random):
         out = np.full(x.shape, 7, np.float32)
         library.run("MAX_UNPOOLING", [best, index.astype(np.uint64)], out, ())
         if not np.array_equal(out, unpool(best, index, x.shape)):
-            sys.exit("MAX_UNPOOLING of the indices of MAX_POOLING1 is not as NumPy has it")
+            sys.exit("MAX_UNPOOLING with the indices of MAX_POOLING1 differs from NumPy")
     return 3 * x.size
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pooling to the bit, in NumPy: for each element of a window, in row-major order, that element of all windows at once."""
+"""Pooling to the bit, in NumPy: loops over the elements of a window, in row-major order, and handles all windows at
+once."""
 import numpy as np
 
 from reduce_reference import reduce_floats, reduce_halves
@@ -26,12 +27,13 @@ def is_global(x, sizes, window, start, end):
 
 
 def power(x, exponent):
-    """Correctly rounded, which that of a longer type is as good as always."""
+    """Correctly rounded; rounding a longer type's result practically always gives the same."""
     return np.power(x.astype(np.longdouble), np.longdouble(exponent)).astype(np.float32)
 
 
 def pool(function, x, sizes, window, strides, dilations, start, include=False, p=2):
-    """AVERAGE and LP: sums of FLOAT32, or FLOAT64, from -0, divided or with the root taken, and rounded to the type once."""
+    """AVERAGE and LP: sums in FLOAT32 or FLOAT64, starting from -0; divided, or the root taken; then rounded once to
+    the type."""
     wide = x.astype(np.float64 if x.dtype == np.float64 else np.float32)
     if function == "LP":
         wide = np.abs(wide) if p == 1 else wide * wide if p == 2 else power(np.abs(wide), p)
@@ -49,7 +51,7 @@ def pool(function, x, sizes, window, strides, dilations, start, include=False, p
 
 
 def pool_or_reduce(function, x, sizes, window, strides, dilations, start, end, include=False, p=2):
-    """A window that is the whole plane has the sums of REDUCE."""
+    """A window that covers the whole plane is summed as by REDUCE."""
     axes = list(range(2, x.ndim))
     if not x.size or not is_global(x, sizes, window, start, end):
         return pool(function, x, sizes, window, strides, dilations, start, include, p)
@@ -64,7 +66,7 @@ def pool_or_reduce(function, x, sizes, window, strides, dilations, start, end, i
 
 
 def maximum(x, sizes, window, strides, dilations, start):
-    """The greatest element and its index: a NaN wins, +0 is above -0, and the first of equals counts."""
+    """The maximum and its index: a NaN wins, +0 is above -0, and the first of equal elements counts."""
     shape = (*x.shape[:2], *sizes)
     is_float = x.dtype.kind == "f"
     best = np.full(shape, -np.inf if is_float else np.iinfo(x.dtype).min, x.dtype)
@@ -81,7 +83,7 @@ def maximum(x, sizes, window, strides, dilations, start):
 
 
 def unpool(x, indices, shape):
-    """Zeros, and each element at its index; the last of those with the same index stays."""
+    """Zeros, with each element at its index; of several elements with the same index the last wins."""
     out = np.zeros(int(np.prod(shape)), x.dtype)
     for value, index in zip(x.ravel(), indices.ravel().tolist()):
         if 0 <= index < out.size:
@@ -90,7 +92,7 @@ def unpool(x, indices, shape):
 
 
 def quantized(x, scale, zero, out_scale, out_zero, out_type, sizes, **windows):
-    """(x - zero) * scale, their average, / out_scale to the nearest even integer, + out_zero, stopped at the limits."""
+    """(x - zero) * scale, averaged, / out_scale, rounded to the nearest even integer, + out_zero, clamped."""
     wide = (x.astype(np.int32) - np.int32(zero)).astype(np.float32) * scale
     with np.errstate(all="ignore"):
         quotient = pool_or_reduce("AVERAGE", wide, sizes, **windows) / out_scale

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pooling by the C API against its definition written down once more, element by element, with no thought of layouts,
-// threads or vectors; chains of element-wise operators behind it; and descriptions and indices that are wrong.
+// Checks pooling through the C API against a second implementation of its definition, element by element, that ignores
+// layouts, threads and vectors; chains of element-wise operators after it; and invalid descriptions and indices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ std::vector<i64> output_sizes(const std::vector<i64>& input, const Windows& wind
   return sizes;
 }
 
-// The numbers of the elements in a window, row-major.
+// The row-major indices of the elements in a window.
 std::vector<i64> window_of(i64 number, const std::vector<i64>& input, const std::vector<i64>& output,
                            const Windows& windows) {
   const std::size_t rank = input.size();
@@ -187,7 +187,7 @@ TYPED_TEST(Pool, IsItsDefinition) {
   for (const auto& [sizes, windows] : kCases) {
     const bool dilates = std::ranges::any_of(windows.dilation, [](u64 one) { return one != 1; });
     for (const Order order : {Order::packed, Order::channels_inside, Order::any}) {
-      if (kSanitized && ++number % 3 != 0) {  // each type takes others of them
+      if (kSanitized && ++number % 3 != 0) {  // one third, depending on the size of the type
         continue;
       }
       check<TypeParam>(dilates ? "MAX_POOLING2" : "MAX_POOLING", sizes, windows, order, random);
@@ -202,7 +202,7 @@ TYPED_TEST(Pool, IsItsDefinition) {
   }
 }
 
-// A window far larger than the tensor, which no row of memory could hold.
+// A window far larger than the tensor; not even one of its rows would fit in memory.
 TEST(PoolBorders, MayBeFarLargerThanTheTensor) {
   const float x[] = {1, -2, 3, 4};
   const std::vector<i64> sizes = {1, 1, 2, 2};
@@ -222,7 +222,7 @@ TEST(PoolBorders, MayBeFarLargerThanTheTensor) {
   }
 }
 
-// A window that is the whole plane makes a reduction of the operator, which has no indices to be absent.
+// If a window covers the whole plane, the operator becomes a reduction, which has no optional index output.
 TEST(PoolWholePlanes, WithoutTheirIndices) {
   const std::vector<i64> sizes = {2, 3, 5, 7};
   const std::vector<i64> results = {2, 3, 1, 1};
@@ -268,7 +268,7 @@ TEST(PoolErrors, NameTheField) {
   EXPECT_NE(message("MAX_POOLING", {1, 1, 4, 4}, plain, 0).find("OutputTensor"), std::string::npos);
 }
 
-// Any numbers as indices: those that are out of range write nothing, and of equal ones the last stays.
+// Arbitrary indices: those out of range write nothing, and of equal ones the last wins.
 TEST(Unpooling, TakesAnyIndices) {
   constexpr std::size_t kInputs = 40'000;
   constexpr std::size_t kOutputs = 90'000;
@@ -298,7 +298,7 @@ TEST(Unpooling, TakesAnyIndices) {
   }
 }
 
-// Bias and activation behind a pooling may be one step with it.
+// Bias and activation after pooling may be fused into its step.
 TEST(PoolJoins, HandElementsOn) {
   std::mt19937 random(5);
   for (const anydml_type type : {anydml_type{ANYDML_FLOAT32}, anydml_type{ANYDML_FLOAT16}}) {
@@ -313,7 +313,7 @@ TEST(PoolJoins, HandElementsOn) {
         Twin twin;
         Bytes data(wide.bytes());
         for (std::size_t i = 0; i + 1 < data.size(); i += 2) {
-          const auto bits = static_cast<u16>((random() & 0x83ff) | 0x3c00);  // no NaN, in either type
+          const auto bits = static_cast<u16>((random() & 0x83ff) | 0x3c00);  // not NaN in either type
           std::memcpy(&data[i], &bits, 2);
         }
         const std::size_t x = twin.input(wide, data);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds GEMM against the NumPy program of docs/numerics.md, bit for bit, and large products against FLOAT64.
+"""Compares GEMM with the NumPy program of docs/numerics.md, bit for bit, and large products with FLOAT64.
 
 usage: product_oracle.py LIBANYDML
 """
@@ -12,7 +12,7 @@ import numpy as np
 from numpy_oracle import SEED, Library, count_different, random_values
 from product_reference import error_bound, gemm
 
-# Around the edges of blocks, strips and panels.
+# Sizes around the edges of blocks, strips and panels.
 DEPTHS = (0, 1, 2, 3, 17, 255, 256, 257, 511, 512, 513, 1030)
 SIZES = ((1, 1), (1, 16), (3, 5), (6, 16), (7, 17), (13, 33), (5, 70), (70, 5), (100, 3), (29, 31))
 ACTIVATIONS = ((("ACTIVATION_RELU", ()), "ACTIVATION_RELU", ()),
@@ -34,7 +34,7 @@ def numbers(random, kind, shape):
 
 
 def laid_out(x, number):
-    """The same elements lying in another way: transposed, spread out, reversed, at an odd address."""
+    """The same elements in another layout: transposed, spread out, reversed, at an odd address."""
     if number == 0:
         return x
     if number == 1:
@@ -78,7 +78,7 @@ class Checker:
 
 
 def check_orders(checker, random):
-    """Every depth and kind of number; and the test itself: another order must give other bits."""
+    """Every depth and kind of number. Also checks the test itself: another order must change the bits."""
     noticed = 0
     for depth, kind in itertools.product(DEPTHS, ("everyday", "any", "tiny", "cancelling")):
         for rows, columns in SIZES if depth <= 17 else SIZES[depth % 3::3]:
@@ -89,7 +89,7 @@ def check_orders(checker, random):
                     noticed += count_different(out, gemm(a, b, block=block)).any()
                 noticed += count_different(out, gemm(a[:, ::-1], b[::-1])).any()
     if noticed < 20:
-        sys.exit("the test does not notice a wrong order of the sums")
+        sys.exit("the test does not detect a wrong summation order")
 
 
 def check_forms(checker, random):
@@ -131,7 +131,7 @@ def check_empty(checker, _):
         checker.check(a, b)
         shape = (*shape_a[:-1], shape_b[-1])
         checker.check(a, b, np.full(shape, -0.0, np.float32), -1.0, 2.0)
-        checker.check(a, b, np.full(shape, np.inf, np.float32), 3.0, 0.0)  # which is NaN
+        checker.check(a, b, np.full(shape, np.inf, np.float32), 3.0, 0.0)  # NaN
 
 
 def check_halves(checker, random):
@@ -144,7 +144,7 @@ def check_halves(checker, random):
 
 
 def check_activations(checker, random):
-    """The activation alone, over the product alone, gives the same; halves are rounded in between."""
+    """Multiplying first and applying the activation separately gives the same result; FLOAT16 is rounded in between."""
     for (fused, name, attributes), dtype in itertools.product(ACTIVATIONS, (np.float32, np.float16)):
         for rows, depth, columns in ((9, 20, 35), (3, 4, 5), (60, 300, 4)):
             a, b, c = (random.standard_normal(size).astype(dtype) for size in
@@ -154,7 +154,7 @@ def check_activations(checker, random):
             checker.library.run(name, [plain], expected, attributes)
             run(checker.library, a, b, c, out, alpha=0.4, fused=fused)
             if count_different(out, expected).any():
-                sys.exit(f"GEMM with {name} of {np.dtype(dtype)} differs from the two operators one after the other")
+                sys.exit(f"GEMM with {name} of {np.dtype(dtype)} differs from the two operators run in sequence")
             checker.compared += out.size
 
 
@@ -166,7 +166,7 @@ def check_large(library, random):
             run(library, a, b, None, out)
             bound, exact = error_bound(a, b)
             if (np.abs(out - exact) > bound).any():
-                sys.exit(f"GEMM {rows} x {depth} x {columns}: further from the exact sums than its order explains")
+                sys.exit(f"GEMM {rows} x {depth} x {columns}: the error exceeds the bound of the summation order")
 
 
 def main(path):
@@ -181,7 +181,7 @@ def main(path):
         part(checker, random)
         print(f"  {name:12} {checker.compared:9} elements, none different")
     check_large(library, random)
-    print("  large products are as near to the exact ones as their order says")
+    print("  large products are within the error bound of their order")
 
 
 if __name__ == "__main__":

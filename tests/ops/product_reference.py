@@ -4,8 +4,8 @@ import numpy as np
 
 
 def fused(a, b, c):
-    """a * b + c of FLOAT32, rounded once. FLOAT64 holds the product. The sum is rounded to odd there: a digit that was
-    dropped leaves a last digit of 1, so that rounding it once more gives what rounding the exact sum gives."""
+    """a * b + c of FLOAT32, rounded once. FLOAT64 holds the product. The sum is rounded to odd there: if digits are
+    dropped, the last digit becomes 1, so that rounding again gives the same result as rounding the exact sum."""
     product = a.astype(np.float64) * b.astype(np.float64)
     total = product + c
     part = total - product
@@ -28,7 +28,7 @@ def product(a, b, block=256):
 
 
 def gemm(a, b, c=None, alpha=1.0, beta=1.0, block=256):
-    """Of FLOAT32 or FLOAT16, with the operands as they are multiplied."""
+    """GEMM of FLOAT32 or FLOAT16 matrices, with any transposes already applied."""
     wide = np.float32
     result = wide(alpha) * product(a.astype(wide), b.astype(wide), block)
     if c is not None:
@@ -37,7 +37,7 @@ def gemm(a, b, c=None, alpha=1.0, beta=1.0, block=256):
 
 
 def error_bound(a, b):
-    """How far from the exact sums the order allows a FLOAT32 product to be, and these sums as FLOAT64 has them."""
+    """The exact sums, as FLOAT64 computes them, and how far from them a FLOAT32 product may be in this order."""
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     count = a.shape[-1]
     roundings = min(count, 256) + -(-count // 256) + 3

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GEMM by the C API against the order written down once more, output by output, with no thought of layouts, threads or
-// vectors. The program runs with several numbers of threads and for several targets: results that equal one reference
-// are equal.
+// Checks GEMM through the C API against a second implementation of its summation order, output by output, that ignores
+// layouts, threads and vectors. The test runs with several thread counts and targets; as all of them match one
+// reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ std::vector<anydml_attribute> attributes_of(bool transposed_a, bool transposed_b
           number("Alpha", alpha), number("Beta", beta)};
 }
 
-// Everyday numbers with some zeros, and a few infinities and NaN if wanted.
+// Ordinary numbers with some zeros, and optionally a few infinities and NaNs.
 Floats random_floats(int64_t count, std::mt19937& random, bool special = false) {
   Floats values(static_cast<std::size_t>(count));
   std::normal_distribution<float> normal;
@@ -63,7 +63,8 @@ Floats transposed(const Floats& matrix, int64_t rows, int64_t columns) {
   return other;
 }
 
-// Chains of at most 256 from +0; their sums are added in order. The scales are applied one rounding at a time.
+// Chains of at most 256, starting from +0, whose sums are added in order. The scales are applied with one rounding
+// each.
 Floats expected_product(const Shape& shape, const Floats& a, const Floats& b, const Floats& c, float alpha,
                         float beta) {
   Floats result;
@@ -90,7 +91,7 @@ Floats expected_product(const Shape& shape, const Floats& a, const Floats& b, co
   return result;
 }
 
-// All NaN are one value, +0 and -0 are two.
+// All NaNs are equal; +0 and -0 differ.
 std::string difference(const Floats& actual, const Floats& expected) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (std::memcmp(&actual[i], &expected[i], sizeof(float)) != 0 &&
@@ -104,7 +105,7 @@ std::string difference(const Floats& actual, const Floats& expected) {
 
 enum class Given { each_time, as_constant };
 
-// C: none where it is empty.
+// An empty C means no C.
 void expect_product(const Shape& shape, unsigned form, Given given_b, std::mt19937& random, bool special = false) {
   const bool transposed_a = (form & 1) != 0;
   const bool transposed_b = (form & 2) != 0;
@@ -140,7 +141,7 @@ void expect_product(const Shape& shape, unsigned form, Given given_b, std::mt199
                              attributes.size(), &compiled),
               ANYDML_OK)
         << anydml_last_error();
-    std::fill(held_b.begin(), held_b.end(), 0.0F);  // it was copied
+    std::fill(held_b.begin(), held_b.end(), 0.0F);  // the library has its own copy
     const void* addresses[] = {held_a.data(), nullptr, held_c.data()};
     void* const outputs[] = {out.data()};
     ASSERT_EQ(anydml_compiled_run(compiled, addresses, std::size(addresses), outputs, 1), ANYDML_OK)
@@ -186,7 +187,7 @@ TEST(Product, LargeMatrices) {
   }
 }
 
-// So many outputs that a GPU takes its widest tiles; the CPU has seen everything that it does with them above.
+// Enough outputs for a GPU's widest tiles; the cases above already cover the CPU.
 TEST(Product, WidestTilesOfAGpu) {
   const char* const adapter = std::getenv("ANYDML_ADAPTER");
   if (adapter == nullptr || std::string_view(adapter) != "cuda") {
@@ -205,7 +206,8 @@ Bytes bytes_of(const Floats& values) {
   return bytes;
 }
 
-// Bias, residual and activation of a layer, which join the product; and values in between that are outputs too.
+// A layer's bias, residual and activation, which are fused into the product, and intermediate values that are also
+// outputs.
 TEST(Product, InAGraphWithItsNeighbours) {
   std::mt19937 random(8);
   for (const auto& [batch, shape] : {std::pair{int64_t{1}, Shape{9, 20, 30}},
@@ -241,7 +243,7 @@ TEST(Product, InAGraphWithItsNeighbours) {
   }
 }
 
-// FLOAT64 has the same order, and scales that FLOAT32 does not have. DirectML's operator refuses it.
+// FLOAT64 has the same order, and scales that FLOAT32 cannot represent. DirectML's operator rejects it.
 TEST(Product, DoublesHaveTheSameOrder) {
   std::mt19937 random(43);
   std::normal_distribution<double> normal;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds QUANTIZE and DEQUANTIZE against NumPy, bit for bit: codes of four and eight bits, scales and zero points for blocks
-of any sizes, tensors in any layout. docs/numerics.md has the formulas.
+"""Compares QUANTIZE and DEQUANTIZE with NumPy, bit for bit: codes of four and eight bits, scales and zero points for
+blocks of any sizes, tensors in any layout. docs/numerics.md has the formulas.
 
 usage: quantize_oracle.py LIBANYDML [--cases N] [--onnx]
 
---onnx: also compares blocks along one axis with ONNX's reference of QuantizeLinear and DequantizeLinear, opset 21.
+--onnx: also compares blocks along one axis with ONNX's reference for QuantizeLinear and DequantizeLinear, opset 21.
 """
 import argparse
 import ctypes
@@ -24,7 +24,7 @@ class Codes(NamedTuple):
     value: int  # DML_TENSOR_DATA_TYPE
     least: int
     most: int
-    default: int  # the zero point where none is given
+    default: int  # the zero point if none is given
 
     @property
     def four_bits(self):
@@ -45,19 +45,19 @@ def make_tensor(codes, shape, strides, memory, offset):
 
 
 def pack(halves):
-    """Two elements in a byte, the first in the low half."""
+    """Packs two elements into a byte, the first in the low half."""
     padded = np.concatenate([halves, np.zeros(halves.size % 2, np.uint8)])
     return padded[::2] | padded[1::2] << 4
 
 
 def draw_codes(random, codes, shape):
-    """Codes in any layout: their values and the tensor."""
+    """Random codes in any layout: their values and the tensor."""
     array, memory = lay_out(random, shape, np.dtype(np.uint8), True)
     if not codes.four_bits:
         values = array.view(np.int8 if codes.least < 0 else np.uint8)
         return values.astype(np.int64), make_tensor(codes, shape, values.strides, memory,
                                                     array.ctypes.data - memory.ctypes.data)
-    # Each byte of the layout is half a byte of the tensor, whose first element begins a byte.
+    # Each byte of the layout becomes half a byte of the tensor, whose first element begins a byte.
     memory &= 15
     values = array.astype(np.int64)
     offset = array.ctypes.data - memory.ctypes.data
@@ -104,7 +104,7 @@ def check_dequantize(library, random, codes, shape):
     twin[...] = out
     fail_unless_equal(f"DEQUANTIZE of {codes.name}", shape, scale, out, answer, count_different(out.copy(), answer))
     if not np.array_equal(memory, expected):
-        sys.exit(f"DEQUANTIZE of {codes.name} {shape}: bytes between the elements of the output have changed")
+        sys.exit(f"DEQUANTIZE of {codes.name} {shape}: bytes between the elements of the output changed")
 
 
 def check_quantize(library, random, codes, shape):
@@ -127,12 +127,12 @@ def check_quantize(library, random, codes, shape):
         expected[offset:offset + bytes_] = packed
         halves = np.stack([packed & 15, packed >> 4], -1).reshape(-1).astype(np.int64)
         if answer.size % 2 and halves[-1] != 0:
-            sys.exit(f"QUANTIZE to {codes.name} {shape}: the half of the last byte that has no element is not 0")
+            sys.exit(f"QUANTIZE to {codes.name} {shape}: the unused half of the last byte is not 0")
         found = halves[:answer.size].reshape(shape)
         found = np.where(found > codes.most, found - 16, found)
     fail_unless_equal(f"QUANTIZE to {codes.name}", shape, scale, found, answer, found != answer)
     if not np.array_equal(memory, expected):
-        sys.exit(f"QUANTIZE to {codes.name} {shape}: bytes outside the elements of the output have changed")
+        sys.exit(f"QUANTIZE to {codes.name} {shape}: bytes outside the elements of the output changed")
 
 
 def fail_unless_equal(what, shape, scale, found, answer, different):
@@ -175,13 +175,13 @@ def check_onnx(library, random, cases):
         made = reference("DequantizeLinear", [q, scale, zero], [kind, kinds[1], kind], kinds[0], **attributes)
         answer = dequantize(q, scale, zero, np.float32)
         fail_unless_equal(f"ONNX's {codes.name}", shape, scale, answer, made, count_different(answer, made))
-    print(f"{cases} cases of each are as ONNX {onnx.__version__}'s reference has them")
+    print(f"{cases} cases of each match the reference of ONNX {onnx.__version__}")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
-    parser.add_argument("--cases", type=int, default=150, help="of each operator and type of codes")
+    parser.add_argument("--cases", type=int, default=150, help="per operator and type of codes")
     parser.add_argument("--onnx", action="store_true")
     options = parser.parse_args()
     library, random = Library(options.library), np.random.default_rng(SEED)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""QUANTIZE and DEQUANTIZE, as docs/numerics.md has them."""
+"""QUANTIZE and DEQUANTIZE, as defined in docs/numerics.md."""
 import numpy as np
 
 
 def spread(values, shape):
-    """The value of each block for each element."""
+    """Repeats the value of each block for all of its elements."""
     for axis, size in enumerate(shape):
         values = np.repeat(values, size // values.shape[axis] if size else 0, axis)
     return values

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// QUANTIZE and DEQUANTIZE by the C API at sizes that threads share, against their definitions element by element, and
-// tensors of four-bit elements wherever they may go: strides, overlaps, graphs, and the messages where they may not.
-// tests/ops/quantize_oracle.py holds every type and layout against NumPy.
+// Checks QUANTIZE and DEQUANTIZE through the C API against their definitions, element by element, at sizes that are
+// split between threads. Also checks four-bit tensors wherever they are allowed (strides, overlaps, graphs), and the
+// error messages where they are not. tests/ops/quantize_oracle.py compares every type and layout with NumPy.
 #include <gtest/gtest.h>
 
 #include <anydml/anydml.h>
@@ -107,7 +107,7 @@ int run(const char* op, std::vector<anydml_tensor> inputs, anydml_tensor output)
   return anydml_run(nullptr, op, inputs.data(), inputs.size(), &output, 1, &kind, 1);
 }
 
-// The number of an element's block.
+// The index of an element's block.
 std::int64_t block_of(const Sizes& sizes, const Sizes& blocks, std::int64_t element) {
   std::int64_t block = 0;
   std::int64_t stride = 1;
@@ -150,7 +150,7 @@ TEST_P(Quantizing, EveryElementByItsBlock) {
       const anydml_type numbers = kNumbers[way & 1];
       const bool has_zero = (way & 4) == 0;
       Buffer scale = draw_numbers(kNumbers[way >> 1 & 1], blocks, random);
-      scale.set(0, 0.0F);  // quotients that are infinite, or NaN
+      scale.set(0, 0.0F);  // infinite or NaN quotients
       Buffer zero = draw_codes(type, blocks, random);
       const auto zero_of = [&](std::int64_t block) {
         return has_zero ? zero.code(block) : default_zero_point(codes_type);
@@ -196,7 +196,7 @@ TEST_P(Quantizing, EveryElementByItsBlock) {
 
 INSTANTIATE_TEST_SUITE_P(Types, Quantizing, testing::ValuesIn(kCodes));
 
-// Each FLOAT16 there is, and each pair of a code and a zero point.
+// Every FLOAT16, and every pair of a code and a zero point.
 TEST(Quantize, EveryNumberAndEveryCode) {
   constexpr std::int64_t kHalves = 65536;
   for (const anydml_type type : kCodes) {
@@ -240,8 +240,8 @@ TEST(Quantize, EveryNumberAndEveryCode) {
   }
 }
 
-// A matrix read by columns, backwards and with gaps, which begin in the middle of bytes, and rows that are padded to
-// whole bytes as ONNX Runtime pads them.
+// A matrix read by columns, reversed and with gaps, starting in the middle of bytes, and rows padded to whole bytes as
+// ONNX Runtime does.
 TEST(Quantize, FourBitsAtAnyStrides) {
   std::mt19937 random(3);
   Buffer codes = draw_codes(ANYDML_UINT4, {4000}, random);
@@ -269,7 +269,7 @@ TEST(Quantize, FourBitsAtAnyStrides) {
   }
 }
 
-// The output lies over the input: the library copies the input first.
+// The output overlaps the input: the library copies the input first.
 TEST(Quantize, OverItsOwnInput) {
   std::mt19937 random(5);
   const Sizes sizes{3001};
@@ -286,7 +286,7 @@ TEST(Quantize, OverItsOwnInput) {
   }
 }
 
-// Weights of four bits are a constant of a graph, or an input of it, and a view of them begins at a whole byte.
+// Four-bit weights are a constant or an input of a graph, and a view of them begins at a whole byte.
 TEST(Quantize, InGraphs) {
   std::mt19937 random(9);
   Buffer weights = draw_codes(ANYDML_UINT4, {6, 64}, random);
@@ -355,7 +355,7 @@ TEST(Quantize, RefusesWithAReason) {
       anydml_last_error(),
       "QUANTIZE: OutputTensor: strides are [8, 1]; expected none, or those of packed elements: two elements of "
       "INT4 share a byte, which is written as a whole");
-  // Sizes, types and counts that do not go together.
+  // Inconsistent sizes, types and counts.
   EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor(), zero.tensor()}, made.tensor()), ANYDML_INVALID_ARGUMENT);
   zero = Buffer(ANYDML_UINT4, {4, 3});
   EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor(), zero.tensor()}, made.tensor()), ANYDML_INVALID_ARGUMENT);
@@ -367,7 +367,7 @@ TEST(Quantize, RefusesWithAReason) {
   const anydml_tensor inputs[] = {x.tensor(), scale.tensor()};
   const anydml_tensor output = made.tensor();
   EXPECT_EQ(anydml_run(nullptr, "QUANTIZE", inputs, 2, &output, 1, &none, 1), ANYDML_INVALID_ARGUMENT);
-  // Other operators do not take four bits.
+  // Other operators do not accept four-bit types.
   const anydml_tensor both[] = {made.tensor(), made.tensor()};
   EXPECT_EQ(anydml_run(nullptr, "ELEMENT_WISE_ADD", both, 2, &output, 1, nullptr, 0), ANYDML_INVALID_ARGUMENT);
   EXPECT_NE(std::string(anydml_last_error()).find("ATensor: type is INT4; expected FLOAT32"), std::string::npos)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds RANDOM_GENERATOR against the NumPy program of docs/numerics.md and against the answers that the generator's
-authors publish (kat_vectors of Random123), bit for bit: outputs and states in any layout, counters that wrap.
+"""Compares RANDOM_GENERATOR with the NumPy program of docs/numerics.md and with the answers published by the
+generator's authors (kat_vectors of Random123), bit for bit: outputs and states in any layout, counters that wrap.
 
 usage: random_oracle.py LIBANYDML
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RANDOM_GENERATOR, as docs/numerics.md has it."""
+"""RANDOM_GENERATOR, as defined in docs/numerics.md."""
 import numpy as np
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Philox against the answers that its authors publish, and the CPU's kernels against the definition: every target,
-// pieces for several numbers of threads, outputs at any address, counters whose lower half wraps.
-// tests/ops/random_oracle.py holds the operator against a NumPy program.
+// Checks Philox against the answers published by its authors, and the CPU kernels against the definition: every target,
+// pieces for several thread counts, outputs at any address, counters whose lower half wraps. tests/ops/random_oracle.py
+// compares the operator with a NumPy program.
 #include <gtest/gtest.h>
 
 #include <cstring>

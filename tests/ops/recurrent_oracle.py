@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds RNN, LSTM and GRU against the NumPy program of docs/numerics.md, bit for bit, and against ONNX's reference.
+"""Compares RNN, LSTM and GRU with the NumPy program of docs/numerics.md, bit for bit, and with ONNX's reference.
 
 usage: recurrent_oracle.py LIBANYDML [--cases N] [--torch]
 """
@@ -25,8 +25,8 @@ OTHERS = (("IDENTITY", ()), ("SIGMOID", ()), ("TANH", ()), ("RELU", ()), ("LINEA
 
 
 def by_definition(library, name, attributes):
-    """A function of FLOAT32. NumPy's where the results are the nearest; other activations are the library's own
-    operators, which other tests hold against NumPy."""
+    """A function of FLOAT32: NumPy's if its results are correctly rounded. Other activations are the library's own
+    operators, which other tests compare with NumPy."""
     if name == "TANH":
         return lambda x: np.tanh(x.astype(np.float64)).astype(np.float32)
     if name == "SIGMOID":
@@ -129,7 +129,7 @@ class Checker:
 
 
 def check_forms(checker, random):
-    """Each network with everything that it may have, alone and together."""
+    """Each network with every optional feature, alone and in combination."""
     for kind in GATES:
         for direction in DIRECTIONS:
             for dtype in (np.float32, np.float16):
@@ -142,7 +142,7 @@ def check_forms(checker, random):
 
 
 def check_sizes(checker, random):
-    """Around the edges of strips, panels and blocks of products."""
+    """Sizes around the edges of strips, panels and blocks of products."""
     for kind in GATES:
         for linear in (False, True) if kind == "GRU" else (False,):
             for rows, units in ((1, 1), (1, 16), (1, 33), (2, 17), (6, 16), (7, 48), (13, 5), (14, 32), (29, 40),
@@ -175,7 +175,7 @@ def check_layouts(checker, random):
 
 
 def check_special(checker, random):
-    """Infinities and NaN in the tensors, no time steps, no inputs."""
+    """Infinities and NaNs in the tensors, no time steps, no inputs."""
     for kind in GATES:
         for dtype in (np.float32, np.float16):
             case = Case(random, kind, 3, 5, 4, 20, dtype, "BIDIRECTIONAL", peephole=True)
@@ -189,7 +189,7 @@ def check_special(checker, random):
 
 
 def check_parts(checker, random):
-    """A sequence in parts, whose states go from one part to the next, gives the bits of the whole."""
+    """A sequence processed in parts, with the states passed from one part to the next, gives the bits of the whole."""
     for kind in GATES:
         for dtype in (np.float32, np.float16):
             for rows, units in ((1, 40), (9, 33)):
@@ -212,7 +212,7 @@ def check_parts(checker, random):
 
 
 def check_order(checker, random):
-    """The test itself: another order of the sums must give other bits."""
+    """Checks the test itself: another summation order must change the bits."""
     noticed = 0
     for kind in GATES:
         case = Case(random, kind, 2, 3, 300, 300)
@@ -221,7 +221,7 @@ def check_order(checker, random):
         noticed += sum(count_different(one, other).any() for one, other in
                        zip(outputs, case.expected(checker.library, block=128)))
     if noticed < 6:
-        sys.exit("the test does not notice a wrong order of the sums")
+        sys.exit("the test does not detect a wrong summation order")
 
 
 def check_random(checker, random, count):
@@ -239,12 +239,12 @@ def check_random(checker, random, count):
 
 
 def beside_onnx(library, random):
-    """ONNX's own reference, where the package is installed. It has the direction FORWARD alone."""
+    """Compares with ONNX's reference, if the package is installed. It only supports the direction FORWARD."""
     try:
         from onnx import TensorProto, helper
         from onnx.reference import ReferenceEvaluator
     except ImportError:
-        print("  ONNX's reference: the package onnx is not installed")
+        print("  ONNX's reference: the onnx package is not installed")
         return
     worst, cases = 0.0, 0
     for kind in GATES:
@@ -272,12 +272,13 @@ def beside_onnx(library, random):
             worst = max(worst, float(np.abs(ours[0] - theirs[0]).max()), float(np.abs(ours[1][0] - theirs[1]).max()))
             cases += 1
     if worst > 1e-5:
-        sys.exit(f"{worst:.2g} from ONNX's reference")
-    print(f"  {cases} networks at most {worst:.1g} from ONNX's reference")
+        sys.exit(f"{worst:.2g} away from ONNX's reference")
+    print(f"  {cases} networks at most {worst:.1g} away from ONNX's reference")
 
 
 def beside_torch(library, random):
-    """PyTorch in FLOAT64. Its gates have another order, and its GRU is the one with LinearBeforeReset."""
+    """Compares with PyTorch in FLOAT64. Its gates are in another order, and its GRU is the one with
+    LinearBeforeReset."""
     import torch
     worst = 0.0
     for kind, order in (("RNN", [0]), ("LSTM", [0, 2, 3, 1]), ("GRU", [1, 0, 2])):
@@ -302,15 +303,15 @@ def beside_torch(library, random):
             for one, other in zip(ours[1:], last if kind == "LSTM" else [last]):
                 worst = max(worst, float(np.abs(one[0] - other.numpy()).max()))
     if worst > 1e-5:
-        sys.exit(f"{worst:.2g} from PyTorch in FLOAT64")
-    print(f"  at most {worst:.1g} from PyTorch in FLOAT64")
+        sys.exit(f"{worst:.2g} away from PyTorch in FLOAT64")
+    print(f"  at most {worst:.1g} away from PyTorch in FLOAT64")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library")
     parser.add_argument("--cases", type=int, default=60, help="random networks")
-    parser.add_argument("--torch", action="store_true", help="beside PyTorch too")
+    parser.add_argument("--torch", action="store_true", help="also compare with PyTorch")
     options = parser.parse_args()
     library = Library(options.library)
     random = np.random.default_rng(SEED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recurrent networks to the bit, in NumPy and without a fused multiply-add; docs/numerics.md shows a part of it."""
+"""Recurrent networks to the bit, in NumPy and without a fused multiply-add; docs/numerics.md shows some of it."""
 import numpy as np
 
 from product_reference import product
@@ -44,7 +44,7 @@ def step_of_gru(x, h, c, terms, activations, multiply, linear_before_reset, **_)
 
 
 class Terms:
-    """The biases and peepholes of one direction. What is absent takes no part in a sum."""
+    """The biases and peepholes of one direction. Absent tensors are left out of the sums."""
 
     def __init__(self, bias, peephole, gates, units):
         both = None if bias is None else bias.reshape(2, gates, units)
@@ -60,8 +60,9 @@ class Terms:
 
 def network(kind, x, w, r, activations, bias=None, hidden=None, cell=None, lengths=None, peephole=None,
             direction="FORWARD", clip=None, couple=False, linear_before_reset=False, block=256):
-    """x {S, B, I}, w {D, G·H, I}, r {D, G·H, H}, bias {D, 2·G·H}, peephole {D, 3·H}, states {D, B, H}. The sequence
-    {S, D, B, H}, and the last states {D, B, H}. activations: functions of FLOAT32, of one direction after another."""
+    """x {S, B, I}, w {D, G·H, I}, r {D, G·H, H}, bias {D, 2·G·H}, peephole {D, 3·H}, states {D, B, H}. activations:
+    functions of FLOAT32, one direction after another. Returns the sequence {S, D, B, H} and the last states {D, B,
+    H}."""
     dtype, wide = x.dtype, np.float32
     x, w, r, bias, hidden, cell, peephole = (None if one is None else one.astype(wide)
                                              for one in (x, w, r, bias, hidden, cell, peephole))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// RNN, LSTM and GRU by the C API against their definition written down once more, unit by unit, with no thought of
-// layouts, threads or vectors. The program runs with several numbers of threads and for several targets: results that
-// equal one reference are equal.
+// Checks RNN, LSTM and GRU through the C API against a second implementation of their definition, unit by unit, that
+// ignores layouts, threads and vectors. The test runs with several thread counts and targets; as all of them match one
+// reference, they also match each other.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ struct Sizes {
   i64 units;
 };
 
-// A tensor of FLOAT32 or FLOAT16, whose numbers are FLOAT32 that the type has. Its elements are `spread` apart.
+// A tensor of FLOAT32 or FLOAT16; `numbers` has its values as FLOAT32, all representable in the type. Its elements are
+// `spread` apart.
 struct Values {
   std::vector<i64> sizes;
   std::vector<f32> numbers;
@@ -70,7 +71,7 @@ class Memory {
 
  private:
   [[nodiscard]] std::size_t size() const { return is_half_ ? sizeof(u16) : sizeof(f32); }
-  // An odd address where the elements are spread out.
+  // An odd address if the elements are spread out.
   [[nodiscard]] std::byte* at(std::size_t i) {
     return bytes_.data() + (spread_ > 1 ? 1 : 0) + i * static_cast<std::size_t>(spread_) * size();
   }
@@ -138,7 +139,7 @@ struct Results {
   std::vector<f32> sequence, single, cell;
 };
 
-// The sum of products as docs/numerics.md has it.
+// The sum of products as defined in docs/numerics.md.
 f32 sum_of(const f32* a, const f32* b, i64 depth) {
   f32 total = 0;
   for (i64 first = 0; first < depth; first += 256) {
@@ -277,7 +278,7 @@ class Call {
     blank({sizes.steps, network.directions(), sizes.rows, sizes.units});
     blank(state);
     blank(state);
-    if (network.kind == "RNN" && network.is_both) {  // the second direction's is the same
+    if (network.kind == "RNN" && network.is_both) {  // the second direction has the same activation
       attributes_[0].value.operators = kTwice;
     }
   }
@@ -372,7 +373,7 @@ TEST(Recurrent, EqualsTheDefinition) {
         Call compiled(network, has_lengths);
         ASSERT_EQ(compiled.run_compiled(), ANYDML_OK) << anydml_last_error();
         compiled.expect(expected, what + ", compiled");
-        Call spread(network, has_lengths, 3);  // and nothing is written between the elements
+        Call spread(network, has_lengths, 3);  // nothing may be written between the elements
         ASSERT_EQ(spread.run(), ANYDML_OK) << anydml_last_error();
         spread.expect(expected, what + ", spread out");
       }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds REDUCE, ARGMAX, ARGMIN and DYNAMIC_QUANTIZE_LINEAR against the NumPy programs of docs/numerics.md, bit for bit.
+"""Compares REDUCE, ARGMAX, ARGMIN and DYNAMIC_QUANTIZE_LINEAR with the NumPy programs of docs/numerics.md, bit for bit.
 
 usage: reduce_oracle.py LIBANYDML
 """
@@ -15,7 +15,7 @@ from reduce_reference import reduce
 FUNCTIONS = ("SUM", "AVERAGE", "L1", "L2", "SUM_SQUARE", "MULTIPLY", "MAX", "MIN", "ARGMAX", "ARGMIN",
              "LOG_SUM", "LOG_SUM_EXP")
 INDEX_TYPES = (np.uint32, np.int32, np.uint64, np.int64)
-# Around the edges of lanes and blocks, inner and outer; several axes; sizes of 1; rows shorter than a block and longer.
+# Sizes around the edges of lanes and blocks, inner and outer; several axes; sizes of 1; short and long rows.
 SHAPES = [((1,), (0,)), ((1, 1), (0,)), ((7,), ()), ((9001,), (0,)), ((3, 5, 1), (1,)), ((5, 63), (1,)), ((5, 64), (1,)),
           ((5, 65), (1,)), ((70, 3), (0,)), ((2, 4095), (1,)), ((2, 4096), (1,)), ((2, 4097), (1,)), ((4095, 2), (0,)),
           ((4097, 3), (0,)), ((8193, 17), (0,)), ((2, 21_000), (1,)), ((12_300, 5), (0,)), ((65, 300), (0,)),
@@ -25,7 +25,7 @@ SHAPES = [((1,), (0,)), ((1, 1), (0,)), ((7,), ()), ((9001,), (0,)), ((3, 5, 1),
 
 
 def layouts(x):
-    """The same elements lying in other ways, and other elements."""
+    """The same elements in other layouts, and other elements."""
     yield x
     yield np.asfortranarray(x)
     yield x[tuple(slice(None, None, -1) for _ in x.shape)]
@@ -37,7 +37,7 @@ def layouts(x):
 
 
 def numbers(random, dtype, shape, kind):
-    """Everyday numbers, or any bits with special values."""
+    """Ordinary numbers, or random bits with special values."""
     count = math.prod(shape)
     if kind == "any":
         return random_values(random, dtype, count).reshape(shape)
@@ -70,7 +70,7 @@ def check(library, function, x, axes, out_type, last=None):
 
 
 def dynamic_quantize(x, dtype):
-    """As ONNX's definition has it, each step rounded; a NaN that is to be an integer is 0."""
+    """Follows ONNX's definition, with each step rounded; a NaN converted to an integer is 0."""
     x = x.astype(np.float32)
     least, most = np.float32(np.iinfo(dtype).min), np.float32(np.iinfo(dtype).max)
     low, high = np.minimum(x.min(), np.float32(0)), np.maximum(x.max(), np.float32(0))
@@ -104,7 +104,7 @@ def check_dynamic(library, random):
 
 
 def errors(library, random):
-    """How far sums of FLOAT32 are from exact ones, beside NumPy's own: for people, and a bound."""
+    """Prints how far FLOAT32 sums are from exact ones, next to NumPy's, and checks them against a bound."""
     print("  the largest error of a sum, in units of eps * sum|x|:")
     for shape, axes in (((200, 1000), (1,)), ((20, 100_000), (1,)), ((1000, 200), (0,)), ((100_000, 20), (0,))):
         x = random.standard_normal(shape).astype(np.float32)
@@ -115,12 +115,12 @@ def errors(library, random):
         ours, numpys = (float((np.abs(sums.astype(np.float64) - exact) / scale).max())
                         for sums in (ours, x.sum(axis=axes[0])))
         print(f"    {str(shape):15} over {axes[0]}: {ours:.4f}, NumPy {numpys:.4f}")
-        # Each addition that a number goes through rounds by half an eps at most.
+        # Each addition of a number rounds by at most half an eps.
         count = columns.shape[-1]
         in_block = min(count, 4096)
         additions = (in_block if axes[0] == 0 else in_block // 64 + 6) + math.log2(count / in_block) + 1
         if ours > additions / 2:
-            sys.exit("a sum is further from the exact one than its order explains")
+            sys.exit("the error of a sum exceeds the bound of its order")
 
 
 def main(path):
@@ -134,7 +134,7 @@ def main(path):
             for kind in ("everyday", "any") if np.dtype(dtype).kind == "f" else ("any",):
                 x = numbers(random, dtype, shape, kind)
                 for place, layout in enumerate(layouts(x)):
-                    # Every layout of small tensors, and of large ones two that change.
+                    # Every layout for small tensors, and two alternating ones for large tensors.
                     if x.size > 3000 and place not in (0, 1 + number % 5):
                         continue
                     for function in FUNCTIONS:

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def fold(op, values, neutral, lanes):
-    """The last axis to one value: blocks of 4,096 by lanes, in order; lanes by halves; blocks by pairs."""
+    """Reduces the last axis to one value: blocks of 4,096 by lanes, in order; lanes by halves; blocks by pairs."""
     def pad(values, count):
         return np.concatenate([values, np.full((*values.shape[:-1], count), neutral, values.dtype)], axis=-1)
 
@@ -41,7 +41,8 @@ def reduce_floats(function, x, axes):
 
 
 def reduce_logarithms(function, x, axes):
-    """LOG_SUM and LOG_SUM_EXP; exp and log are correctly rounded, which those of a longer type are as good as always."""
+    """LOG_SUM and LOG_SUM_EXP; exp and log are correctly rounded, and rounding a longer type practically always gives
+    the same."""
     def rounded(ufunc, values):
         return ufunc(values.astype(np.longdouble)).astype(np.float32)
 
@@ -56,16 +57,16 @@ def reduce_logarithms(function, x, axes):
 
 
 def rows(x, axes):
-    """The reduced elements as a last axis, row-major."""
+    """Moves the reduced elements into one last axis, row-major."""
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     return np.transpose(x, kept + sorted(axes)).reshape([x.shape[axis] for axis in kept] + [-1])
 
 
 def nearest_half(value):
-    """A fraction in FLOAT16, rounded once."""
+    """A fraction rounded once to FLOAT16."""
     if abs(value) >= 65520:
         return np.float16(np.copysign(np.inf, float(value)))
-    near = np.float16(float(value))  # perhaps rounded twice: a neighbour may be nearer
+    near = np.float16(float(value))  # possibly rounded twice: a neighbor may be nearer
     around = [near, np.nextafter(near, np.float16(np.inf)), np.nextafter(near, np.float16(-np.inf))]
     finite = [one for one in around if np.isfinite(one)]
     return min(finite, key=lambda one: (abs(Fraction(float(one)) - value), int(one.view(np.uint16)) & 1))
@@ -96,7 +97,7 @@ def reduce_integers(function, x, axes):
     if function == "SUM_SQUARE":
         elements = elements * elements
     elif function == "L1" and x.dtype.kind == "i":
-        elements = np.abs(elements)  # the least wraps to itself
+        elements = np.abs(elements)  # the minimum wraps to itself
     return np.add.reduce(elements, axis=-1, dtype=x.dtype)
 
 
@@ -114,14 +115,14 @@ def extreme(function, x, axes):
 
 
 def place(function, x, axes, last=False):
-    """ARGMAX and ARGMIN: NumPy's, which takes the first NaN, or the first of equals; or the last."""
+    """ARGMAX and ARGMIN: NumPy's, which return the first NaN or the first of equal elements; or the last."""
     elements = rows(x, axes)
     find = np.argmax if function == "ARGMAX" else np.argmin
     return elements.shape[-1] - 1 - find(elements[..., ::-1], axis=-1) if last else find(elements, axis=-1)
 
 
 def reduce(function, x, axes, last=False):
-    """With the reduced axes gone."""
+    """Removes the reduced axes."""
     if function in ("ARGMAX", "ARGMIN"):
         return place(function, x, axes, last)
     if function in ("MAX", "MIN"):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// REDUCE, ARGMIN and ARGMAX by the C API against the order written down once more, element by element, with no thought
-// of layouts, threads or vectors. The program runs with several numbers of threads and for several targets: what equals
-// one reference is equal.
+// Checks REDUCE, ARGMIN and ARGMAX through the C API against a second implementation of their order, element by
+// element, that ignores layouts, threads and vectors. The test runs with several thread counts and targets; as all of
+// them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -23,7 +23,8 @@ constexpr std::string_view kFunctions[] = {"SUM",      "AVERAGE", "L1",  "L2",  
 
 bool is_arg(std::string_view function) { return function.starts_with("ARG"); }
 
-// 4,096 elements a block; within one 64 lanes, or one after another; lanes by halves; blocks by pairs.
+// Blocks of 4,096 elements; within a block 64 lanes, or one element after another; lanes are added by halves, blocks by
+// pairs.
 template <class A, class Op>
 A in_order(const std::vector<A>& lifted, bool lanes, A neutral, Op op) {
   constexpr std::size_t kBlock = 4096;
@@ -50,7 +51,7 @@ A in_order(const std::vector<A>& lifted, bool lanes, A neutral, Op op) {
   return blocks[0];
 }
 
-// FLOAT16 exactly, then rounded once: in units of 2^-26, the lowest bit of which says whether there is more.
+// Exact FLOAT16 sums, rounded once: in units of 2^-26, with the lowest bit as a sticky bit.
 f16 exact_halves(const std::vector<f16>& elements, bool absolute, i64 divisor) {
   i64 quarters = 0;
   f64 not_finite = 0;
@@ -72,7 +73,7 @@ f16 exact_halves(const std::vector<f16>& elements, bool absolute, i64 divisor) {
   return round_to<f16>(quarters < 0 || negative_zeros ? -magnitude : magnitude);
 }
 
-// Whether b is beyond a: NaN is beyond all; as an extreme +0 is above -0, as a place they are equal.
+// Whether b is beyond a. NaN is beyond everything; +0 is above -0 for MAX and MIN, but equal to it for indices.
 template <class T>
 bool is_beyond(T a, T b, bool max, bool place) {
   if constexpr (is_float<T>) {
@@ -151,7 +152,7 @@ struct Case {
   std::vector<u64> axes;
 };
 
-// The elements of each output, row-major, outputs row-major.
+// The elements of each output in row-major order, with the outputs in row-major order.
 template <class T>
 std::vector<std::vector<T>> rows_of(const Memory<T>& memory, const Layout& layout, const Case& of) {
   std::vector<i64> kept = of.sizes;
@@ -205,7 +206,7 @@ void check(std::string_view function, const Case& of, Random& random, bool by_re
   }
   const Layout out = random_layout(out_sizes, random, false);
   Memory<T> from(in, random);
-  // Everyday numbers as often as any: sums of any bits are mostly NaN.
+  // As many ordinary numbers as random bits, since sums of random bits are mostly NaN.
   if (random() % 2 == 0) {
     for (i64 n = 0; n < in.count(); ++n) {
       const i64 value = static_cast<i64>(random() % 2001) - 1000;
@@ -267,7 +268,7 @@ void check_all(const Case& of, Random& random) {
 
 template <class T>
 class Reduce : public testing::Test {};
-// Sanitizers look at loops, which are one for all types of a width.
+// Sanitizers check loops, which are the same for all types of one width.
 using Types = std::conditional_t<kSanitized, testing::Types<f16, f32, i8, u64>,
                                  testing::Types<f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64>>;
 TYPED_TEST_SUITE(Reduce, Types, TypeNames);
@@ -314,7 +315,7 @@ TYPED_TEST(Reduce, HasTheBitsOfTheOrderInAnyShape) {
   }
 }
 
-// Many pieces, and blocks that several threads share.
+// Many pieces, and blocks that are split between threads.
 TYPED_TEST(Reduce, HasTheBitsOfTheOrderOfLargeTensors) {
   Random random(kSeed + 2);
   for (const Case& of : {Case{{400'001}, {0}}, Case{{2, 150'000}, {1}}, Case{{80'000, 4}, {0}}, Case{{300, 1000}, {0}},
@@ -344,7 +345,7 @@ TEST(ReduceOverlap, TheOutputMayLieOverTheInput) {
 }
 
 TEST(ReduceHalves, AreExactBeyondWhatAFloatHolds) {
-  // 65504 a thousand times, and as often taken away again, with a small number among them.
+  // 65504 added a thousand times and subtracted as often, with a small number in between.
   std::vector<f16> memory(10'000, f16{0x7bff});
   for (std::size_t i = 5000; i < memory.size(); ++i) {
     memory[i].bits = 0xfbff;

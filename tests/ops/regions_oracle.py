@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the operators over regions of interest against the NumPy program of docs/numerics.md, bit for bit: both types,
-all modes, tensors in any layout, boxes that are tiny, huge, inverted, far away and NaN. Second opinions, with a bound, are
-ONNX's reference evaluator, torchvision, and PyTorch's derivatives in FLOAT64, where they are installed.
+"""Compares the operators over regions of interest with the NumPy program of docs/numerics.md, bit for bit: both types,
+all modes, tensors in any layout, boxes that are tiny, huge, inverted, far away and NaN. If they are installed, ONNX's
+reference evaluator, torchvision, and PyTorch's derivatives in FLOAT64 are second references, within an error bound.
 
 usage: regions_oracle.py LIBANYDML [--cases N]
 """
@@ -14,7 +14,7 @@ from move_oracle import lay_out, same_place
 from numpy_oracle import SEED, Library, count_different, random_values
 from regions_reference import Axis, region_samples, roi_align, roi_align_grad, roi_pooling
 
-CASES = 40  # of each operator and type
+CASES = 40  # per operator and type
 HUGE = [3e38, -3e38, np.inf, -np.inf, np.nan, 1e9, -1e9, 6e4, 0.0, -0.0, 1e-40]
 
 
@@ -23,7 +23,7 @@ class Checks:
         self.library, self.random, self.dtype, self.count = library, random, np.dtype(dtype), 0
 
     def placed(self, values):
-        """The values in any layout."""
+        """The values in a random layout."""
         if self.random.random() < 0.3:
             return np.array(values, order="C")
         unsigned = np.dtype(f"u{values.dtype.itemsize}")
@@ -38,7 +38,7 @@ class Checks:
         return self.random.standard_normal(count).astype(self.dtype).reshape(shape)
 
     def boxes(self, regions, sizes, scales):
-        """Corners over an image of {height, width}, before the scale."""
+        """Corners over an image of {height, width}, before scaling."""
         centre = self.random.random((regions, 2)) * 1.2 - 0.1
         extent = self.random.choice([0.01, 0.2, 0.5, 0.9], (regions, 1)) * self.random.random((regions, 2))
         factors = np.array([sizes[1] / (scales[0] or 1), sizes[0] / (scales[1] or 1)])
@@ -51,7 +51,7 @@ class Checks:
         return np.where(strange, self.random.choice(HUGE, (regions, 4)), boxes).astype(self.dtype)
 
     def compare(self, name, inputs, answers, attributes):
-        """answers: None where an output is not wanted."""
+        """answers: None for an output that is not requested."""
         outputs, memories = [], []
         for answer in answers:
             if answer is None:
@@ -75,7 +75,7 @@ class Checks:
                 sys.exit(f"{name}: bytes between the elements were written")
 
     def draw_axes(self, sizes, bins, older=False):
-        """Attributes, and the axes that follow from them."""
+        """Attributes, and the axes that they define."""
         random = self.random
         scales = [float(np.float32(random.choice([1, 1, 0.25, 0.125, 3.3, sizes[1 - i]]))) for i in range(2)]
         if random.random() < 0.1:
@@ -148,7 +148,7 @@ def close(what, found, expected, bound):
 
 
 def regions_in(random, count, height, width, inside=False):
-    """Boxes of more than a pixel; inside: no sample of which leaves the image."""
+    """Boxes of more than a pixel. inside: no sample is outside the image."""
     first = random.random((count, 2)) * (0.5 if inside else 0.8) + (0.1 if inside else -0.05)
     second = first + 0.1 + random.random((count, 2)) * (0.2 if inside else 0.6)
     return (np.concatenate([first, second], 1) * [width, height, width, height]).astype(np.float32)
@@ -210,7 +210,7 @@ def against_torchvision(library, random):
 
 
 def against_derivatives(library, random):
-    """PyTorch's derivatives of averages of samples, written with its own bilinear samples in FLOAT64."""
+    """Compares with PyTorch's derivatives of averaged samples, using its own bilinear sampling in FLOAT64."""
     try:
         import torch
     except ImportError:
@@ -224,7 +224,7 @@ def against_derivatives(library, random):
 
     def along(low, high, bins, size):
         place = (torch.arange(bins * ratio, dtype=torch.float64) + 0.5) / (bins * ratio)
-        return (2 * (low[:, None] + (high - low)[:, None] * place) / size) - 1  # as grid_sample has half pixels
+        return (2 * (low[:, None] + (high - low)[:, None] * place) / size) - 1  # grid_sample uses half pixels
     ys, xs = along(corners[:, 1], corners[:, 3], shape[0], height), along(corners[:, 0], corners[:, 2], shape[1], width)
     grid = torch.stack([xs[:, None, :].expand(-1, ys.shape[1], -1), ys[:, :, None].expand(-1, -1, xs.shape[1])], -1)
     samples = torch.nn.functional.grid_sample(image.expand(5, -1, -1, -1), grid, align_corners=False)
@@ -239,7 +239,7 @@ def against_derivatives(library, random):
 
 
 def documented(library):
-    """The example of ROI_ALIGN_GRAD's page, and the samples of huge boxes, which are bounded."""
+    """The example on ROI_ALIGN_GRAD's page, and the samples of huge boxes, whose number is bounded."""
     boxes = np.float32([[0, 0, 2, 2], [2, 0, 4, 2], [0, 2, 2, 4], [2, 2, 4, 4]])
     sampled = (("ReductionFunction", "AVERAGE"), ("InterpolationMode", "NEAREST_NEIGHBOR"), ("SpatialScaleX", 1.0),
                ("SpatialScaleY", 1.0), ("MinimumSamplesPerOutput", 1), ("MaximumSamplesPerOutput", 1))
@@ -251,7 +251,7 @@ def documented(library):
                 [gradient, None], (*sampled, ("InputPixelOffset", 0.5), ("OutputPixelOffset", -0.5), ("AlignRegionsToCorners", 0)))
     if out.ravel().tolist() != [1, 1, 2, 3, 3, 4, 9, 9, 10, 11, 11, 12] or gradient.ravel().tolist() != [
             3, 3, 9, 6, 0, 0, 0, 0, 15, 9, 21, 12, 0, 0, 0, 0]:
-        sys.exit(f"the example of the page: {out.ravel().tolist()}, {gradient.ravel().tolist()}")
+        sys.exit(f"the documented example: {out.ravel().tolist()}, {gradient.ravel().tolist()}")
     assert region_samples(np.float32(-3e38), np.float32(3e38), Axis(4, 2, 1, 0.5, -0.5, 1, 2**32 - 1, False, False))[1] == 65536
 
 

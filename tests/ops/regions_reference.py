@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The operators over regions of interest, as docs/numerics.md has them. Every number is a FLOAT32."""
+"""The operators over regions of interest, as defined in docs/numerics.md. Every number is a FLOAT32."""
 from typing import NamedTuple
 
 import numpy as np
 
 
 class Axis(NamedTuple):
-    """The rows or the columns of an image, of the bins, and the attributes that belong to them."""
+    """One axis (rows or columns) of an image and of its bins, with the attributes of that axis."""
     size: int
     bins: int
     scale: float
@@ -19,8 +19,8 @@ class Axis(NamedTuple):
 
 
 def region_samples(low, high, axis):
-    """For each bin its samples within the image, by ascending coordinates, as (first, second, share): element `first` has
-    the weight 1 - second and the next one `second`. Then the number of samples of a bin, others included."""
+    """For each bin, the samples within the image by ascending coordinate, as (first, second, share): element `first` has
+    the weight 1 - second, and the next one has `second`. Then the total number of samples per bin."""
     start = low * np.float32(axis.scale)
     length = high * np.float32(axis.scale) - start
     most = max(1, min(axis.most, 65536))
@@ -47,7 +47,7 @@ def region_samples(low, high, axis):
 
 
 def weights_of(samples):
-    """The elements that a bin's samples are made of, in ascending order, and the sum of the weights of each."""
+    """The elements from which a bin's samples are interpolated, in ascending order, with the total weight of each."""
     weights = {}
     for first, second, _ in samples:
         weights[first] = weights.get(first, np.float32(0)) + (np.float32(1) - second)
@@ -105,7 +105,7 @@ def roi_align(image, boxes, batches, rows, columns, is_max, outside):
 
 
 def peak_of(plane, ys, xs, missing):
-    """The first of the greatest samples of a bin, or the first NaN; samples outside of the image count as 0."""
+    """The first of the largest samples of a bin, or the first NaN; samples outside the image count as 0."""
     best = None
     for y in ys:
         for x in xs:
@@ -116,14 +116,14 @@ def peak_of(plane, ys, xs, missing):
 
 
 def slope(plane, y, x):
-    """How the value of a sample changes along the columns."""
+    """The derivative of a sample along the columns."""
     def along(row):
         return plane[row, x[0] + 1] - plane[row, x[0]]
     return along(y[0]) if y[1] == 0 else mean(along(y[0]), along(y[0] + 1), y[1])
 
 
 def roi_align_grad(image, gradient, boxes, batches, shape, rows, columns, is_max):
-    """The gradients of the image, whose shape is given, and of the boxes. image: None if neither MAX nor the boxes ask."""
+    """The gradients of the image (of this shape) and of the boxes. image: None if neither MAX nor the boxes need it."""
     gradient, boxes = gradient.astype(np.float32), boxes.astype(np.float32)
     image = None if image is None else image.astype(np.float32)
     out = np.zeros(shape, np.float32)

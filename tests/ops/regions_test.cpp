@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Steps over regions of interest on the CPU against their definition, bin by bin: every target, pieces for several
-// numbers of threads, layouts of all kinds, boxes of all kinds. The memory of the outputs is compared whole, so that no
-// byte between elements changes. tests/ops/regions_oracle.py holds the operators against NumPy.
+// Checks the CPU steps over regions of interest against their definition, bin by bin: every target, pieces for several
+// thread counts, layouts and boxes of all kinds. The whole memory of the outputs is compared, so that no byte between
+// elements may change. tests/ops/regions_oracle.py compares the operators with NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,14 +30,14 @@ namespace {
 using Random = std::mt19937_64;
 constexpr std::uint64_t kSeed = 20240611;
 
-// A tensor in memory of its own.
+// A tensor with its own memory.
 struct Memory {
   std::vector<std::byte> bytes;
   std::int64_t first = 0;  // the element at index 0
   std::byte* at() { return bytes.data() + first; }
 };
 
-// Dimensions in any order, with gaps and backwards, or packed.
+// Dimensions in any order, with gaps and reversed, or packed.
 void lay_out(Random& random, const std::vector<std::int64_t>& sizes, std::int64_t element, bool packed,
              std::int64_t* strides, Memory& memory) {
   std::vector<std::size_t> order(sizes.size());
@@ -151,7 +151,7 @@ struct Definition {
     return region_average(sum, inside, all, step.outside);
   }
 
-  // An element of the image's gradient asks all bins for its weights.
+  // Collects the weights of an element of the image's gradient from all bins.
   [[nodiscard]] f32 image_gradient(i64 of, i64 channel, i64 row, i64 column) const {
     f32 sum = 0.0F;
     for (i64 region = 0; region < step.regions; ++region) {
@@ -276,7 +276,7 @@ void check(Drawn& drawn, Random& random) {
       std::iota(pieces.begin(), pieces.end(), 0);
       std::ranges::shuffle(pieces, random);
       for (const std::uint64_t piece : pieces) {
-        std::ranges::fill(scratch, ~std::uint64_t{0});  // NaN, in case that something is read before it is written
+        std::ranges::fill(scratch, ~std::uint64_t{0});  // NaN, to detect reads before writes
         prepared->run({.number = piece, .phase = 0, .scratch = aligned}, addresses);
       }
       ASSERT_TRUE(output.bytes == expected)
@@ -294,7 +294,7 @@ struct Sizes {
 void fill(Random& random, DataType type, Memory& memory, bool tame = true) {
   const std::size_t element = element_size(type);
   for (std::size_t at = 0; at + element <= memory.bytes.size(); at += element) {
-    // No NaN: their bits are not defined.
+    // No NaN, since their bits are not defined.
     const f32 number = tame ? draw_number(random) : 0.0F;
     type == DataType::FLOAT16 ? store<f16>(memory.bytes.data() + at, number)
                               : store<f32>(memory.bytes.data() + at, number);
@@ -387,7 +387,7 @@ TEST(Regions, AnyLayouts) {
   }
 }
 
-// Channels around the edges of units, rows of channels that follow one another, and images of more than a unit of sums.
+// Channel counts around the edges of units, contiguous rows of channels, and images larger than a unit of sums.
 TEST(Regions, SizesAroundEdges) {
   Random random(kSeed);
   for (const Sizes& sizes : {Sizes{3, 1, 33, 9, 9, 7, 7}, Sizes{2, 2, 72, 5, 7, 2, 2}, Sizes{1, 1, 2, 300, 260, 3, 3},
@@ -405,7 +405,7 @@ TEST(Regions, SizesAroundEdges) {
   }
 }
 
-// A row of more elements than follow one another in memory of other channels: channels are the nearest dimension.
+// The channels are the innermost dimension, so the elements of a row are not contiguous.
 TEST(Regions, ChannelsLast) {
   Random random(kSeed);
   Drawn drawn = draw(random, RegionKind::align, {4, 1, 24, 9, 11, 3, 3}, DataType::FLOAT32, true);
@@ -455,7 +455,7 @@ TEST(Regions, SamplesOfHugeBoxesAreBounded) {
   EXPECT_EQ(RegionSamples(axis, 0.0F, std::numeric_limits<f32>::quiet_NaN()).count(), 1);
 }
 
-// Elements that the bins share are two at most between neighbours, so that the room for them suffices.
+// Neighboring bins share at most two elements, so the reserved space suffices.
 TEST(Regions, ElementsFitTheirRoom) {
   Random random(kSeed);
   for (int round = 0; round < 4000; ++round) {

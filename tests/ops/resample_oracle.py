@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the operators that resample against the NumPy program of docs/numerics.md, bit for bit: every type, ranks 0 to 8,
-all modes, inputs and outputs in any layout. The bytes between the elements of an output are compared too. Where the
-package onnx is installed, its reference evaluator of Resize is a second opinion, with a bound.
+"""Compares the operators that resample with the NumPy program of docs/numerics.md, bit for bit: every type, ranks 0 to
+8, all modes, inputs and outputs in any layout. The bytes between the elements of an output are compared too. If the
+onnx package is installed, its reference evaluator for Resize is a second reference, within an error bound.
 
 usage: resample_oracle.py LIBANYDML [--cases N]
 """
@@ -14,7 +14,7 @@ from move_oracle import lay_out, same_place
 from numpy_oracle import SEED, TYPES, Library, count_different, random_values
 from resample_reference import resample
 
-CASES = 25  # of each operator and type
+CASES = 25  # per operator and type
 MEAN_TYPES = (np.float32, np.float16, np.int8, np.uint8)
 # Input and output sizes around the edges of vectors, tiles and loads; images of both layouts.
 LARGE = [((2, 3, 17, 33), (2, 3, 34, 66)), ((1, 2, 40, 64), (1, 2, 20, 32)), ((2, 9, 10, 24), (2, 18, 20, 24)),
@@ -34,7 +34,7 @@ def draw_shapes(random):
 
 
 def draw_dimension(random, size, out_size):
-    """Scale and offsets: those of Resize's ways to find coordinates, and any."""
+    """Scale and offsets: those of Resize's coordinate transformation modes, and random ones."""
     scale = np.float32(out_size / size) if out_size and random.random() < 0.7 else np.float32(
         random.choice([0.25, 0.5, 1, 1.5, 2, 3, 4, np.float32(random.uniform(0.05, 8)), 3.4028235e38, 1e-3]))
     offsets = random.choice(5)
@@ -60,7 +60,7 @@ class Checks:
         (placed_input, _), (array, memory) = lay_out(self.random, x.shape, unsigned, False), lay_out(
             self.random, sizes, unsigned, False)
         placed_input[...] = x.view(unsigned)
-        if self.random.random() < 0.3:  # as most tensors are
+        if self.random.random() < 0.3:  # packed, like most tensors
             placed_input = np.array(placed_input, order="C")
             memory = self.random.integers(0, 256, expected.nbytes + 64, dtype=np.uint8)
             array = np.ndarray(sizes, unsigned, memory)
@@ -118,7 +118,7 @@ class Checks:
 
 
 def long_dimensions(checks):
-    """Where FLOAT32 could not count: every output of a copy is its own input, and neighbours are found."""
+    """Sizes that FLOAT32 cannot count: every output of a copy is its own input, and neighbors are found."""
     size = 2**24 + 3
     x = (np.arange(size, dtype=np.int64) % 251).astype(np.uint8)
     out = np.zeros(size, np.uint8)
@@ -136,12 +136,13 @@ def long_dimensions(checks):
 
 
 def against_onnx(checks):
-    """The ways of Resize to find coordinates, as the reference evaluator has them: a second opinion on the formulas."""
+    """Compares with the reference evaluator's coordinate transformation modes of Resize, as a second reference for the
+    formulas."""
     try:
         from onnx import TensorProto, helper
         from onnx.reference import ReferenceEvaluator
     except ImportError:
-        print("  the package onnx is not installed: no second opinion")
+        print("  the onnx package is not installed: no second reference")
         return
     compared = 0
     for sizes, out_sizes in (((1, 1, 4, 5), (1, 1, 8, 10)), ((1, 2, 8, 6), (1, 2, 4, 3)), ((1, 1, 5, 7), (1, 1, 8, 3))):
@@ -168,7 +169,7 @@ def against_onnx(checks):
                     sys.exit(f"Resize {transformation} of {sizes} to {out_sizes}, antialias {antialias}: {out} is far "
                              f"from ONNX's {expected}")
                 compared += out.size
-    print(f"  {compared} elements near ONNX's reference")
+    print(f"  {compared} elements close to ONNX's reference")
 
 
 def main(path, cases):

@@ -19,7 +19,7 @@ def taps(o, size, out_size, scale, input_offset, output_offset, kind):
     x, scale = float(x), float(scale)  # antialiased, in FLOAT64
     first, end = max(0, int(np.floor(x - 1 / scale)) + 1), min(last, int(np.ceil(x + 1 / scale)) - 1)
     weights = [max(0.0, 1 - abs(i - x) * scale) for i in range(first, end + 1)]
-    for edge, distance in ((0, x), (last, last - x)):  # elements beyond an edge are copies of the last one there
+    for edge, distance in ((0, x), (last, last - x)):  # elements beyond an edge repeat the edge element
         beyond = np.ceil(1 / scale - distance) - 1
         if beyond > 0:
             weights[edge - first] += max(0.0, beyond * (1 - distance * scale) - scale * (beyond * (beyond + 1) * 0.5))

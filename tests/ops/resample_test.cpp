@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Steps that resample on the CPU against their definition, element by element: every target, pieces for several numbers
-// of threads, layouts of all kinds, sizes around the edges of tiles and loads. The memory of the outputs is compared
-// whole, so that no byte between elements changes. tests/ops/resample_oracle.py holds the operators against NumPy.
+// Checks the CPU steps that resample against their definition, element by element: every target, pieces for several
+// thread counts, layouts of all kinds, sizes around the edges of tiles and loads. The whole memory of the outputs is
+// compared, so that no byte between elements may change. tests/ops/resample_oracle.py compares the operators with
+// NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ namespace {
 using Random = std::mt19937_64;
 constexpr std::uint64_t kSeed = 20240611;
 
-// A step over memories of their own. `first`: where the element at index 0 is.
+// A step with its own memory. `first`: the offset of the element at index 0.
 struct Drawn {
   ResampleStep step{};
   std::int64_t input_first = 0;
@@ -38,7 +39,7 @@ struct Drawn {
   std::int64_t output_bytes = 0;
 };
 
-// The strides of one side: dimensions in any order, with gaps, backwards; or as packed tensors have them.
+// The strides of one side: dimensions in any order, with gaps, reversed; or packed.
 void lay_out(Random& random, std::span<ResampleDimension> dimensions, bool packed, std::int64_t element,
              std::int64_t ResampleDimension::*size, std::int64_t ResampleDimension::*stride, std::int64_t& first,
              std::int64_t& bytes) {
@@ -122,12 +123,12 @@ void apply(const ResampleStep& step, const std::byte* from, std::byte* to) {
   }
 }
 
-// The same step for each target, cut for 1 to 3 threads, its pieces in any order.
+// Runs the same step for each target, split for 1 to 3 threads, with its pieces in random order.
 void check(const Drawn& drawn, Random& random) {
   const auto element = static_cast<std::int64_t>(element_size(drawn.step.type));
   std::vector<std::byte> from(static_cast<std::size_t>(drawn.input_bytes));
   std::vector<std::byte> to(static_cast<std::size_t>(drawn.output_bytes) + 1);
-  for (std::int64_t at = 0; at + element <= drawn.input_bytes; at += element) {  // no NaN: their bits are not defined
+  for (std::int64_t at = 0; at + element <= drawn.input_bytes; at += element) {  // no NaN: its bits are not defined
     const auto number = static_cast<f32>(static_cast<std::int64_t>(random() % 4001) - 2000) / 16;
     visit_type(drawn.step.type, [&]<class T>() {
       const T value = [&] {
@@ -163,7 +164,7 @@ void check(const Drawn& drawn, Random& random) {
       std::iota(pieces.begin(), pieces.end(), 0);
       std::ranges::shuffle(pieces, random);
       for (const std::uint64_t piece : pieces) {
-        std::ranges::fill(scratch, ~std::uint64_t{0});  // NaN, in case that something is read before it is written
+        std::ranges::fill(scratch, ~std::uint64_t{0});  // NaN, to detect reads before writes
         prepared->run({.number = piece, .phase = 0, .scratch = aligned}, memories);
       }
       char text[96];
@@ -181,7 +182,7 @@ struct Sizes {
   std::vector<std::pair<std::int64_t, std::int64_t>> sampled;  // of the input and of the output
 };
 
-// The copied dimensions lie inside or outside of the others.
+// The copied dimensions are inside or outside the others.
 Drawn draw(Random& random, const Sizes& sizes, ResampleKind kind, DataType type, bool packed, bool inside) {
   Drawn drawn;
   ResampleStep& step = drawn.step;
@@ -253,14 +254,14 @@ TEST(Resample, SizesAroundEdges) {
   Random random(kSeed);
   check_all({.copied = {}, .sampled = {{3000, 6000}}}, random);
   check_all({.copied = {}, .sampled = {{9001, 4500}}}, random);
-  check_all({.copied = {}, .sampled = {{40'001, 11}}}, random);  // taps that lie far apart
+  check_all({.copied = {}, .sampled = {{40'001, 11}}}, random);  // taps that are far apart
   check_all({.copied = {3}, .sampled = {{5, 9}, {70, 140}}}, random);
   check_all({.copied = {2}, .sampled = {{12, 6}, {66, 33}}}, random);
   check_all({.copied = {4100}, .sampled = {{3, 5}}}, random);  // a run of more than a tile
   check_all({.copied = {}, .sampled = {{3, 4}, {4, 3}, {3, 5}, {5, 2}}}, random);
 }
 
-// More columns than have their taps kept with the step.
+// More columns than the step stores taps for.
 TEST(Resample, ManyColumns) {
   Random random(kSeed);
   const Sizes sizes{.copied = {}, .sampled = {{(1 << 20) - 3, (1 << 20) + 5}}};
@@ -306,8 +307,8 @@ struct Call {
   }
 };
 
-// An element whose weight is 0 is not read: what is infinite beside a copy does not make it NaN.
-// With an offset that leaves no room for fractions, coordinates leap over a thousand elements at a time.
+// An element whose weight is 0 is not read, so an infinity next to a copied element does not turn it into NaN. With an
+// offset too large for fractions, coordinates jump over a thousand elements at a time.
 TEST(Resample, OffsetsWithoutFractions) {
   Random random(kSeed);
   for (const DataType type : kMeanTypes) {
@@ -353,7 +354,7 @@ TEST(Resample, WrongNumbers) {
   EXPECT_NE(empty.message().find("InputTensor: sizes are [0]; expected an element to sample"), std::string::npos);
 }
 
-// The filter is stretched wherever the scale is below 1, not only from half on, and nowhere else.
+// The filter is stretched whenever the scale is below 1, not only below one half, and nowhere else.
 TEST(Resample, AntialiasingOfEveryScaleBelowOne) {
   for (const double scale : {0.25, 0.5, 0.75, 0.875, 1.0, 1.5}) {
     Call plain({0, 0, 0, 8, 0, 0, 0, 0}, static_cast<std::int64_t>(8 * scale));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ring 1: the scalar definitions of both modulus operators against oracles that are not ours.
+// Ring 1: checks the scalar definitions of both modulus operators against independent oracles.
 #include <gtest/gtest.h>
 #include <mpfr.h>
 
@@ -88,7 +88,7 @@ TYPED_TEST(ModulusScalarOfEightBits, EveryPair) {
   this->report("every pair");
 }
 
-// Cases that other implementations are known to get wrong (docs/numerics.md), each with its right answers.
+// Cases that other implementations are known to get wrong (docs/numerics.md), with the right answers.
 TEST(PublishedWrongAnswers, AreRightHereInFloat32) {
   const f32 nan = quiet_nan<f32>();
   const struct {
@@ -118,17 +118,17 @@ TEST(PublishedWrongAnswers, AreRightHereInFloat32) {
 
 TEST(PublishedWrongAnswers, AreRightHereInIntegers) {
   constexpr i64 kMin = std::numeric_limits<i64>::min();
-  EXPECT_EQ(ModulusFloor<i64>{}(kMin, -1), 0);  // traps on x86 when left to the machine
+  EXPECT_EQ(ModulusFloor<i64>{}(kMin, -1), 0);  // traps on x86 if left to the processor
   EXPECT_EQ(ModulusTruncate<i32>{}(std::numeric_limits<i32>::min(), -1), 0);
   EXPECT_EQ(ModulusFloor<i32>{}(5, 0), 0);                                      // likewise
-  EXPECT_EQ(ModulusFloor<i64>{}(5'000'000'000, 3'000'000'000), 2'000'000'000);  // cast to 32 bits: wrong
-  EXPECT_EQ(ModulusFloor<i64>{}(kMin, 3), 1);                                   // through floats: off
-  EXPECT_EQ(ModulusFloor<i64>{}(9007199254740993, 2), 1);                       // 2^53 + 1 through FLOAT64: 0
+  EXPECT_EQ(ModulusFloor<i64>{}(5'000'000'000, 3'000'000'000), 2'000'000'000);  // wrong if cast to 32 bits
+  EXPECT_EQ(ModulusFloor<i64>{}(kMin, 3), 1);                                   // inexact if computed in floats
+  EXPECT_EQ(ModulusFloor<i64>{}(9007199254740993, 2), 1);                       // 2^53 + 1: 0 if computed in FLOAT64
   EXPECT_EQ(ModulusFloor<u64>{}(~u64{0}, u64{1} << 63), ~u64{0} >> 1);
   EXPECT_EQ(ModulusFloor<i8>{}(-128, 127), 126);
 }
 
-// Definitions run at compile time.
+// The definitions can be evaluated at compile time.
 static_assert(ModulusFloor<i32>{}(-7, 3) == 2);
 static_assert(ModulusTruncate<i32>{}(-7, 3) == -1);
 static_assert(ModulusFloor<f32>{}(-7.0F, 3.0F) == 2.0F);

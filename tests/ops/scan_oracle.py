@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT against the NumPy program of docs/numerics.md, bit for bit, and small
-ones against NumPy's cumsum and cumprod themselves and, where it is installed, ONNX's reference.
+"""Compares CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT with the NumPy program of docs/numerics.md, bit for bit, and
+small ones with NumPy's cumsum and cumprod and, if it is installed, ONNX's reference.
 
 usage: scan_oracle.py LIBANYDML [--cases N]
 """
@@ -20,15 +20,15 @@ except ImportError:
     ReferenceEvaluator = None
 
 FUNCTIONS = ("SUMMATION", "PRODUCT")
-CASES = 80  # of each type
-# Around the edges of vectors, stages, tiles and blocks; many rows and few; along memory and across it.
+CASES = 80  # per type
+# Sizes around the edges of vectors, stages, tiles and blocks; many rows and few; contiguous and strided.
 LARGE = [((9001,), 0), ((1, 70_001), 1), ((3, 21_000), 1), ((8, 8193), 1), ((17, 4097), 1), ((33, 4096), 1),
          ((300, 65), 1), ((2000, 3), 1), ((4097, 3), 0), ((12_300, 9), 0), ((8193, 70), 0), ((600, 530), 0),
          ((3, 4099, 20), 1), ((5, 300, 16), 1), ((2, 9000, 2), 1), ((7, 5, 257), 0)]
 
 
 def numbers(random, dtype, count, kind):
-    """Any bits; everyday numbers; numbers near 1 or odd, whose products stay numbers; or zeros, most of them -0."""
+    """Random bits; ordinary numbers; numbers near 1 or odd, whose products stay finite; or zeros, most of them -0."""
     dtype = np.dtype(dtype)
     if kind == "any" or dtype.kind != "f":
         made = random_values(random, dtype.type, count)
@@ -41,7 +41,7 @@ def numbers(random, dtype, count, kind):
 
 
 def filled(random, shape, dtype, kind, repeats):
-    """Numbers in any layout."""
+    """Numbers in a random layout."""
     dtype = np.dtype(dtype)
     array, memory = lay_out(random, shape, np.dtype(f"u{dtype.itemsize}"), repeats)
     array = array.view(dtype)
@@ -80,7 +80,7 @@ class Checks:
             where = tuple(np.argwhere(different)[0])
             sys.exit(f"{described}: {different.sum()} of {out.size} differ; first {where}: {out[where]!r}, expected "
                      f"{expected[where]!r}")
-        if memory is not None:  # nothing is written between the elements
+        if memory is not None:  # nothing may be written between the elements
             twin.view(self.dtype)[...] = out
             if not np.array_equal(memory, wanted):
                 sys.exit(f"{described}: bytes between elements were written")
@@ -88,7 +88,7 @@ class Checks:
         self.cases += 1
 
     def peers(self):
-        """What NumPy and ONNX say themselves, where their order is the same: rows of one block of FLOAT32 and longer."""
+        """Compares with NumPy and ONNX where their order is the same: rows of one block, FLOAT32 or wider."""
         x = numbers(self.random, self.dtype, 5 * 700, "everyday").reshape(5, 700)
         for function, peer, op in (("SUMMATION", np.cumsum, "CumSum"), ("PRODUCT", np.cumprod, "CumProd")):
             for decreasing in (False, True):
@@ -98,7 +98,7 @@ class Checks:
                 expected = peer(flipped, axis=1, dtype=self.dtype)
                 expected = expected[:, ::-1] if decreasing else expected
                 if count_different(out, np.ascontiguousarray(expected)).any():
-                    sys.exit(f"CUMULATIVE_{function} {self.name}: not as NumPy has it")
+                    sys.exit(f"CUMULATIVE_{function} {self.name}: differs from NumPy")
                 self.elements += out.size
                 if ReferenceEvaluator is None or (op == "CumProd" and not has_cumulative_product()):
                     continue
@@ -107,7 +107,7 @@ class Checks:
                                      self.attributes(function, 1, decreasing, exclusive))
                     answer = onnx_answer(op, x, decreasing, exclusive)
                     if count_different(out, answer).any():
-                        sys.exit(f"CUMULATIVE_{function} {self.name}: not as ONNX's reference has it")
+                        sys.exit(f"CUMULATIVE_{function} {self.name}: differs from ONNX's reference")
                     self.elements += out.size
 
 

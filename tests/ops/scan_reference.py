@@ -4,7 +4,7 @@ import numpy as np
 
 
 def scan(op, x, identity):
-    """The running results along the last axis: in order within blocks of 4,096, each after the carry of those before."""
+    """The running results along the last axis: in order within blocks of 4,096 that start with the carry."""
     made = np.empty_like(x)
     carry = np.full(x.shape[:-1] + (1,), identity, x.dtype)
     for first in range(0, x.shape[-1], 4096):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Running sums and products by the C API against their definition written down once more, element by element, with no
-// thought of layouts, threads or vectors. The program runs with several numbers of threads and for several targets:
-// results that equal one reference are equal.
+// Checks running sums and products through the C API against a second implementation of their definition, element by
+// element, that ignores layouts, threads and vectors. The test runs with several thread counts and targets; as all of
+// them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Mode {
   bool exclusive;
 };
 
-// Floats in the type that they are computed in, integers without a sign and wide enough that they wrap by themselves.
+// Floats in their computation type; integers as unsigned 64-bit numbers, which wrap correctly.
 template <class T>
 using Wide = std::conditional_t<is_float<T>, compute_t<T>, u64>;
 
@@ -49,7 +49,7 @@ T narrowed(Wide<T> value) {
   }
 }
 
-// The results of a row, in the order in which its elements are taken.
+// The results of a row, in the order in which its elements are added or multiplied.
 template <class T>
 std::vector<T> scanned_row(const std::vector<T>& row, const Mode& mode) {
   const auto combine = [&](Wide<T> a, Wide<T> b) { return mode.product ? a * b : a + b; };
@@ -81,7 +81,7 @@ int run(const Mode& mode, const anydml_tensor& input, const anydml_tensor& outpu
                     attributes, 3);
 }
 
-// Products stay numbers where factors are near 1 or odd; zeros are mostly -0, whose sums show how they begin.
+// Products stay finite if factors are near 1 or odd. Zeros are mostly -0, whose sums reveal the initial value.
 template <class T>
 T draw(Random& random, u64 kind) {
   const u64 bits = random();
@@ -115,7 +115,7 @@ Layout packed_layout(const std::vector<i64>& sizes) {
 template <class T>
 void fill_expected(const Case& of, const Mode& mode, const Memory<T>& from, const Layout& in, Memory<T>& to,
                    const Layout& out) {
-  // The elements by their numbers in row-major order: those of a row are `step` apart.
+  // The row-major indices of the elements: those of a row are `step` apart.
   i64 step = 1;
   for (std::size_t i = of.axis + 1; i < of.sizes.size(); ++i) {
     step *= of.sizes[i];
@@ -215,7 +215,7 @@ TYPED_TEST(Scan, HasTheBitsOfTheDefinitionInAnyShape) {
   }
 }
 
-// Many pieces, which threads share; few long rows, which are computed in blocks, some at a time.
+// Many pieces, which are split between threads, and few long rows, which are computed in blocks, several at a time.
 TYPED_TEST(Scan, HasTheBitsOfTheDefinitionOfLargeTensors) {
   Random random(kSeed + 2);
   for (const Case& of : {Case{{500'003}, 0}, Case{{3, 70'001}, 1}, Case{{40'001, 9}, 0}, Case{{300, 300}, 1},
@@ -246,7 +246,7 @@ TEST(ScanValues, BeginAsTheDocumentsSay) {
   EXPECT_EQ(to_bits(zeros[1]), 0x80000000U);
   EXPECT_EQ(to_bits(zeros[2]), 0U);
   const Row before = of({.product = false, .decreasing = false, .exclusive = true}, {-0.0F, -0.0F, 1, 1});
-  EXPECT_EQ(to_bits(before[0]), 0U);  // a sum of nothing
+  EXPECT_EQ(to_bits(before[0]), 0U);  // an empty sum
   EXPECT_EQ(to_bits(before[1]), 0x80000000U);
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds softmax and its kin against the NumPy program of docs/numerics.md, bit for bit, and against FLOAT64 with a bound.
+"""Compares softmax and its relatives with the NumPy program of docs/numerics.md, bit for bit, and with FLOAT64 within
+an error bound.
 
 usage: softmax_oracle.py LIBANYDML
 """
@@ -14,7 +15,7 @@ from reduce_oracle import layouts
 from softmax_reference import softmax
 
 FUNCTIONS = ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX")
-# Around the edges of lanes, batches and blocks, inner and outer; several axes; sizes of 1; all numbers of dimensions.
+# Sizes around the edges of lanes, batches and blocks, inner and outer; several axes; sizes of 1; all ranks.
 SHAPES = [((1,), (0,)), ((1, 1), (0,)), ((7,), ()), ((9001,), (0,)), ((3, 5, 1), (1,)), ((40, 10), (1,)),
           ((5, 63), (1,)), ((5, 64), (1,)), ((5, 65), (1,)), ((70, 3), (0,)), ((21, 300), (0,)), ((300, 40), (0,)),
           ((2, 4095), (1,)), ((2, 4096), (1,)), ((2, 4097), (1,)), ((4095, 2), (0,)), ((4096, 9), (0,)),
@@ -25,7 +26,7 @@ SHAPES = [((1,), (0,)), ((1, 1), (0,)), ((7,), ()), ((9001,), (0,)), ((3, 5, 1),
 
 
 def numbers(random, dtype, shape, kind):
-    """Everyday numbers; a range in which exponentials are subnormal; some special values; any bits."""
+    """Ordinary numbers; a range in which exponentials are subnormal; some special values; random bits."""
     count = math.prod(shape)
     if kind == "any":
         return random_values(random, dtype, count).reshape(shape)
@@ -58,8 +59,8 @@ def check(library, function, x, axes):
 
 
 def bound(function, x, exact, axes):
-    """How far a result may be from the true one: the difference from the greatest, the exponential, each addition that
-    it goes through, and the quotient or the difference round by half a unit (2^-24) at most."""
+    """How far a result may be from the true one: the difference from the maximum, the exponential, each addition, and
+    the quotient or the difference each round by at most half a unit (2^-24)."""
     wide = x.astype(np.float64)
     differences = np.abs(wide - wide.max(axis=axes, keepdims=True))
     weights = np.exp(-differences)
@@ -77,9 +78,9 @@ def bound(function, x, exact, axes):
 
 
 def beside_float64(library, random):
-    """In FLOAT64, which is as good as exact here: another way to the same results."""
+    """Compares with FLOAT64, which is effectively exact here, computed in another way."""
     compared = 0
-    worst = dict.fromkeys(FUNCTIONS[:2], 0.0)  # of FLOAT32: the last rounding of FLOAT16 is nearly all of its error
+    worst = dict.fromkeys(FUNCTIONS[:2], 0.0)  # of FLOAT32: for FLOAT16 the final rounding is nearly the whole error
     for dtype in (np.float32, np.float16):
         for shape, axes in (((50, 300), (1,)), ((300, 50), (0,)), ((4, 9000), (1,)), ((9000, 4), (0,)), ((6, 20, 30), (1, 2)),
                             ((3, 50, 7, 7), (1,))):
@@ -94,21 +95,22 @@ def beside_float64(library, random):
                     error = np.abs(run(library, function, x, axes).astype(np.float64) - exact)
                     allowed = bound(function, x, exact, axes)
                     if (error > allowed).any():
-                        sys.exit(f"{function} of {dtype} {shape} over {axes}: further from FLOAT64 than its roundings explain")
+                        sys.exit(f"{function} of {dtype} {shape} over {axes}: the error exceeds its bound")
                     if dtype == np.float32:
                         worst[function] = max(worst[function], float((error / allowed).max()))
                     compared += x.size
-    print(f"  {compared} elements within the bound of their roundings; the furthest of FLOAT32 at "
+    print(f"  {compared} elements within the bound of their roundings; the largest FLOAT32 error is "
           + ", ".join(f"{100 * share:.0f} % of it ({function})" for function, share in worst.items()))
 
 
 def order_shows(library, random):
-    """Another order of the same additions has other results: the comparison of bits would find a wrong one."""
+    """Another order of the same additions gives different results, so the bitwise comparison would detect a wrong
+    one."""
     x = numbers(random, np.float32, (200, 5000), "everyday")
     differ = count_different(run(library, "SOFTMAX", x, (1,)), np.swapaxes(softmax("SOFTMAX", x.T, (0,)), 0, 1))
     if not differ.any():
         sys.exit("sums along an inner and an outer axis have the same bits")
-    print(f"  {differ.sum()} of {x.size} results show the order of the sum")
+    print(f"  {differ.sum()} of {x.size} results depend on the order of the sum")
 
 
 def without_axes(library, random):
@@ -121,7 +123,7 @@ def without_axes(library, random):
                 out = np.full(shape, 77, dtype)
                 library.run(f"ACTIVATION_{function}", [x], out)
                 if count_different(out, softmax(function, x, (len(shape) - 1,))).any():
-                    sys.exit(f"ACTIVATION_{function} of {dtype} {shape} is not that of its last dimension")
+                    sys.exit(f"ACTIVATION_{function} of {dtype} {shape} does not work along the last dimension")
                 compared += x.size
     print(f"  {compared} elements of the operators without axes, none different")
 
@@ -137,7 +139,7 @@ def main(path):
             for kind in ("everyday", "wide", "special", "any"):
                 x = numbers(random, dtype, shape, kind)
                 for place, layout in enumerate(layouts(x)):
-                    # Every layout of small tensors, and of large ones two that change.
+                    # Every layout for small tensors, and two alternating ones for large tensors.
                     if x.size > 3000 and place not in (0, 1 + number % 5):
                         continue
                     for function in FUNCTIONS:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Softmax and its kin to the bit, in NumPy; docs/numerics.md shows the second function."""
+"""Softmax and its relatives to the bit, in NumPy; docs/numerics.md shows the second function."""
 import numpy as np
 
 from reduce_reference import fold, rows
 
 
 def rounded(function, values):
-    """EXP and LOG are correctly rounded, which those of a longer type are as good as always."""
+    """EXP and LOG are correctly rounded, and rounding a longer type's result practically always gives the same."""
     return function(values.astype(np.longdouble)).astype(np.float32)
 
 
 def softmax(function, x, axes):
     wide = x.astype(np.float32)
-    elements = rows(wide, axes)  # the axes as a last one, row-major
+    elements = rows(wide, axes)  # the axes as one last axis, row-major
     if function == "HARDMAX":
         results = np.arange(elements.shape[-1]) == np.argmax(elements, axis=-1)[..., None]
         return unrows(results, x.shape, axes).astype(x.dtype)
@@ -26,6 +26,6 @@ def softmax(function, x, axes):
 
 
 def unrows(elements, shape, axes):
-    """The way back from `rows`."""
+    """The inverse of `rows`."""
     order = [axis for axis in range(len(shape)) if axis not in axes] + sorted(axes)
     return np.transpose(elements.reshape([shape[axis] for axis in order]), np.argsort(order).astype(int))

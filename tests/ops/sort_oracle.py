@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds TOP_K and TOP_K1 against NumPy's stable sort, bit for bit: every type and type of index, ranks 1 to 8, every
+"""Compares TOP_K and TOP_K1 with NumPy's stable sort, bit for bit: every element and index type, ranks 1 to 8, every
 axis, inputs and outputs in any layout. The bytes between the elements of an output are compared too.
 
 usage: sort_oracle.py LIBANYDML [--cases N] [--torch]
 
---torch compares PyTorch with the same answers instead, on rows without ties, of which PyTorch promises nothing.
+--torch compares PyTorch with the same answers instead, on rows without ties, whose order PyTorch does not define.
 """
 import argparse
 import sys
@@ -15,25 +15,25 @@ import numpy as np
 from move_oracle import draw_shape, lay_out, same_place
 from numpy_oracle import SEED, TYPES, Library
 
-CASES = 90  # of each type
+CASES = 90  # per type
 INDEX_TYPES = (np.uint32, np.int32, np.uint64, np.int64)
-# Rows around the sizes of blocks and chunks of keys, along and across, with K from few to all.
+# Rows around the block and chunk sizes of keys, contiguous and strided, with K from few to all.
 LARGE = [((3, 31), 1), ((3, 33), 1), ((5, 300), 1), ((300, 5), 0), ((2, 4096), 1), ((2, 4097), 1), ((1, 70_001), 1),
          ((4, 9000), 1), ((513, 40), 0), ((2, 600, 9), 1), ((9000, 17), 0), ((1200, 3), 1)]
 
 
 def draw_elements(random, array, dtype, kind):
-    """Fills it: with any bits, with few different numbers and special ones, or in order."""
+    """Fills the array with random bits, with few different numbers and special ones, or in order."""
     info = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
     if kind == "bits":
-        return  # it has random bytes
+        return  # it already has random bytes
     if kind == "ties":
         few = random.integers(0, 4, 5).astype(dtype)
         special = [0, 1, info.max, info.min]
         if dtype.kind == "f":
             special += [-0.0, -0.0, np.nan, -np.nan, np.inf, -np.inf, info.smallest_subnormal, -info.smallest_subnormal]
         elements = random.choice(np.concatenate([few, np.array(special, dtype)]), array.shape)
-        if dtype.kind == "f":  # NaNs of several payloads
+        if dtype.kind == "f":  # NaNs with several payloads
             bits = elements.view(f"u{dtype.itemsize}")
             nan = np.isnan(elements)
             bits[nan] ^= random.integers(0, 200, int(nan.sum())).astype(bits.dtype)
@@ -45,7 +45,7 @@ def draw_elements(random, array, dtype, kind):
 
 
 def answer(x, axis, k, largest):
-    """The places of the first K. Of equal elements the one before comes first, and NaN is the greatest."""
+    """The indices of the first K elements. Equal elements keep their order, and NaN is the greatest."""
     if largest:
         turned = np.argsort(np.flip(x, axis), axis, kind="stable")
         places = x.shape[axis] - 1 - np.flip(turned, axis)
@@ -55,7 +55,7 @@ def answer(x, axis, k, largest):
 
 
 def check_nan_order():
-    """NumPy has one place for NaNs, whatever their bits, in its stable sort of every float type."""
+    """Checks that NumPy's stable sort treats all NaNs as equal, whatever their bits, for every float type."""
     for dtype in (np.float16, np.float32, np.float64):
         x = np.array([np.nan, 1, -np.nan, np.inf, -0.0, 0.0, -1], dtype)
         assert answer(x, 0, 7, False).tolist() == [6, 4, 5, 1, 3, 0, 2], dtype
@@ -72,7 +72,7 @@ class Checks:
         x, _ = lay_out(self.random, shape, self.unsigned, not plain)
         if plain:
             x = self.random.integers(0, 256, (*shape, self.unsigned.itemsize), np.uint8).view(self.unsigned)[..., 0].copy()
-        if 0 not in x.strides:  # where an element is repeated, all stay as they were drawn
+        if 0 not in x.strides:  # repeated elements keep their random bits
             draw_elements(self.random, x, self.dtype, self.random.choice(["bits", "ties", "rising", "falling"]))
         index = np.dtype(self.random.choice(INDEX_TYPES))
         largest = bool(self.random.integers(0, 2))
@@ -94,7 +94,7 @@ class Checks:
         for number, ((array, memory), copied) in enumerate(zip(outputs, expected)):
             if not np.array_equal(memory, copied):
                 sys.exit(f"{name} {self.dtype} of {x.shape} by {x.strides} with {attributes}: output {number}, "
-                         f"{array.shape} by {array.strides}, is not as NumPy has it")
+                         f"{array.shape} by {array.strides}, differs from NumPy")
             self.elements += array.size
         self.cases += 1
 
@@ -112,7 +112,7 @@ def compare_torch(random):
         for largest in (False, True):
             values, places = torch.topk(torch.from_numpy(x), 100, 1, largest)
             assert np.array_equal(places.numpy(), answer(x, 1, 100, largest)), dtype
-    print("PyTorch has the same answers")
+    print("PyTorch gives the same answers")
 
 
 def main():
@@ -138,7 +138,7 @@ def main():
             for plain in (True, False):
                 checks.compare(shape, axis, draw_k(random, shape[axis]), plain)
         cases, elements = cases + checks.cases, elements + checks.elements
-    print(f"TOP_K and TOP_K1: {cases} cases, {elements} elements are as NumPy has them")
+    print(f"TOP_K and TOP_K1: {cases} cases, {elements} elements match NumPy")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// TOP_K and TOP_K1 by the C API against a stable sort: every type, rows around the sizes of groups and chunks, orders
-// of elements that are hard on a selection, many threads' worth of rows. tests/ops/sort_oracle.py holds every layout
-// against NumPy. Then what is refused, and with which words.
+// Checks TOP_K and TOP_K1 through the C API against a stable sort: every type, rows around the sizes of groups and
+// chunks, element orders that are hard on a selection, and enough rows for many threads. tests/ops/sort_oracle.py
+// compares every layout with NumPy. Also checks which calls are rejected, and their messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::vector<T> draw(std::size_t count, std::size_t row, Order order, Random& ran
       case Order::falling:
         bits = row - i % row;
         break;
-      case Order::late:  // all are equal but the last few
+      case Order::late:  // all but the last few are equal
         bits = i % row + 20 < row ? 5 : bits % 11;
         break;
       case Order::special:
@@ -175,7 +175,7 @@ TEST(SortRefusals, NameTheField) {
   has(refusal(ANYDML_FLOAT32, ANYDML_UINT32, {3}, {}, {2}, 0, 2, 2), "AxisDirection");
   has(refusal(ANYDML_FLOAT32, ANYDML_UINT32, {3}, {}, {1}, 0, 2, 1), "OutputValueTensor.Sizes[0] is 1");
   has(refusal(ANYDML_FLOAT32, ANYDML_UINT8, {3}, {}, {2}, 0, 2, 1), "OutputIndexTensor");
-  // One element that is repeated beyond what an index can say.
+  // One element that is repeated more often than an index can count.
   has(refusal(ANYDML_FLOAT32, ANYDML_INT32, {(i64{1} << 32) - 1}, {0}, {2}, 0, 2, 1),
       "size 4294967295 along axis 0; expected at most 2147483648, since OutputIndexTensor is INT32");
 }

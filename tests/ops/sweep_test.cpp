@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The 32-bit and 64-bit types, of which all pairs are too many: pairs from named distributions, both operators, tensor
-// by tensor and with one divisor, through the public API. Every result is held against the scalar definition, and every
-// sixteenth batch against the oracle too. ANYDML_SWEEP_PAIRS sets how many pairs of each type, ANYDML_SWEEP_SEED the
-// seed; both are printed.
+// The 32-bit and 64-bit types have too many pairs to test all. This test draws pairs from named distributions, for both
+// operators, with full tensors and with one divisor, through the public API. Every result is compared with the scalar
+// definition, and every sixteenth batch also with the oracle. ANYDML_SWEEP_PAIRS sets the number of pairs of each type
+// and ANYDML_SWEEP_SEED the seed; both are printed.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -21,15 +21,15 @@
 namespace anydml::test {
 namespace {
 
-constexpr u64 kBatch = 8192;     // pairs tensor by tensor
-constexpr u64 kOfDivisor = 512;  // and as many of those again for each of the first divisors
+constexpr u64 kBatch = 8192;     // pairs of full tensors
+constexpr u64 kOfDivisor = 512;  // and as many pairs again for each of the first divisors
 constexpr u64 kDivisors = 16;
 constexpr u64 kOracleEvery = 16;
 
 class Random {
  public:
   explicit Random(u64 seed) : state_(seed) {}
-  u64 bits() {  // splitmix64's steps: each of 2^64 states once
+  u64 bits() {  // a splitmix64 step: visits each of 2^64 states once
     u64 z = state_ += 0x9E37'79B9'7F4A'7C15U;
     z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9U;
     z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EBU;
@@ -71,7 +71,7 @@ Pair<T> exponent_grid(Random& random) {
   return {of_any_magnitude<T>(random), of_any_magnitude<T>(random)};
 }
 
-// Dividends that are a multiple of the divisor, or next to one.
+// Dividends that are a multiple of the divisor, or adjacent to one.
 template <class T>
 Pair<T> near_multiples(Random& random) {
   const T b = of_any_magnitude<T>(random);
@@ -97,7 +97,7 @@ T special(Random& random) {
     const u64 moved = to_bits(value) + random.below(3) - 1;
     return from_raw<T>((random.below(2) == 0 ? to_bits(value) : moved) ^ (random.bits() & FloatParts<T>::kSign));
   } else {
-    // Near a power of two, or near zero: the extremes are among them.
+    // Near a power of two, or near zero, including the extremes.
     const u64 power = random.below(8) == 0 ? 0 : u64{1} << random.below(sizeof(T) * 8);
     return from_raw<T>(power + random.below(7) - 3);
   }
@@ -108,7 +108,7 @@ Pair<T> special_values(Random& random) {
   return {special<T>(random), special<T>(random)};
 }
 
-// Much like what programs have: quotients of some tens or hundreds.
+// Typical program data: quotients of some tens or hundreds.
 template <class T>
 Pair<T> everyday(Random& random) {
   if constexpr (is_float<T>) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the operators that train a network against the NumPy programs of docs/numerics.md, bit for bit, and against
-PyTorch in FLOAT64 and ONNX's reference with a tolerance, where these packages are installed.
+"""Compares the operators that train a network with the NumPy programs of docs/numerics.md, bit for bit, and with
+PyTorch in FLOAT64 and ONNX's reference within a tolerance, if these packages are installed.
 
 usage: training_oracle.py LIBANYDML
 """
@@ -34,7 +34,7 @@ class Checker:
         return outs
 
     def check(self, name, inputs, attributes, expected, layout=0):
-        """The results lie in another way too."""
+        """The results also have another layout."""
         outs = self.run(name, inputs, [one.shape for one in expected], attributes, layout)
         for i, (out, wanted) in enumerate(zip(outs, expected)):
             different = count_different(out, wanted)
@@ -105,19 +105,19 @@ def check_adam(checker, random):
             outs = [kept[i] for i in ((0, 1, 2), (3, 1, 0))[turn % 2]]
             checker.library.run("ADAM_OPTIMIZER", [*kept, inputs[4]], outs, attributes)
             if any(count_different(out, wanted).any() for out, wanted in zip(outs, expected)):
-                sys.exit(f"ADAM_OPTIMIZER of {dtype} {shape} at step {step} has other results in place")
+                sys.exit(f"ADAM_OPTIMIZER of {dtype} {shape} at step {step} gives different results in place")
 
 
 def near(name, actual, exact, bound):
-    """Within the bound of the greatest result."""
+    """Checks the error relative to the largest result against the bound."""
     worst = float(np.abs(actual - exact).max() / max(1e-30, np.abs(exact).max()))
     if not worst <= bound:
-        sys.exit(f"{name}: {worst:.2g} of the greatest result from FLOAT64; expected {bound:.2g} at most")
+        sys.exit(f"{name}: {worst:.2g} of the largest result away from FLOAT64; expected at most {bound:.2g}")
     return worst
 
 
 def beside_torch(checker, random):
-    """Gradients that PyTorch finds by itself, in FLOAT64."""
+    """Compares with the gradients of PyTorch's autograd in FLOAT64."""
     try:
         import torch
         import torch.nn.functional as functional
@@ -167,12 +167,12 @@ def beside_torch(checker, random):
         ty = tx / (bias + alpha / size * sums) ** beta
         if cross and size % 2:
             same = functional.local_response_norm(tx, size, alpha, beta, bias)
-            assert torch.allclose(ty, same), "the window is not PyTorch's"
+            assert torch.allclose(ty, same), "the window differs from PyTorch's"
         ty.backward(tg.detach())
         compare("LOCAL_RESPONSE_NORMALIZATION_GRAD", [x, g],
                 [("CrossChannel", cross), ("LocalSize", size), ("Alpha", alpha), ("Beta", beta), ("Bias", bias)],
                 [tx.grad.numpy()])
-    # Epsilon has another place there, and is too small to matter.
+    # PyTorch adds epsilon elsewhere, but it is too small to matter.
     parameter = torch.tensor(random.standard_normal((1, 1, 4, 50)), requires_grad=True)
     ours = [parameter.detach().numpy().astype(np.float32), *(np.zeros((1, 1, 4, 50), np.float32) for _ in range(2))]
     optimizer = torch.optim.Adam([parameter], lr=0.01, betas=(float(np.float32(0.9)), float(np.float32(0.999))), eps=1e-30)
@@ -184,7 +184,7 @@ def beside_torch(checker, random):
         wanted = [one.detach().numpy() for one in (parameter, state["exp_avg"], state["exp_avg_sq"])]
         ours = compare("ADAM_OPTIMIZER", [*ours, g, np.uint32([step]).reshape(1, 1, 1, 1)],
                        (*ADAM[:3], ("Epsilon", 1e-30)), wanted)
-    print(f"  PyTorch in FLOAT64: at most {worst:.1g} of the greatest result away")
+    print(f"  PyTorch in FLOAT64: at most {worst:.1g} of the largest result away")
 
 
 def summed(channels):
@@ -196,7 +196,7 @@ def beside_onnx(checker, random):
         from onnx import TensorProto, helper
         from onnx.reference import ReferenceEvaluator
     except ImportError:
-        print("  ONNX's reference: the package onnx is not installed")
+        print("  ONNX's reference: the onnx package is not installed")
         return
 
     def onnx(op, arrays, outputs, domain="", version=17, **attributes):
@@ -217,7 +217,7 @@ def beside_onnx(checker, random):
                        [x.shape, channels, channels], [("Epsilon", EPSILON)])
     wanted = onnx("BatchNormalization", [x, scale, bias, mean, variance], 3, epsilon=EPSILON, momentum=0.0, training_mode=1)
     for out, one in zip(made, wanted):
-        near("BATCH_NORMALIZATION_TRAINING beside ONNX", out.reshape(one.shape), one, 1e-5)
+        near("BATCH_NORMALIZATION_TRAINING compared with ONNX", out.reshape(one.shape), one, 1e-5)
     tensors = [random.standard_normal((1, 1, 3, 7)).astype(np.float32) for _ in range(4)]
     tensors[2] = np.abs(tensors[2])
     made = checker.run("ADAM_OPTIMIZER", [*tensors, np.uint32([4]).reshape(1, 1, 1, 1)], [(1, 1, 3, 7)] * 3, ADAM)
@@ -225,8 +225,8 @@ def beside_onnx(checker, random):
     wanted = onnx("Adam", [np.float32(0.01), np.int64(4), x, gradient, first, second], 3, "ai.onnx.preview.training", 1,
                   alpha=0.9, beta=0.999, epsilon=1e-7, norm_coefficient=0.0, norm_coefficient_post=0.0)
     for out, one in zip(made, wanted):
-        near("ADAM_OPTIMIZER beside ONNX", out, one, 1e-5)
-    print("  2 operators beside ONNX's reference")
+        near("ADAM_OPTIMIZER compared with ONNX", out, one, 1e-5)
+    print("  2 operators compared with ONNX's reference")
 
 
 def main(path):

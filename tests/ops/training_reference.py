@@ -16,7 +16,7 @@ def summed_axes(coefficients):
 
 
 def total(x, axes):
-    """With the axes kept; REDUCE's order."""
+    """Keeps the axes and sums in the order of REDUCE."""
     return reduce_floats("SUM", x, axes).reshape([1 if axis in axes else size for axis, size in enumerate(x.shape)])
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The operators that train a network by the C API against their definitions written down once more, element by element,
-// with no thought of layouts, threads or passes; and the steps that their plans have.
+// Checks the operators that train a network through the C API against second implementations of their definitions,
+// element by element, that ignore layouts, threads and passes. Also checks the steps of their plans.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr f32 kEpsilon = 1e-3F;
 
-// The elements of a tensor, and the number of the sum that each belongs to.
+// The elements of a tensor, and the index of the sum to which each belongs.
 struct Rows {
   std::vector<std::size_t> row_of;
   std::size_t count = 1;
@@ -64,7 +64,7 @@ struct Rows {
   [[nodiscard]] f32 elements_of_row() const { return static_cast<f32>(row_of.size() / count); }
 };
 
-// An output, and the memory that is expected after it was written.
+// An output, and the expected contents of its memory.
 template <class T>
 struct Result {
   Placed<T> placed;
@@ -210,7 +210,7 @@ TYPED_TEST(Training, OfLocalResponsesHasTheBitsOfTheDefinition) {
     Placed<T> gradient(sizes, random, true);
     x.fill(random, -3, 5);
     gradient.fill(random, -2, 2);
-    // The sum over a window that reaches so far back and forward.
+    // The sum over a window that extends this far back and forward.
     const auto sum = [&](i64 k, i64 back, i64 forward, const auto& element) {
       const i64 at[] = {k / (sizes[1] * sizes[2] * sizes[3]), k / (sizes[2] * sizes[3]) % sizes[1],
                         k / sizes[3] % sizes[2], k % sizes[3]};
@@ -265,7 +265,7 @@ struct Adam {
   }
 };
 
-// In place: outputs 0, 1 and 2 are the tensors that these inputs are.
+// In place: outputs 0, 1 and 2 are the input tensors with these indices.
 template <class T>
 void check_adam(const Sizes& sizes, u32 step, const std::vector<std::size_t>& places, Random& random) {
   const Adam adam;
@@ -361,7 +361,8 @@ TEST(TrainingPlan, AdamReadsAndWritesEachTensorOnceAndWritesLast) {
   EXPECT_TRUE(plan.writes_last);
 }
 
-// Sums take the elements that they add up as they are made, so that no tensor of the input's size lies between steps.
+// Sums read their addends as they are computed, so that no intermediate tensor of the input's size is needed between
+// steps.
 TEST(TrainingPlan, BatchesNeedNoTensorInMemoryBesidesTheirOwn) {
   const std::string tensors = "x = input 65536\ng = input 65536\nm = input 512\nv = input 512\ns = input 512\n";
   const std::string shapes = " -> f32[128,128] -> f32[128,1] -> f32[128,1] Epsilon=0.1\nout y\nout y.1\nout y.2\n";

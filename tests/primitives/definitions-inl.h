@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of a machine: see definitions.h. Included once in a file.
+// The table of one set of primitives: see definitions.h. Include it once per file.
 #include "definitions.h"
 #include "ops/scalar/scalars.h"
 #include "ops/scalar/signature.h"
@@ -41,7 +41,7 @@ struct Run {
   }
 };
 
-// A sum of more than a block, of two factors and their products with each other.
+// A sum of products longer than a block, whose factors are a and b.
 template <class T>
 struct SumOfProducts {
   T operator()(T a, T b) const requires(is_float<T> && sizeof(T) >= sizeof(f32)) {
@@ -50,7 +50,7 @@ struct SumOfProducts {
   }
 };
 
-// Of functions alone, or of all.
+// The functions only, or all definitions.
 template <bool functions>
 std::vector<Definition> definitions() {
   std::vector<Definition> table;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scalar definitions of elementwise.def as functions over bits, so that those of several machines are compared in
-// one program. definitions-inl.h makes the tables: in a namespace of its own for each machine.
+// The scalar definitions of elementwise.def as functions over bits, so that one program can compare those of several
+// sets of primitives. definitions-inl.h defines the tables, each in its own namespace.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace primitives_test {
 
-// An operator's definition for certain types.
+// An operator's definition for specific types.
 struct Definition {
   std::string_view op;
   bool is_function = false;
   std::size_t inputs = 0;
-  std::uint32_t input_types[4] = {};  // DataType's numbers
+  std::uint32_t input_types[4] = {};  // values of DataType
   std::uint32_t output_type = 0;
-  // Elements lie one after another, as in a tensor. The attributes are the bits of four FLOAT64.
+  // Elements are contiguous, as in a tensor. The attributes are the bits of four FLOAT64 numbers.
   void (*run)(const std::uint64_t* attributes, const void* const* inputs, void* output, std::size_t count) = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As native_definitions.cpp, in the operations that functions take on a GPU.
+// Like native_definitions.cpp, but with the operations that functions use on a GPU.
 #define anydml anydml_gpu
 #define ANYDML_LIKE_A_GPU
 #include "definitions-inl.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The scalar definitions compute the same bits whoever supplies the floats (base/primitives.h): once with the
-// compiler's float and double, and once compiled again for a device that has integers alone. And these integers'
-// arithmetic, by itself, against the processor's.
+// Checks that the scalar definitions compute the same bits whichever primitives supply the floating-point arithmetic
+// (base/primitives.h): once with the compiler's float and double, and once compiled for a device that only has
+// integers. Also compares this integer-based arithmetic with the processor's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ namespace {
 using primitives_test::Definition;
 using Random = std::mt19937_64;
 
-// Bits near the ends of every kind of number, and others.
+// Bit patterns near the limits of every class of numbers, and some others.
 template <class Format>
 const std::vector<u64>& edges() {
   static const std::vector<u64> bits = [] {
@@ -45,7 +45,7 @@ const std::vector<u64>& edges() {
   return bits;
 }
 
-// Half of them with exponents so near to each other's that sums cancel, some of few digits, some subnormal.
+// Half of them have exponents so close that sums cancel; some have few digits, some are subnormal.
 template <class Format>
 u64 random_float(Random& random) {
   using F = FormatParts<Format>;
@@ -88,7 +88,7 @@ TYPED_TEST(IntegerFloats, ComputeTheProcessorsBits) {
   std::size_t wrong = 0;
   const auto same = [&](const char* of, auto a, auto b, auto c, Bits found, T expected) {
     if (found != to_bits(expected) && !(is_nan(from_bits<T>(found)) && is_nan(expected)) && ++wrong < 20) {
-      ADD_FAILURE() << of << std::hex << " of " << a << ", " << b << ", " << c << " is " << found << " and not "
+      ADD_FAILURE() << of << std::hex << " of " << a << ", " << b << ", " << c << " is " << found << " instead of "
                     << to_bits(expected);
     }
   };
@@ -99,7 +99,7 @@ TYPED_TEST(IntegerFloats, ComputeTheProcessorsBits) {
     const auto b = static_cast<Bits>(edge ? edges<Format>()[i % count] : random_float<Format>(random));
     const T x = from_bits<T>(a);
     const T y = from_bits<T>(b);
-    // A sum that nearly cancels the product, or any.
+    // An addend that nearly cancels the product, or a random one.
     const auto c = i % 3 == 0 ? static_cast<Bits>(to_bits(-(x * y)) + random() % 3)
                               : static_cast<Bits>(random_float<Format>(random));
     same("add", a, b, 0, Of::add(a, b), x + y);
@@ -138,7 +138,7 @@ TYPED_TEST(IntegerFloats, ComputeTheProcessorsBits) {
   EXPECT_EQ(wrong, 0U);
 }
 
-// The inputs that are hardest to round, of all functions together.
+// The inputs of all functions that are hardest to round.
 const std::vector<u64>& hardest() {
   static const std::vector<u64> inputs = [] {
     std::vector<u64> read;
@@ -181,7 +181,7 @@ class Elements {
     std::memcpy(&bits, bytes_.data() + i * size_, size_);
     return bits;
   }
-  // All NaNs are one value.
+  // All NaNs are equal.
   [[nodiscard]] bool same_at(std::size_t i, const Elements& other) const {
     const auto both_nan = [&](u64 magnitude, u64 infinity) {
       return (at(i) & magnitude) > infinity && (other.at(i) & magnitude) > infinity;
@@ -241,7 +241,7 @@ void expect_same_bits(const std::vector<Definition>& expected, const std::vector
         if (!right.same_at(i, supplied) && ++wrong < 20) {
           ADD_FAILURE() << native.op << " with " << set[0] << ", " << set[1] << std::hex << " of " << inputs[0].at(i)
                         << (native.inputs > 1 ? " and " : "") << (native.inputs > 1 ? inputs[1].at(i) : 0) << " is "
-                        << supplied.at(i) << " and not " << right.at(i);
+                        << supplied.at(i) << " instead of " << right.at(i);
         }
       }
     }

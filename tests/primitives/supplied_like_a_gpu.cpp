@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As supplied_definitions.cpp, in the operations that functions take on a GPU.
+// Like supplied_definitions.cpp, but with the operations that functions use on a GPU.
 #define anydml anydml_supplied_gpu
 #define ANYDML_LIKE_A_GPU
 #define ANYDML_PRIMITIVES_HEADER "device_primitives.h"

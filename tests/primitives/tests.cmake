@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-if(NOT ANYDML_SANITIZE)  # it looks at definitions, and calls nothing that holds memory
-  # The definitions four times, for machines whose floats differ: primitives/definitions.h.
+if(NOT ANYDML_SANITIZE)  # it only checks definitions, which allocate nothing
+  # The definitions are compiled four times, with different primitives: primitives/definitions.h.
   anydml_test(primitives_test LABELS long LIBRARIES anydml_scalar)
   target_sources(primitives_test PRIVATE primitives/native_definitions.cpp primitives/native_like_a_gpu.cpp
     primitives/supplied_definitions.cpp primitives/supplied_like_a_gpu.cpp)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Comparing by bits: NaN is one class, +0 and -0 are two values.
+// Compares by bits: all NaNs are equal, +0 and -0 differ.
 #pragma once
 
 #include <cinttypes>

@@ -70,7 +70,7 @@ class Changes {
     keep({name() + text, std::move(changed)});
   }
 
-  // As it is, and with outputs that fit the changed inputs.
+  // Keeps the change as it is and, separately, with outputs that fit the changed inputs.
   void keep(ChangedOperator changed) {
     if (!facts::is_output(right_.op->fields[field_].kind)) {
       const schema::Inference inferred = schema::infer_outputs(without_outputs(changed.described), facts::kNewestLevel);
@@ -86,7 +86,7 @@ class Changes {
     made_.push_back(std::move(changed));
   }
 
-  // Attributes: each number one more and one less, and at the ends of its type; arrays with a number too many or too
+  // Attributes: each number plus and minus one, and at the limits of its type; arrays with one number too many or too
   // few.
   void change_numbers() {
     const facts::Field& field = right_.op->fields[field_];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Changes to one tensor of a right operator, each of which the library must either reject with a message or compute
-// within the tensor's memory: one element more or fewer, another rank, absence, four bits, strides that run backwards
-// or very far, and no elements.
+// Changes to one tensor of a valid operator, each of which the library must either reject with a message or compute
+// without accesses outside the tensor: one element more or fewer, another rank, absence, four-bit types, strides that
+// are negative or very large, and no elements.
 #pragma once
 
 #include <string>
@@ -16,16 +16,16 @@ struct ChangedOperator {
   schema::Described described;
 };
 
-// Whether strides may be negative, as in the C API; DirectML's are 32-bit numbers without a sign.
+// Whether strides may be negative, as in the C API; DirectML's are unsigned 32-bit numbers.
 enum class Strides { any, unsigned_32_bits };
 
-// All changes of each tensor and number of the operator. Counts of arrays follow.
+// All changes of each tensor and number of the operator. The counts of arrays are adjusted.
 [[nodiscard]] std::vector<ChangedOperator> changed_tensors(const schema::Described& described, Strides strides);
 
 // The operator with every input marked OWNED_BY_DML.
 [[nodiscard]] schema::Described with_owned_inputs(schema::Described described);
 
-// The operator in a line: its tensors and attributes.
+// The operator as one line of text: its tensors and attributes.
 [[nodiscard]] std::string case_text(const schema::Described& described);
 
 }  // namespace anydml::test

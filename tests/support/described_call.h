@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A described operator as a call of the C API: its tensors, without data, and its attributes. It holds everything that
+// A described operator as a call of the C API: its tensors, without data, and its attributes. It owns everything that
 // the call points to.
 #pragma once
 
@@ -28,7 +28,7 @@ class DescribedCall {
         to.push_back(tensor_of(tensor));
       }
       if (!facts::is_array(kind) && described.arguments[field].tensors.empty()) {
-        to.push_back({});  // absent, and keeps its place
+        to.push_back({});  // absent, but keeps its position
       }
     }
     attributes = attributes_of(described);
@@ -40,7 +40,7 @@ class DescribedCall {
     return anydml_run(device, name_.c_str(), inputs.data(), inputs.size(), outputs.data(), outputs.size(),
                       attributes.data(), attributes.size());
   }
-  // Whether the device takes it; nothing runs.
+  // Whether the device accepts it; nothing runs.
   [[nodiscard]] bool is_taken(const anydml_device* device) const {
     anydml_compiled* compiled = nullptr;
     const int status = anydml_compile(device, name_.c_str(), inputs.data(), inputs.size(), outputs.data(),
@@ -115,7 +115,7 @@ class DescribedCall {
     return made;
   }
 
-  // Any number that tests choose is exact in FLOAT64.
+  // Every number that the tests use is exact in FLOAT64.
   static void set(anydml_attribute& attribute, const Scalar& number) {
     attribute.type = ANYDML_FLOAT64;
     attribute.value.f64 = number.as<f64>();
@@ -133,7 +133,7 @@ class DescribedCall {
     attribute.value.operators = operators_.emplace_back(std::move(made)).data();
   }
 
-  // Their elements stay where they are while others are added.
+  // Deques, so that elements keep their addresses while others are added.
   std::string name_;
   std::deque<std::string> names_;
   std::deque<std::vector<std::int64_t>> arrays_;

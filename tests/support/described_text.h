@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Operators described in a line of text, for tests of the schema:
 //   "REDUCE Function=SUM InputTensor=f32[2,3] OutputTensor=f32[1,3] Axes=[0]"
-// Arrays of tensors and of operators are divided by |, operators are names. Counts follow from arrays, and what is not
-// named is 1, the first value of an enumeration, or absent where that is allowed.
+// Arrays of tensors and of operators are separated by |, and operators are names. Counts follow from arrays. A field
+// that is not named is absent if it is optional; otherwise it is 1 or the first value of its enumeration.
 #pragma once
 
 #include <algorithm>
@@ -100,14 +100,14 @@ inline schema::Described parse_described(std::string_view text) {
   const auto words = split_text(text, ' ');
   const facts::Operator* op = facts::find_operator(words.front());
   if (op == nullptr) {
-    throw std::invalid_argument("no operator: " + std::string(text));
+    throw std::invalid_argument("unknown operator: " + std::string(text));
   }
   schema::Described described(*op);
   for (const std::string_view word : std::span(words).subspan(1)) {
     const std::string_view name = word.substr(0, word.find('='));
     const auto field = std::ranges::find(op->fields, name, &facts::Field::name);
     if (field == op->fields.end()) {
-      throw std::invalid_argument("no field: " + std::string(word));
+      throw std::invalid_argument("unknown field: " + std::string(word));
     }
     parse_argument(*field, word.substr(name.size() + 1),
                    described.arguments[static_cast<std::size_t>(field - op->fields.begin())]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pairs of operands by name. Every draw is a function of the seed, which tests print.
+// Named distributions of operand pairs. Every draw is a function of the seed, which tests print.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct Pair {
   T b;
 };
 
-// Values at the edges: zeros, ones, extremes, powers of two and their neighbours, infinities, NaN.
+// Edge cases: zeros, ones, extremes, powers of two and their neighbors, infinities, NaN.
 template <class T>
 std::vector<T> special_values() {
   std::vector<T> values;
@@ -34,11 +34,11 @@ std::vector<T> special_values() {
     using F = FloatParts<T>;
     for (const u64 sign : {u64{0}, u64{F::kSign}}) {
       values.push_back(from_raw<T>(sign));                  // 0
-      values.push_back(from_raw<T>(sign | 1));              // the least subnormal
-      around(sign | F::kHidden);                            // the least normal
-      around(sign | F::kInfinity);                          // the greatest, infinity, a signalling NaN
+      values.push_back(from_raw<T>(sign | 1));              // the smallest subnormal
+      around(sign | F::kHidden);                            // the smallest normal
+      around(sign | F::kInfinity);                          // the largest finite number, infinity, a signaling NaN
       values.push_back(from_raw<T>(sign | F::kQuietNan));   // a quiet NaN
-      values.push_back(from_raw<T>(sign | F::kMagnitude));  // another
+      values.push_back(from_raw<T>(sign | F::kMagnitude));  // another quiet NaN
       for (int exponent : {-20, -3, -1, 0, 1, 2, 3, F::kFractionBits, F::kFractionBits + 1, F::kBias}) {
         if (exponent + F::kBias > 0) {
           around(sign | static_cast<u64>(exponent + F::kBias) << F::kFractionBits);
@@ -66,7 +66,7 @@ T random_bits(Random& random) {
   return from_raw<T>(random());
 }
 
-// A quotient within an ulp or so of an integer: where a rounded quotient goes wrong.
+// Quotients within an ulp or so of an integer, where a rounded quotient goes wrong.
 template <class T>
 Pair<T> near_integer_quotient(Random& random) {
   if constexpr (is_float<T>) {
@@ -85,12 +85,12 @@ Pair<T> near_integer_quotient(Random& random) {
   }
 }
 
-// Every pair of exponents is as likely as any other, so that gaps of all sizes come up; integers: every pair of widths.
+// Every pair of exponents is equally likely, so that gaps of all sizes occur; for integers, every pair of widths.
 template <class T>
 Pair<T> exponent_grid(Random& random) {
   if constexpr (is_float<T>) {
     using F = FloatParts<T>;
-    // Fractions at their own extremes, so that quotients of every size meet the patterns that carry furthest.
+    // Extreme fractions, so that quotients of every size meet the patterns with the longest carries.
     const auto one = [&random] {
       const u64 exponent = random() % (u64{F::kInfinity >> F::kFractionBits});
       const u64 fractions[] = {0, 1, F::kFraction, F::kHidden >> 1, random() & F::kFraction};
@@ -102,7 +102,7 @@ Pair<T> exponent_grid(Random& random) {
   }
 }
 
-// Close exponents: quotients of a few bits, where most programs live.
+// Close exponents: quotients of a few bits, as in most programs.
 template <class T>
 Pair<T> close_operands(Random& random) {
   const T b = random_bits<T>(random);
@@ -149,7 +149,7 @@ Pair<T> draw(Distribution distribution, Random& random) {
   return close_operands<T>(random);
 }
 
-// A value for tests that care about places more than about numbers: often small or special, sometimes anything.
+// A value for tests that care about positions more than about values: often small or special, sometimes arbitrary.
 template <class T>
 T any_value(Random& random) {
   static const std::vector<T> specials = special_values<T>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One entry over tensors of equal sizes as a plan, and the CPU backend to run it: what tests of kernels start from.
+// One entry over tensors of equal sizes as a plan, and the CPU backend to run it: the basis of kernel tests.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Replaces operator new for the whole program, libraries included, so that chosen allocations fail and live ones are
-// counted. For one source file of a program.
+// Replaces operator new for the whole program, including libraries, so that chosen allocations fail and live ones are
+// counted. Include it in one source file of a program.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace anydml::test {
 
-// The allocation of this thread, counted down, that fails; negative: none does.
+// How many allocations of this thread succeed before one fails; negative: none fails.
 inline thread_local long t_until_failure = -1;
-inline thread_local bool t_all_from_there = false;  // and all after it
+inline thread_local bool t_all_from_there = false;  // all later ones fail too
 inline std::atomic<long> g_live{0};
-inline std::atomic<long> g_made{0};  // ever, by any thread
+inline std::atomic<long> g_made{0};  // in total, by any thread
 
 inline void* allocate(std::size_t size, std::size_t alignment) noexcept {
   if (t_until_failure == 0 && t_all_from_there) {

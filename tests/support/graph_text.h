@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Graphs of the core written as text, a line for each value, for tests of the passes:
+// Graphs of the core written as text, one line per value, for tests of the passes:
 //
-//   a = input 16              of 16 bytes; "owned 16" and "constant 16" likewise
+//   a = input 16              16 bytes; "owned 16" and "constant 16" likewise
 //   x = ADD a:f32[4] b:f32[2,2/1,2] -> f32[4] Name=Value
 //   s = SPLIT x:f32[4] -> f32[1] -> f32[3] Axis=0
 //   out s.1
 //
-// An operator's name may lack ELEMENT_WISE_; strides follow a slash; "-" is a tensor that is absent. An array of
-// tensors has all that the other fields leave. An output beyond the first has its number after a dot.
+// An operator's name may omit ELEMENT_WISE_; strides follow a slash; "-" is an absent tensor. An array of tensors takes
+// all tensors that the other fields leave. Outputs beyond the first are numbered after a dot.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@
 
 namespace anydml::test {
 
-// What follows the slash, and the tensor without it.
+// Removes the strides after the slash from the text of a tensor and returns them.
 inline std::vector<std::int64_t> take_strides(std::string& tensor) {
   const std::size_t slash = tensor.find('/');
   std::vector<std::int64_t> strides;
@@ -37,13 +37,13 @@ inline std::vector<std::int64_t> take_strides(std::string& tensor) {
   return strides;
 }
 
-// The inputs and the outputs, each in the order of the operator's fields.
+// The inputs and the outputs are in the order of the operator's fields.
 inline std::shared_ptr<const OpDesc> parse_op(const std::string& name, const std::vector<std::string>& inputs,
                                               const std::vector<std::string>& outputs, const std::string& attributes) {
   const facts::Operator* op = facts::find_operator("ELEMENT_WISE_" + name);
   op = op != nullptr ? op : facts::find_operator(name);
   if (op == nullptr) {
-    throw std::invalid_argument("no operator: " + name);
+    throw std::invalid_argument("unknown operator: " + name);
   }
   std::string text(op->name);
   std::map<std::size_t, std::vector<std::vector<std::int64_t>>> strides;  // by field

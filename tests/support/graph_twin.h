@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A graph of the C API, built beside the same operators one by one.
+// A graph of the C API, built in parallel with the same operators run one by one.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -15,7 +15,7 @@ namespace anydml::test {
 using Sizes = std::vector<int64_t>;
 using Bytes = std::vector<unsigned char>;
 
-// A tensor's type, sizes and strides, of which only those of a view may be below 0.
+// A tensor's type, sizes and strides; only a view may have negative strides.
 struct Form {
   anydml_type type = ANYDML_FLOAT32;
   Sizes sizes;
@@ -51,14 +51,14 @@ inline anydml_attribute number(const char* name, double value) {
   return attribute;
 }
 
-// A graph, and beside it what each of its values is by anydml_run.
+// A graph, and the contents of each of its values as anydml_run computes them.
 class Twin {
  public:
   struct Value {
     anydml_value id;
     Form form;
     Bytes data;
-    int64_t at = 0;  // the element at index 0, in bytes
+    int64_t at = 0;  // the offset of the element at index 0, in bytes
   };
 
   Twin() {
@@ -83,8 +83,8 @@ class Twin {
   }
   std::size_t constant(const Form& form, Bytes data) {
     values_.push_back({0, form, std::move(data)});
-    const anydml_tensor tensor = form.tensor(values_.back().data.data());  // stays where it is as values are moved
-    is_shared_ = !is_shared_;                                              // of both kinds, whatever is made of them
+    const anydml_tensor tensor = form.tensor(values_.back().data.data());  // valid even if values move
+    is_shared_ = !is_shared_;                                              // alternates both kinds
     check(is_shared_ ? anydml_graph_add_shared_constant(graph_, constants_, &tensor, &values_.back().id)
                      : anydml_graph_add_constant(graph_, &tensor, &values_.back().id));
     return values_.size() - 1;
@@ -106,7 +106,7 @@ class Twin {
     values_.push_back({id, form, std::move(result)});
     return values_.size() - 1;
   }
-  // An operator with several outputs: the numbers of its results.
+  // An operator with several outputs; returns the indices of its results.
   std::vector<std::size_t> run(const char* op, const std::vector<std::size_t>& inputs, const std::vector<Form>& forms,
                                std::vector<anydml_attribute> attributes = {}) {
     std::vector<anydml_tensor> tensors;
@@ -146,7 +146,7 @@ class Twin {
   }
   void output(std::size_t value) {
     check(anydml_graph_add_output(graph_, values_[value].id));
-    // As it lies in the memory of the output: from the element at index 0, and packed if a stride is below 0.
+    // The expected output memory: from the element at index 0, and packed if a stride is negative.
     const Value& of = values_[value];
     const bool is_forward = std::ranges::all_of(of.form.strides, [](int64_t stride) { return stride >= 0; });
     Value seen{of.id, is_forward ? of.form : Form(of.form.type, of.form.sizes), {}};
@@ -156,7 +156,7 @@ class Twin {
     check(anydml_run(nullptr, "ELEMENT_WISE_IDENTITY", &from, 1, &to, 1, nullptr, 0));
     outputs_.push_back(std::move(seen));
   }
-  // Twice: the second finds what the first has made of shared constants.
+  // Compiles twice: the second graph reuses the shared constants that the first one prepared.
   void compile() {
     anydml_compiled* first = nullptr;
     check(anydml_graph_compile(graph_, nullptr, &first));
@@ -164,7 +164,7 @@ class Twin {
     anydml_compiled_release(first);
   }
 
-  // Runs over copies of the inputs, and gives what differs.
+  // Runs over copies of the inputs and describes the first difference.
   [[nodiscard]] std::string difference() const {
     std::vector<Bytes> given;
     std::vector<const void*> inputs;
@@ -193,7 +193,7 @@ class Twin {
   [[nodiscard]] std::size_t count() const { return values_.size(); }
   [[nodiscard]] const anydml_compiled* compiled() const { return compiled_; }
 
-  // Element by element: what lies in between is nobody's.
+  // Compares element by element; the bytes in between are undefined.
   static bool same(const Form& form, const Bytes& a, const Bytes& b, std::size_t dimension = 0, int64_t at = 0) {
     const std::size_t size = anydml_type_size(form.type);
     if (dimension == form.sizes.size()) {

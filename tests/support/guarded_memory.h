@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory between two pages that nobody may touch, so that an access one byte outside of it ends the program. The text
-// that was noted last is printed then.
+// Memory between two inaccessible pages, so that an access one byte outside of it ends the program. The most recently
+// noted text is printed then.
 #pragma once
 
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ class GuardedMemory {
     bytes_ = (bytes + page_ - 1) / page_ * page_;
     whole_ = mmap(nullptr, bytes_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (whole_ == MAP_FAILED || mprotect(begin(), bytes_, PROT_READ | PROT_WRITE) != 0) {
-      throw std::runtime_error("no memory between guard pages");
+      throw std::runtime_error("cannot allocate memory between guard pages");
     }
   }
   ~GuardedMemory() { munmap(whole_, bytes_ + 2 * page_); }
@@ -41,11 +41,11 @@ class GuardedMemory {
   void* whole_;
 };
 
-// The case that is running, printed if it touches a guard page.
+// The running case, printed if it touches a guard page.
 inline char g_running_case[1024] = {};
 
 inline void print_running_case() {
-  static constexpr char kBefore[] = "\nstopped in: ";
+  static constexpr char kBefore[] = "\ncrashed in: ";
   static_cast<void>(!write(STDERR_FILENO, kBefore, sizeof(kBefore) - 1));
   static_cast<void>(!write(STDERR_FILENO, g_running_case, strnlen(g_running_case, sizeof(g_running_case))));
   static_cast<void>(!write(STDERR_FILENO, "\n", 1));
@@ -53,7 +53,7 @@ inline void print_running_case() {
 
 inline void name_case_on_crash() {
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_set_death_callback(print_running_case);  // after its own report
+  __sanitizer_set_death_callback(print_running_case);  // after the sanitizer's own report
 #else
   struct sigaction action = {};
   action.sa_flags = static_cast<int>(SA_RESETHAND);

@@ -7,7 +7,7 @@ namespace anydml {
 
 extern const Family elementwise_family;
 
-// Stands in for that of the library.
+// Replaces the library's function.
 const Family* find_family(const facts::Operator& op) {
   return op.name != test::kHiddenOperator && elementwise_family.has(op) ? &elementwise_family : nullptr;
 }

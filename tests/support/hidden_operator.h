@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All operators may be built, and still an operator that is not must be refused by name. A program that links
-// hidden_operator.cpp has a table of families of its own, in which one operator is missing.
+// Even when all operators are implemented, an unimplemented one must still be rejected by name. A program that links
+// hidden_operator.cpp has its own table of families, in which one operator is missing.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Convolutions, as tests describe them, and loops over their tensors.
+// Convolutions as described by tests, and loops over their tensors.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace anydml::test {
 
 using Numbers = std::vector<uint64_t>;
 
-// A convolution; the output's sizes follow, with `more` pixels along each dimension.
+// A convolution. The output sizes are computed, with `more` additional pixels along each dimension.
 struct Layer {
   Sizes spatial;
   Sizes kernel;
-  int64_t ins = 1;  // channels of a group
+  int64_t ins = 1;  // per group
   int64_t outs = 1;
   int64_t groups = 1;
   int64_t images = 1;
@@ -56,7 +56,7 @@ struct Layer {
   [[nodiscard]] Sizes bias_sizes() const { return with_space(1, outs * groups, Sizes(rank(), 1)); }
   [[nodiscard]] Sizes output_sizes() const { return with_space(images, outs * groups, outputs()); }
 
-  // of_bytes: those of the convolutions of integers, which are some of CONVOLUTION's.
+  // of_bytes: the attributes of the integer convolutions, a subset of those of CONVOLUTION.
   [[nodiscard]] std::vector<anydml_attribute> attributes(bool of_bytes = false) const {
     const auto text = [](const char* name, const char* value) {
       anydml_attribute attribute = {name, ANYDML_TEXT, 0, {}};

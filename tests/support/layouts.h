@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random ways to lay a tensor of given sizes out in memory, and memory with guards around and between the elements.
+// Random memory layouts for a tensor of given sizes, and memory with guards around and between the elements.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,8 @@ inline std::vector<i64> random_sizes(Random& random, u64 max_rank, i64 max_eleme
   return sizes;
 }
 
-// Packed, padded, permuted, reversed; with `repeats`, some dimensions by stride 0. Elements never coincide otherwise.
+// Packed, padded, permuted or reversed; with `repeats`, some dimensions have stride 0. Otherwise elements never
+// overlap.
 inline Layout random_layout(const std::vector<i64>& sizes, Random& random, bool repeats) {
   Layout layout{sizes, std::vector<i64>(sizes.size())};
   std::vector<std::size_t> order(sizes.size());
@@ -78,7 +79,7 @@ inline Layout random_layout(const std::vector<i64>& sizes, Random& random, bool 
   return layout;
 }
 
-// Memory for one or more tensors, at an address of any alignment; every byte not an element keeps its pattern.
+// Memory for one or more tensors, at an address of any alignment; every byte outside the elements keeps its pattern.
 template <class T>
 class Memory {
  public:
@@ -105,7 +106,7 @@ class Memory {
   }
   void store(i64 place, T value) { std::memcpy(data(place), &value, sizeof(T)); }
 
-  // Whether the bytes are those of `other`, a NaN being any NaN at the places that `places` lists.
+  // Whether the bytes equal those of `other`, with all NaNs equal for the elements of `places`.
   [[nodiscard]] bool equals(const Memory& other, const Layout& places, i64 base) const {
     Memory copy = other;
     for (i64 n = 0; n < places.count(); ++n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random copies for steps of the family move, and what they do, element by element.
+// Random copies for steps of the move family, and a reference that applies them element by element.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace anydml::test {
 
-// A copy between two memories: its operands are at `from` and `to` there, in bytes.
+// A copy between two buffers; its operands start at byte `from` and byte `to`.
 struct DrawnCopy {
   Movement movement;
   bool from_constant = false;
@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kToSlot = 1;
 
 struct DrawnStep {
   std::vector<DrawnCopy> copies;
-  std::int64_t from_bytes = 0;  // of the memories
+  std::int64_t from_bytes = 0;  // of the two buffers
   std::int64_t to_bytes = 0;
 
   void lower(Plan& plan) const {
@@ -44,7 +44,7 @@ struct DrawnStep {
     list.finish();
   }
 
-  // As the loops say it.
+  // The reference: the loops as written.
   void apply(const std::byte* from, std::byte* to) const {
     for (const DrawnCopy& copy : copies) {
       const Movement& movement = copy.movement;
@@ -101,7 +101,7 @@ class MovementDraw {
     finish({rows, columns}, {element, rows * element + from_gap}, {columns * element + to_gap, element}, copy, step);
   }
 
-  // Parts of these widths beside each other in each row: separate tensors into one, or one into separate tensors.
+  // Adjacent parts of these widths in each row: separate tensors into one, or one into separate tensors.
   void parts(std::int64_t rows, const std::vector<std::int64_t>& widths, std::int64_t element, bool into_one,
              DrawnStep& step) {
     const std::int64_t row = std::accumulate(widths.begin(), widths.end(), std::int64_t{0}) * element;
@@ -128,7 +128,7 @@ class MovementDraw {
     return random_() % 2 == 0 ? 0 : element * static_cast<std::int64_t>(random_() % 5);
   }
 
-  // Where so many bytes lie: at any address, or at a multiple of a line.
+  // The offset of a range of this size: anywhere, or at a multiple of a cache line.
   std::int64_t begin(std::int64_t& used, std::int64_t bytes) {
     const std::int64_t at =
         random_() % 2 == 0 ? (used + 63) / 64 * 64 : used + static_cast<std::int64_t>(random_() % 17);
@@ -136,7 +136,7 @@ class MovementDraw {
     return at;
   }
 
-  // The address of the element at index 0.
+  // Returns the offset of the element at index 0.
   std::int64_t lay_out(const std::vector<std::int64_t>& sizes, std::int64_t element, bool plain, bool repeats,
                        std::vector<std::int64_t>& strides, std::int64_t& used) {
     std::vector<std::size_t> order(sizes.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What both modulus operators must give, from arithmetic that is not this project's: 128-bit integers, and the C
+// The expected results of both modulus operators, from arithmetic outside this project: 128-bit integers, and the C
 // library's fmod, which is exact. Nothing here includes a scalar definition.
 #pragma once
 
@@ -16,12 +16,12 @@ struct Expected {
 };
 
 #if defined(__aarch64__)
-using MachineHalf = __fp16;  // g++ 12 has no _Float16 in C++ there
+using MachineHalf = __fp16;  // here g++ 12 has no _Float16 in C++
 #else
 using MachineHalf = _Float16;
 #endif
 
-// Conversions by the compiler and the machine, not by base/float_bits.h.
+// Conversions by the compiler and the hardware, not by base/float_bits.h.
 inline double to_double(f16 value) { return static_cast<double>(__builtin_bit_cast(MachineHalf, value)); }
 inline double to_double(f32 value) { return static_cast<double>(value); }
 inline double to_double(f64 value) { return value; }
@@ -40,15 +40,15 @@ Expected<T> oracle(T a, T b) {
   if constexpr (is_float<T>) {
     const double y = to_double(b);
     const double m = std::fmod(to_double(a), y);
-    // In double the sum may round, and again on the way to T: for FLOAT32 and FLOAT16 that is the same as rounding
-    // once, since 53 >= 2 * 24 + 2; for FLOAT64 it rounds once.
+    // The sum may round in double and again when converted to T. For FLOAT32 and FLOAT16 that equals rounding once,
+    // since 53 >= 2 * 24 + 2; for FLOAT64 it only rounds once.
     const double floor = m == 0 ? std::copysign(0.0, y) : std::signbit(m) != std::signbit(y) ? m + y : m;
     return {from_double<T>(floor), from_double<T>(m)};
   } else {
     if (b == 0) {
       return {T{0}, T{0}};
     }
-    // 64 bits hold every product of narrower types; __int128 is a library call for each division.
+    // 64 bits suffice for every product of narrower types; with __int128 each division is a library call.
     __extension__ using Int128 = __int128;
     using Wide = std::conditional_t<sizeof(T) == 8, Int128, i64>;
     const auto x = static_cast<Wide>(a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tensors in memory of any layout, and calls of the C API over them, for tests that write an operator's definition down
-// once more.
+// Tensors in memory of any layout, and calls of the C API over them, for tests with a second implementation of an
+// operator's definition.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct Placed {
 
   Placed(const Sizes& sizes, Random& random, bool repeats)
       : layout(random_layout(sizes, random, repeats)), memory(layout, random) {}
-  // Everyday numbers, and now and then one that is not.
+  // Ordinary numbers, and sometimes a few special values.
   void fill(Random& random, f64 least, f64 most) {
     static const std::vector<T> specials = special_values<T>();
     const bool any = random() % 4 == 0;
@@ -58,7 +58,7 @@ struct Placed {
     }
   }
   [[nodiscard]] anydml_tensor tensor() { return tensor_of<T>(layout, memory.data()); }
-  // The element at the place of element n of a tensor of these sizes; dimensions of size 1 repeat.
+  // The element that corresponds to element n of a tensor of these sizes; dimensions of size 1 repeat.
   [[nodiscard]] f32 at(const Sizes& sizes, i64 n) const {
     i64 own = 0;
     i64 stride = 1;

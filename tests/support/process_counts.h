@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process has of the things that run out: threads, descriptors, mappings, memory.
+// The limited resources that a process uses: threads, descriptors, mappings, memory.
 #pragma once
 
 #include <unistd.h>
@@ -44,7 +44,7 @@ inline std::ostream& operator<<(std::ostream& out, const ProcessCounts& counts) 
              << " mappings, " << (counts.resident_bytes >> 20) << " MiB";
 }
 
-// Whether it comes true within ten seconds: threads end a little after what they worked for.
+// Whether the condition becomes true within ten seconds: threads end a little after their work is done.
 template <class Condition>
 bool soon(const Condition& condition) {
   for (int i = 0; i < 1000; ++i) {

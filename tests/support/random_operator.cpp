@@ -26,7 +26,7 @@ constexpr std::uint64_t kNaturals[] = {0, 0, 1, 1, 1, 2, 2, 3};
 constexpr std::int64_t kIntegers[] = {-2, -1, 1, 1, 2, 0};
 constexpr double kReals[] = {0, 0.25, 0.5, 1, 1};
 
-// An array that rules search for numbers is a set of them.
+// An array is a set if a rule searches it for numbers.
 bool is_set(const facts::Operator& op, std::size_t field) {
   return std::ranges::any_of(facts::rules_of(op).nodes, [field](const facts::RuleNode& node) {
     return node.op == facts::RuleOp::holds && node.field == field;
@@ -47,7 +47,7 @@ std::vector<std::uint32_t> types_of(const facts::Operator& op, std::size_t field
 
 }  // namespace
 
-// One attempt.
+// One attempt to draw an operator.
 class RandomOperator {
  public:
   RandomOperator(RandomOperators& random, const facts::Operator& op, facts::FeatureLevel level)
@@ -66,7 +66,7 @@ class RandomOperator {
     }
     solver.run(Stage::everything);
     if (!solver.faults().empty()) {
-      return std::nullopt;  // a window that does not fit its input
+      return std::nullopt;  // for example, a window that does not fit its input
     }
     while (choose_tensor(solver, facts::is_output)) {
       solver.run(Stage::everything);
@@ -80,14 +80,14 @@ class RandomOperator {
   }
 
  private:
-  // What is there, and numbers that stand by themselves.
+  // Chooses which arguments are present, and numbers that do not depend on others.
   void choose_presence(std::size_t index) {
     const facts::Field& field = op_.fields[index];
     Argument& argument = described_.arguments[index];
     const bool is_optional = field.kind == FieldKind::optional_input || field.kind == FieldKind::optional_output ||
                              field.kind == FieldKind::optional_attribute;
     if (facts::is_count(op_, index)) {
-      argument.present = true;  // without a number: it is unknown
+      argument.present = true;  // without a number, since it is still unknown
       return;
     }
     if (is_optional && random_.chance(2)) {
@@ -104,12 +104,12 @@ class RandomOperator {
       return;
     }
     if (field.count_field >= 0) {
-      return;  // when the count is known
+      return;  // filled in when the count is known
     }
     argument.present = true;
     switch (field.type) {
       case FieldType::enumeration:
-        if (index != schema::union_type_field(op_)) {  // which follows from a tensor
+        if (index != schema::union_type_field(op_)) {  // otherwise it follows from a tensor
           const facts::Enum& known = *facts::find_enum(field.spelling);
           argument.numbers = {Scalar(u64{known.values[random_.below(known.values.size())].value})};
         }
@@ -137,7 +137,7 @@ class RandomOperator {
     }
   }
 
-  // One that can be fused, with its attributes.
+  // An activation that can be fused, with its attributes.
   Described activation() {
     std::vector<const facts::Operator*> all;
     for (const facts::Fusable& row : facts::fusable()) {
@@ -168,7 +168,7 @@ class RandomOperator {
     return count.numbers.empty() ? std::nullopt : std::optional<std::size_t>(count.numbers.front().as<u64>());
   }
 
-  // The arrays whose counts are known by now.
+  // Fills the arrays whose counts are already known.
   void fill_arrays() {
     for (std::size_t index = 0; index < op_.fields.size(); ++index) {
       const facts::Field& field = op_.fields[index];
@@ -202,7 +202,7 @@ class RandomOperator {
                                                : Scalar(f64{random_.one_of(kReals)});
   }
 
-  // One part that is unknown by now; false: the inputs and attributes are complete.
+  // Chooses one argument that is still unknown. Returns false if the inputs and attributes are complete.
   bool choose_input(schema::Solver& solver) {
     if (choose_tensor(solver, facts::is_input, true)) {
       return true;

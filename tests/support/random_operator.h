@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Right operators at random, from the facts and the rules alone, of any of the 177: inputs and attributes are chosen,
-// the rest follows by the schema's solver, and the schema's check rejects what does not fit. The same seed gives the
-// same operators.
+// Random valid instances of any of the 177 operators, from the facts and the rules alone: inputs and attributes are
+// chosen at random, the schema's solver derives the rest, and the schema's check rejects instances that are
+// inconsistent. The same seed gives the same instances.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class RandomOperators {
  public:
   static constexpr std::int64_t kSmallSizes[] = {1, 2, 2, 3, 3, 4, 5};
 
-  // sizes: of dimensions, where nothing determines them. They must outlive this.
+  // sizes: the candidates for dimensions that nothing determines. They must outlive this object.
   explicit RandomOperators(std::uint64_t seed, std::span<const std::int64_t> sizes = kSmallSizes)
       : state_(seed), sizes_(sizes) {}
 
-  // Nothing if no attempt was right, which is rare for the operators of which infer_test says that they are covered.
-  // Outputs are what inferring gives, and chosen too where nothing determines them.
+  // Returns nothing if every attempt failed, which is rare for the operators that infer_test lists as covered. Outputs
+  // are inferred, or chosen at random where nothing determines them.
   [[nodiscard]] std::optional<schema::Described> make(const facts::Operator& op,
                                                       facts::FeatureLevel level = facts::kNewestLevel,
                                                       int attempts = 4000);
@@ -41,7 +41,7 @@ class RandomOperators {
   std::span<const std::int64_t> sizes_;
 };
 
-// A copy without what its outputs are: optional ones that are there stay, and arrays keep as many as they have.
+// A copy with unknown outputs: optional outputs that are present stay present, and arrays keep their lengths.
 [[nodiscard]] schema::Described without_outputs(schema::Described described);
 
 }  // namespace anydml::test

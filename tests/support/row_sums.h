@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The order of sums, written down once more.
+// A second implementation of the summation order.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace anydml::test {
 
-// 4,096 elements a block; within one 64 lanes, or one after another; lanes by halves; blocks by pairs.
+// Blocks of 4,096 elements; within a block 64 lanes, or one element after another; lanes are added by halves, blocks by
+// pairs.
 inline f32 sum_in_order(const std::vector<f32>& elements, bool lanes) {
   std::vector<f32> blocks;
   for (std::size_t first = 0; first < elements.size(); first += 4096) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Right descriptions of every operator that rules of data/facts/rules.txt speak of, such that each of these rules has
-// something to judge in one of them. Those that DirectML's pages show are among them, with the attributes that they
-// need.
+// Valid descriptions of every operator that has rules in data/facts/rules.txt, such that each of these rules applies to
+// at least one of them. They include the examples on DirectML's pages, completed with the required attributes.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which sanitizers this build has: tests do less where everything is slower, or leave out what a sanitizer forbids.
+// The sanitizers of this build: tests do less where everything is slower, or skip what a sanitizer does not allow.
 #pragma once
 
 namespace anydml::test {

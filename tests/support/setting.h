@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers that a test takes from the environment, decimal or 0x...: seeds, counts, seconds.
+// Numbers that a test reads from the environment, decimal or 0x...: seeds, counts, seconds.
 #pragma once
 
 #include <cstdint>

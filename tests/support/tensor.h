@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Short ways to write C API tensors in tests.
+// Shorthands for C API tensors in tests.
 #pragma once
 
 #include <anydml/anydml.h>

@@ -42,7 +42,7 @@ class MirroredSum final : public cpu::Prepared {
   struct Scratch {
     float sums[kPieceElements];
     float greatest[kPieceElements];
-    float handed[kPieceElements];  // from the prologue or to the epilogue
+    float handed[kPieceElements];  // read from the prologue or passed to the epilogue
     std::uint32_t numbers[kPieceElements];
   };
 
@@ -52,7 +52,7 @@ class MirroredSum final : public cpu::Prepared {
     return made;
   }
 
-  // Calls use(i, offset) for the elements from `first` on: where each is in the memory of this tensor, in bytes.
+  // Calls use(i, offset) for the elements from `first` on, with the byte offset of each in this tensor's memory.
   template <class Use>
   void walk(std::size_t tensor, std::int64_t first, std::int64_t count, Use use) const {
     const std::int64_t* const strides = &strides_[tensor * kMaxRank];
@@ -152,7 +152,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   plan.add(kTrialFamily, operands, parameters);
 }
 
-// A chain may make any of the first inputs for which there is a bit, and may take output 0.
+// A chain may produce any of the first 64 inputs and may consume output 0.
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
   Joins made;
   for (std::size_t i = 0; i < std::min<std::size_t>(desc.input_count, 64); ++i) {
@@ -168,7 +168,7 @@ constexpr facts::Operator kMirroredSum = [] {
   return op;
 }();
 
-// The tests make its operators without make_op_desc, which asks for types and checks.
+// The tests create its operators without make_op_desc, which would require types and checks.
 constexpr anydml::Family kFamily = {
     .id = static_cast<FamilyId>(kTrialFamily),
     .has = [](const facts::Operator& op) { return &op == &kMirroredSum; },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Graphs of the core that run through a backend's table, beside their nodes one by one: on the CPU and on the device
-// of plugin/later_backend.cpp, which is linked with the program. ANYDML_THREADS sets the number of threads.
-// ANYDML_TRIAL_PLUGIN names a plugin with the trial family (cuda/trial_family.cu), whose device then takes the place of
-// the latter.
+// Runs graphs of the core through a backend's table and compares them with their nodes run one by one, on the CPU and
+// on the device of plugin/later_backend.cpp, which is linked into the program. ANYDML_THREADS sets the number of
+// threads. If ANYDML_TRIAL_PLUGIN names a plugin with the trial family (cuda/trial_family.cu), its device replaces the
+// latter.
 #pragma once
 
 #include <dlfcn.h>
@@ -25,14 +25,14 @@
 #include "support/layouts.h"
 #include "support/trial_family.h"
 
-extern "C" const anydml::BackendTable* anydml_backend(const char** message);  // of plugin/later_backend.cpp
+extern "C" const anydml::BackendTable* anydml_backend(const char** message);  // in plugin/later_backend.cpp
 
 namespace anydml::test {
 
 using Bytes = std::vector<std::byte>;
 using Sizes = std::vector<i64>;
 
-inline constexpr std::byte kUnwritten{0xff};  // four of them are a NaN
+inline constexpr std::byte kUnwritten{0xff};  // four of these bytes are a NaN
 
 inline u32 number_from(const char* variable, u32 otherwise) {
   const char* const text = std::getenv(variable);
@@ -70,14 +70,14 @@ inline const BackendTable& other_backend() {
   return *table;
 }
 
-// The CPU, and the device that works later. The table of that one comes first, because it starts other processes, as a
-// plugin may.
+// The CPU, and the asynchronous device. The table of the latter is loaded first, because it starts other processes, as
+// a plugin may.
 inline const std::array<Device, 2>& devices() {
   static const std::array<Device, 2> opened = [] {
     const BackendTable& table = other_backend();
     std::unique_lock lock(process_mutex());
     const Device first(cpu_backend());
-    lock.unlock();  // the other takes it itself
+    lock.unlock();  // the other backend locks it itself
     return std::array{first, Device(table)};
   }();
   return opened;
@@ -85,7 +85,7 @@ inline const std::array<Device, 2>& devices() {
 inline const Device& cpu() { return devices()[0]; }
 inline const Device& later() { return devices()[1]; }
 
-// Memory of a device which holds nothing that a step wrote before, and which the CPU may write and read.
+// Memory of a device that contains nothing written by an earlier step, and that the CPU can read and write.
 class DeviceBytes {
  public:
   DeviceBytes(const Device& device, u64 bytes, MemoryKind kind = MemoryKind::readback_buffer)
@@ -122,7 +122,7 @@ inline void run_program(const Device& device, const DeviceProgram& program, u32 
   }
 }
 
-// The bytes of the graph's outputs. inputs: the address of each; constants: likewise.
+// Returns the bytes of the graph's outputs. inputs, constants: the address of each.
 inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Graph& graph,
                                     const std::vector<std::byte*>& inputs, const std::vector<std::byte*>& constants,
                                     std::string* text = nullptr) {
@@ -139,8 +139,8 @@ inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Gra
     return outputs;
   }
   const GraphPlans& plans = compiled.value().plans;
-  // A device with memory of its own gets everything there. The CPU gets the bytes themselves, so that a sanitizer sees
-  // an access beside them.
+  // A device with its own memory gets copies of everything. The CPU gets the bytes themselves, so that a sanitizer
+  // detects accesses outside of them.
   std::vector<std::unique_ptr<DeviceBytes>> staged;
   struct Staged {
     DeviceAddress address;
@@ -181,12 +181,12 @@ inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Gra
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     addresses[i] = graph.inputs[i].owned ? 0 : addresses[i];
   }
-  // A run does without the constants that only the first plan reads.
+  // A run does not need the constants that only the first plan reads.
   std::fill_n(kept_constants.host + plans.run_constant_bytes, plans.constant_bytes - plans.run_constant_bytes,
               kUnwritten);
   run_program(device, compiled.value().run, plans.temporary_slot(), addresses);
   for (u32 i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].empty()) {  // an absent one has no address
+    if (!outputs[i].empty()) {  // an absent output has no address
       std::memmove(outputs[i].data(), results[i], outputs[i].size());
     }
   }
@@ -215,7 +215,7 @@ inline Layout layout_of(const TensorDesc& tensor) {
 
 inline i64 count_of(const Sizes& sizes) { return Layout{sizes, {}}.count(); }
 
-// As support/graph_text.h reads it: "f32[2,3/3,1]".
+// The syntax of support/graph_text.h: "f32[2,3/3,1]".
 inline std::string text_of(const TensorDesc& tensor) {
   std::string sizes;
   std::string strides;
@@ -234,7 +234,7 @@ inline std::shared_ptr<const OpDesc> parse(const std::string& name, const std::v
   return parse_op(name, texts[0], texts[1], attributes);
 }
 
-// A graph that grows, and beside it the bytes of each value as the nodes make them one by one.
+// A graph under construction, and the bytes of each value as its nodes compute them one by one.
 class TwinGraph {
  public:
   struct Value {
@@ -242,7 +242,7 @@ class TwinGraph {
     TensorDesc made;
     Bytes bytes;
   };
-  // A tensor over the memory of a value.
+  // A tensor that views the memory of a value.
   struct View {
     std::size_t of;
     TensorDesc tensor;
@@ -266,7 +266,7 @@ class TwinGraph {
     return values_.size() - 1;
   }
 
-  // The number of its first output's value; those of the others that are present follow.
+  // Returns the index of the first output's value; the other outputs that are present follow it.
   std::size_t add(std::shared_ptr<const OpDesc> op, const std::vector<View>& views) {
     GraphNode node{.op = std::move(op), .sources = {}, .outputs = {}, .name = {}};
     std::vector<std::byte*> addresses;
@@ -308,7 +308,7 @@ class TwinGraph {
   [[nodiscard]] const std::vector<Value>& values() const { return values_; }
   [[nodiscard]] const Graph& graph() const { return graph_; }
 
-  // Runs the graph and compares its outputs, the bytes between the elements included. The plan in words.
+  // Runs the graph and compares its outputs, including the bytes between the elements. Returns the plan as text.
   std::string check(const Device& device, bool joined) {
     std::vector<std::byte*> given[2];
     for (Value& value : values_) {

@@ -8,14 +8,14 @@
 
 namespace anydml::test {
 
-// The number of the family in plans: it follows those of ops/families.def.
+// The family's number in plans; it follows those of ops/families.def.
 inline constexpr std::uint32_t kTrialFamily = 0
 #define ANYDML_FAMILY(name) +1
 #include "ops/families.def"
     ;
 
 // The strides of each tensor follow, in bytes: kMaxRank numbers for each input and each output. The operands are the
-// inputs, the two outputs, and the sums in the temporary.
+// inputs, the two outputs, and the sums in the temporary buffer.
 struct TrialStep {
   std::int64_t count;
   std::uint32_t inputs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names of typed tests: Reduce/float16.Something instead of Reduce/1.Something.
+// Names for typed tests: Reduce/float16.Something instead of Reduce/1.Something.
 #pragma once
 
 #include <string>

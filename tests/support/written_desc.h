@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A described operator as the struct that a DirectML program fills.
+// A described operator as the struct that a DirectML program fills in.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class WrittenDesc {
     return put(to, number.as<T>());
       ANYDML_FOR_EACH_TYPE(ANYDML_PUT)
 #undef ANYDML_PUT
-      default:  // no union has a number of four bits
+      default:  // no union contains a four-bit number
         break;
     }
   }
