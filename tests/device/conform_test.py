@@ -20,10 +20,10 @@ WRONG = {
     "timestamp": "60 ms passed between the two; expected nanoseconds",
     "name": "the device's name is 'right'; expected the table's, 'wrong'",
     "program": "DeviceRefusals.PlansOfUnknownFamilies",
-    "joined": "expected not_joined, after which the graph is compiled with its steps apart",
+    "joined": "expected not_joined, so that the graph is compiled with separate steps",
     "message": "without a message; expected one that says why",
     "text": "expected a text that ends within",
-    "temporary": "expected the plan's own bytes, and the workspace of the kernels",
+    "temporary": "expected the plan's own bytes plus the workspace of the kernels",
     "wait": "hangs: it has not ended after 3 seconds",
     "missing": "the table has no function follow; backend.h says which may be null",
 }
