@@ -43,7 +43,7 @@ extern "C" ssize_t writev(int file, const iovec* pieces, int count) {
 namespace anydml::test {
 namespace {
 
-// write() may accept 0 bytes without reporting an error.
+// writev() may accept 0 bytes without reporting an error.
 TEST(Log, AWriteOfNothingIsNotTriedAgain) {
   g_nothing_is_written = true;
   g_writes = 0;

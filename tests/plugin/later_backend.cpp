@@ -66,10 +66,10 @@ struct LaterDevice {
 };
 
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
-constexpr const char* kToldToFail = "the device of the tests failed, as it was told to";
+constexpr const char* kToldToFail = "the test device failed, as it was told to";
 constexpr const char* kWorkspaceUsed = "a step of the plan used the workspace of the kernels";
-constexpr const char* kNotOnDevice = "a program got an address that is not the device's";
-constexpr const char* kNotAPointer = "a copy got an address of the device in place of a handle or a pointer";
+constexpr const char* kNotOnDevice = "a program got an address that is not a device address";
+constexpr const char* kNotAPointer = "a copy got a device address instead of a handle or a pointer";
 BackendStatus failed(const LaterDevice& device) { return {BackendCode::failed, device.failed}; }
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 30;
 
@@ -237,7 +237,7 @@ const char* lacks(const BackendDevice*, const AskedOperator* op) {
     ANYDML_FOR_EACH_TYPE(ANYDML_LACKING)
 #undef ANYDML_LACKING
     default:
-      return "it was told to lack types of four bits";
+      return "it was told to lack 4-bit types";
   }
 }
 
@@ -256,7 +256,7 @@ BackendStatus add_memory(LaterDevice& device, std::byte* contents, std::uint64_t
   made->reserved_bytes = bytes + 2 * kBufferAlignment;
   made->reserved = mmap(nullptr, made->reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made->reserved == MAP_FAILED) {
-    return {BackendCode::out_of_memory, "the device of the tests has no addresses left"};
+    return {BackendCode::out_of_memory, "the test device has no addresses left"};
   }
   made->address =
       (reinterpret_cast<std::uintptr_t>(made->reserved) + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
@@ -287,7 +287,7 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
   const std::uint64_t before = own(device).promised_bytes.fetch_add(bytes);
   if (bytes > kMemoryBytes || before + bytes > kMemoryBytes) {
     own(device).promised_bytes.fetch_sub(bytes);
-    return {BackendCode::out_of_memory, "the device of the tests has no memory for this"};
+    return {BackendCode::out_of_memory, "the test device has no memory for this"};
   }
   MemoryBlock inner = {};
   BackendStatus status = cpu_backend().allocate(own(device).cpu, kind, bytes, &inner);
@@ -363,7 +363,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
     return true;
   });
   if (joined && refuses_joined_plans()) {
-    return {BackendCode::not_joined, "the device of the tests was told to refuse joined steps"};
+    return {BackendCode::not_joined, "the test device was told to refuse joined steps"};
   }
   made->workspace_bytes = own(device).workspace_bytes;
   made->workspace_offset =
