@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ring 2: every entry of one type, through plan and CPU backend, over every kind of layout, against the scalar
-// definition by bits. Driven by elementwise.def: a new entry is tested by being there. Entries of several types:
-// typed_entries_test.cpp.
+// Ring 2: every single-type entry, through plan and CPU backend, over every kind of layout, compared bit for bit with
+// the scalar definition. Driven by elementwise.def, so new entries are tested automatically. typed_entries_test.cpp
+// covers entries of several types.
 #include "backend/backend.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ Attributes random_attributes(Random& random) {
   return attributes;
 }
 
-// One element by the scalar definition. Only this is compiled for each entry and type; all else, for each type.
+// One element by the scalar definition. Only this is compiled for each entry and type; the rest is compiled once per
+// type.
 template <class T>
 using Apply = T (*)(const Attributes& attributes, const T* inputs);
 
@@ -60,17 +61,17 @@ bool takes_scale_bias(const Entry& entry) {
                                                      &facts::Field::type) != entry.facts->fields.end();
 }
 
-// One random problem: layouts, values, now and then in place, now and then a ScaleBias before the entry.
+// One random problem: layouts and values, sometimes in place, sometimes with a ScaleBias before the entry.
 template <class T>
 void check_once(const Entry& entry, Apply<T> apply_scalar, Random& random, u64& elements) {
   const std::size_t input_count = entry.inputs;
-  // Sizes small enough to be quick, yet some past the size of a chunk, so that threads share the work.
+  // Small sizes for speed, but some larger than a chunk, so that threads share the work.
   const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
   EntryStep desc;
   desc.entry = &entry;
   desc.variant = find_variant(entry, kDataTypeOf<T>);
   desc.attributes = random_attributes(random);
-  // Only before what takes one: entries that know bits would see those of a NaN, which may be any.
+  // Only for entries that accept a ScaleBias: bitwise entries would expose the bits of a NaN, which are unspecified.
   desc.has_scale_bias = is_float<T> && takes_scale_bias(entry) && random() % 2 == 0;
   desc.scale_bias = random_attributes(random);
 
@@ -137,7 +138,7 @@ void check_entry(EntryId id) {
   ANYDML_FOR_EACH_TYPE(ANYDML_CHECK)
 #undef ANYDML_CHECK
   if (!testing::Test::HasFailure()) {
-    std::printf("  %-32s %9" PRIu64 " elements, every type and layout, none different from the scalar\n",
+    std::printf("  %-32s %9" PRIu64 " elements, every type and layout, all equal to the scalar\n",
                 std::string(entry(id).name).c_str(), elements);
   }
 }
@@ -204,7 +205,7 @@ TEST(CpuBackend, AllocatesAndCopies) {
 
 TEST(CpuBackend, SaysWhenMemoryIsNotToBeHad) {
   if (kSanitized) {
-    GTEST_SKIP() << "sanitizers stop at an allocation of this size";
+    GTEST_SKIP() << "sanitizers abort on an allocation of this size";
   }
   MemoryBlock memory = {};
   EXPECT_EQ(cpu_backend().allocate(device(), MemoryKind::temporary, u64{1} << 60, &memory).code,
@@ -212,10 +213,10 @@ TEST(CpuBackend, SaysWhenMemoryIsNotToBeHad) {
   EXPECT_EQ(memory.handle, nullptr);
 }
 
-// A forked child has lost the workers and must still finish its jobs.
+// A forked child has no workers and must still finish its jobs.
 TEST(CpuBackend, WorksInAForkedChild) {
   if (kThreadSanitizer) {
-    GTEST_SKIP() << "ThreadSanitizer does not follow a fork of many threads";
+    GTEST_SKIP() << "ThreadSanitizer does not support a fork with many threads";
   }
   std::vector<f32> a(100'000, 7.0F);
   std::vector<f32> out(a.size());
@@ -230,9 +231,9 @@ TEST(CpuBackend, WorksInAForkedChild) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    alarm(30);  // a hang must not hang the test
+    alarm(30);  // a hang must not block the test
     run(plan, addresses);
-    // The workers come back with the first job that can use them.
+    // The workers are created again by the first job that can use them.
     BackendDeviceInfo info{};
     cpu_backend().describe(device(), &info);
     _exit(out[50'000] == 0.0F && info.threads == 3 ? 0 : 1);

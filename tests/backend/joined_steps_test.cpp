@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Steps that form one piece of work, as data, without a backend: how a neighbour finds its place beside the main step,
-// and what an element-wise neighbour says of its loops, its vectors and its addresses.
+// Steps that form one piece of work, as data, without a backend: how neighbors are attached to the main step, and the
+// loops, vectors and addresses of an element-wise neighbor.
 #include "backend/joined_steps.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr DataType kFloat = DataType::FLOAT32;
 
-// A form of a backend that stores nothing but which step it was made from.
+// A backend form that stores only which step it was made from.
 struct Form {
   std::uint32_t family;
 };
@@ -87,7 +87,7 @@ TensorDesc tensor(std::vector<std::int64_t> sizes, std::vector<std::int64_t> str
   return made;
 }
 
-// ADD of the first two tensors, of which the one with this number has no slot; then use(step).
+// Calls use(step) for an ADD of the first two tensors in which the given operand has no slot.
 template <class Use>
 void with_add(std::vector<TensorDesc> tensors, std::size_t without_slot, Use use) {
   const Entry& add = entry(EntryId::ELEMENT_WISE_ADD);
@@ -131,8 +131,8 @@ TEST(JoinedElements, HoldTheProgramAndTheOperandThatIsPassedOn) {
   with_add({whole, whole, whole}, 3, [](const Step& step) { EXPECT_FALSE(read_joined_elements(step)); });
 }
 
-// The output is walked upwards in a plan. The elements of the first operand, which is passed on packed, come in the
-// opposite order of rows there: their loops are turned round.
+// A plan walks the output in ascending order. Here the first operand, which is passed on packed, would then be visited
+// with its rows in reverse, so the loops are reversed to follow it.
 TEST(JoinedElements, LoopsFollowTheOperandThatIsPassedOn) {
   const TensorDesc reversed = tensor({4, 16}, {-16, 1});
   const TensorDesc packed = tensor({4, 16}, {16, 1});
@@ -146,7 +146,7 @@ TEST(JoinedElements, LoopsFollowTheOperandThatIsPassedOn) {
     EXPECT_EQ(nest.offsets[0], 0);
     EXPECT_EQ(nest.offsets[2], 0);
   });
-  // Transposed, its elements follow one another along the outer loop.
+  // If the operand is transposed, adjacent elements follow the outer loop.
   with_add({tensor({4, 16}, {1, 4}), packed, packed}, 0,
            [](const Step& step) { EXPECT_FALSE(read_joined_elements(step)); });
 }
@@ -162,9 +162,9 @@ TEST(JoinedElements, VectorsNeedElementsBesideEachOther) {
   const TensorDesc whole = tensor({4, 16}, {16, 1});
   EXPECT_EQ(vector_of({whole, whole, whole}, 2), 4U);
   EXPECT_EQ(vector_of({whole, whole, whole}, 2, 32), 8U);
-  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {1, 0}), whole}, 2), 4U);   // stays at one element of a row
-  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {18, 1}), whole}, 2), 0U);  // rows begin between vectors
-  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {32, 2}), whole}, 2), 0U);  // every second element
+  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {1, 0}), whole}, 2), 4U);   // broadcasts one element along a row
+  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {18, 1}), whole}, 2), 0U);  // rows start inside a vector
+  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {32, 2}), whole}, 2), 0U);  // every other element
   EXPECT_EQ(vector_of({whole, whole, whole}, 0), 0U);                     // it consumes elements
   const TensorDesc odd = tensor({4, 6}, {8, 1});
   EXPECT_EQ(vector_of({odd, odd, tensor({4, 6}, {6, 1})}, 2), 0U);  // a row is not a whole number of vectors
@@ -172,7 +172,7 @@ TEST(JoinedElements, VectorsNeedElementsBesideEachOther) {
   EXPECT_EQ(vector_of({halves, halves, halves}, 2), 8U);
 }
 
-// Addresses are numbers: these are a device's, which the host cannot use.
+// Addresses are plain numbers: these belong to a device and are invalid on the host.
 TEST(JoinedOperands, SayWhatAddressesAllow) {
   constexpr std::uint64_t kMemory = 0xffff'8000'0000'0000;
   const TensorDesc whole = tensor({4, 16}, {16, 1});
@@ -188,7 +188,7 @@ TEST(JoinedOperands, SayWhatAddressesAllow) {
     EXPECT_FALSE(operands.is_aligned(0, kMemory + 2));
     EXPECT_TRUE(operands.fits_vectors(1, kMemory + 4));  // one element
     EXPECT_FALSE(operands.fits_vectors(1, kMemory + 2));
-    EXPECT_TRUE(operands.fits_vectors(2, 0));  // it has no address
+    EXPECT_TRUE(operands.fits_vectors(2, 0));  // no address
     EXPECT_TRUE(operands.is_aligned(2, 1));
     const JoinedOperands one_by_one(*joined, 0);
     EXPECT_FALSE(one_by_one.fits_vectors(0, kMemory));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Steps of several phases and steps with scratch memory, through the CPU backend. The program has a family of its own
-// instead of the library's, so that it tests the backend's side of backend/cpu/family.h and nothing else.
+// Steps of several phases and steps with scratch memory, through the CPU backend. The program defines its own family in
+// place of the library's, so that it tests only the backend's side of backend/cpu/family.h.
 #include "backend/cpu/family.h"
 
 #include <gtest/gtest.h>
@@ -31,8 +31,8 @@ struct ScanParameters {
 
 std::atomic<std::uint64_t> g_wrong_scratch{0};
 
-// Sums up to each element, by doubling distances: phase k adds the element 2^k places before. The numbers go to and fro
-// between the two operands, so a phase that begins too early, or does not see another thread's writes, gives wrong
+// An inclusive prefix sum with doubling distances: phase k adds the element 2^k positions earlier. The values alternate
+// between the two operands, so a phase that starts too early, or does not see another thread's writes, gives wrong
 // sums.
 class Scan final : public cpu::Prepared {
  public:
@@ -41,7 +41,7 @@ class Scan final : public cpu::Prepared {
                  kPieceElements * sizeof(std::uint64_t) + parameters.extra_scratch),
         count_(parameters.count) {}
 
-  // The last phase has half as many pieces, of twice the size.
+  // The last phase has half as many pieces, each twice as large.
   [[nodiscard]] std::uint64_t pieces_in(std::uint32_t phase) const noexcept override {
     return is_last(phase) ? (pieces() + 1) / 2 : pieces();
   }
@@ -69,7 +69,7 @@ class Scan final : public cpu::Prepared {
     }
     const std::uint64_t elements = std::min(count_ - first, kPieceElements);
     const std::uint64_t distance = std::uint64_t{1} << piece.phase;
-    // By way of the scratch memory, where another piece would be seen.
+    // The sums go through scratch memory, so that sharing it with another piece would corrupt them.
     if (piece.scratch == nullptr || reinterpret_cast<std::uintptr_t>(piece.scratch) % 64 != 0) {
       ++g_wrong_scratch;
       return;
@@ -115,7 +115,7 @@ BackendDevice* device() {
   return opened;
 }
 
-// Scans that alternate between two buffers, `steps` of them.
+// A plan of `steps` scans that alternate between two buffers.
 Plan make_plan(std::uint64_t count, int steps, std::uint64_t extra_scratch = 0) {
   Plan plan(0, 2);
   const ScanParameters parameters{.count = count, .extra_scratch = extra_scratch};
@@ -164,7 +164,7 @@ TEST(Phases, SeeWhatEarlierPhasesWrote) {
   }
 }
 
-// Callers of one program, and of programs that need more memory, at once.
+// Concurrent callers of one program, and of programs that need more memory.
 TEST(Phases, ManyCallersHaveTheirOwnScratch) {
   std::vector<std::thread> callers;
   BackendProgram* shared = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs of an element-wise step: of any length, over values of any types, with several stores, in place or not, held
-// against the scalar definitions applied one after another.
+// Programs of an element-wise step: of any length, over values of any types, with several stores, in place or not,
+// compared with the scalar definitions applied one after another.
 #include <gtest/gtest.h>
 
 #include <cinttypes>
@@ -78,11 +78,11 @@ bool same_bits(DataType type, u64 a, u64 b) {
   return a == b || (is_nan_of(a) && is_nan_of(b));
 }
 
-// A tensor with its bytes; those between its elements are its guards.
+// A tensor with its bytes; the bytes between its elements act as guards.
 struct Held {
   DataType type;
   Layout layout;
-  std::size_t before;  // bytes, so that elements lie at any address
+  std::size_t before;  // bytes, so that elements can have any alignment
   std::vector<std::byte> bytes;
 
   Held(DataType of, Layout laid, Random& random)
@@ -122,7 +122,7 @@ struct Made {
   Attributes attributes;
 };
 
-// Of a program, for messages: "; the program is ELEMENT_WISE_ADD(0, 1), ...".
+// Describes a program for messages: "; the program is ELEMENT_WISE_ADD(0, 1), ...".
 std::string names_of(const std::vector<Made>& program) {
   std::string text = "; the program is";
   for (const Made& made : program) {
@@ -135,13 +135,13 @@ std::string names_of(const std::vector<Made>& program) {
   return text;
 }
 
-// An instruction at random whose inputs are among the values.
+// A random instruction whose inputs are among the values.
 std::optional<Made> random_instruction(const std::vector<Definition>& among, const std::vector<DataType>& values,
                                        Random& random) {
   for (int attempt = 0; attempt < 200; ++attempt) {
     const Definition& definition = among[random() % among.size()];
     const Entry& of = entry(definition.entry);
-    // The bits of a NaN may be any, and after an operation such an entry would show them.
+    // The bits of a NaN are unspecified, and a bitwise entry after another operation would expose them.
     if (of.name.find("_BIT_") != std::string_view::npos && is_float_type(of.variants[definition.variant][0])) {
       continue;
     }
@@ -168,16 +168,16 @@ std::optional<Made> random_instruction(const std::vector<Definition>& among, con
   return std::nullopt;
 }
 
-// What programs are made of, and where they run.
+// The building blocks of programs, and where the programs run.
 struct Kind {
   const std::vector<Definition>& definitions;
   std::size_t most_instructions;
-  bool in_rows;  // FLOAT32, in rows that are contiguous or one number
+  bool in_rows;  // FLOAT32, in rows that are contiguous or broadcast
   BackendDevice* device = cpu_of_tests();
   BackendQueue* queue = queue_of_tests();
 };
 
-// Two dimensions; with `repeats`, one row for all, one number for a row, or for all.
+// Two dimensions; with `repeats`, a row, a column or a single number may be broadcast.
 Layout layout_in_rows(const std::vector<i64>& sizes, Random& random, bool repeats) {
   const i64 padding = random() % 3 == 0 ? static_cast<i64>(random() % 5) : 0;
   const u64 kind = repeats ? random() % 6 : 0;
@@ -220,7 +220,7 @@ void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& lo
     stored.push_back(static_cast<std::uint16_t>(loads + (last ? made.size() - 1 : random() % made.size())));
     held.emplace_back(values[stored.back()], lay(false), random);
   }
-  // One of the stores over one of the loads, where their elements are of one size.
+  // One store may overwrite one of the loads if their elements have the same size.
   const std::size_t under = random() % loads;
   const std::size_t over = loads + random() % stored.size();
   const bool in_place = element_size(held[under].type) == element_size(held[over].type) && random() % 2 == 0;
@@ -281,11 +281,11 @@ TEST(Programs, AreTheirDefinitionsOneAfterAnother) {
     check_once(random, kind, elements, longest);
   }
   EXPECT_GT(longest, 25U);
-  std::printf("  %" PRIu64 " elements, programs of up to %zu instructions, none different from the scalars\n", elements,
+  std::printf("  %" PRIu64 " elements, programs of up to %zu instructions, all equal to the scalars\n", elements,
               longest);
 }
 
-// Instructions over FLOAT32 alone, which go from one to the next in registers.
+// Only FLOAT32 instructions, which pass their results on in registers.
 TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
   u64 elements = 0;
   std::size_t longest = 0;
@@ -317,10 +317,10 @@ TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
     const std::scoped_lock lock(process_mutex());
     cpu_backend().close(kind.device);
   }
-  std::printf("  %" PRIu64 " elements, none different from the scalars\n", elements);
+  std::printf("  %" PRIu64 " elements, all equal to the scalars\n", elements);
 }
 
-// More values that live at once than the scratch memory holds: refused when it is compiled, and nothing runs.
+// More simultaneously live values than the scratch memory holds: compilation refuses the program, and nothing runs.
 TEST(Programs, WithTooManyLiveValuesAreRefused) {
   ElementwiseProgram program(1);
   const Entry& negate = entry(EntryId::ELEMENT_WISE_NEGATE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How small tasks are gathered, without a device: the test records what would be launched. Tasks that run at once must
-// not touch memory that another of them writes; every task is launched once, in order.
+// The batching of small tasks, without a device: the test records the launches. Tasks that run concurrently must not
+// access memory that another of them writes, and every task is launched once, in order.
 #include "backend/small_tasks.h"
 
 #include <gtest/gtest.h>
@@ -40,12 +40,12 @@ bool depend(const SmallTask& a, const SmallTask& b) {
   return false;
 }
 
-// No host can read there.
+// The host cannot read this address.
 constexpr std::uint64_t kMemory = 0xffff'8000'0000'0000;
 
 class SmallTasksTest : public testing::Test {
  protected:
-  // task.code numbers them: nothing here looks at it.
+  // Numbers the tasks in task.code, which the code under test ignores.
   void add(SmallTask task, const Family& family = kFamily) {
     task.code = static_cast<std::uint16_t>(added_++);
     if (!tasks_.add(family, task)) {
@@ -123,9 +123,9 @@ TEST_F(SmallTasksTest, EachThatReadsTheLastIsAWaveInOneLaunch) {
 TEST_F(SmallTasksTest, WritingWhatAnotherReadsOrWritesWaits) {
   add(make(0, 65536, 131072));
   add(make(0, 65536, 131072));        // writes it too
-  add(make(131072, 65536, 0));        // writes what the one before read, reads what it wrote
+  add(make(131072, 65536, 0));        // writes an input of the previous task and reads its output
   add(make(0, 65536, 0));             // in place
-  add(make(200000, 300000, 400000));  // nobody's
+  add(make(200000, 300000, 400000));  // unrelated memory
   check();
   EXPECT_EQ(waves_.size(), 4U);
 }
@@ -137,12 +137,12 @@ TEST_F(SmallTasksTest, WritingWhatAnotherOnlyReadsWaits) {
   EXPECT_EQ(waves_.size(), 2U);
 }
 
-// Only the first element of a repeated input counts, and an absent input touches nothing.
+// A broadcast input touches only its first element, and an absent input touches no memory.
 TEST_F(SmallTasksTest, RepeatedInputsTouchOneElement) {
   SmallTask first = make(0, 65536, 1 << 20);
   first.broadcast = 6;
   add(first);
-  add(make(1 << 21, 1 << 22, 65536 + 4096));  // beside the one element
+  add(make(1 << 21, 1 << 22, 65536 + 4096));  // next to the single element
   SmallTask absent = make(1 << 23, 1 << 23, 1 << 24);
   absent.operands[1] = 0;
   add(absent);
@@ -167,7 +167,7 @@ TEST_F(SmallTasksTest, NoMoreThanALaunchTakes) {
   EXPECT_EQ(waves_.back().size(), 1U);
 }
 
-// Tasks that touch the most memory fill the table of pieces before they fill a launch.
+// Tasks that access the most memory fill the table of memory ranges before they fill a launch.
 TEST_F(SmallTasksTest, TasksThatTouchMuchMemoryAreLaunchedEarlier) {
   constexpr std::uint64_t kApart = 1 << 20;
   std::size_t refused = 0;
@@ -178,14 +178,14 @@ TEST_F(SmallTasksTest, TasksThatTouchMuchMemoryAreLaunchedEarlier) {
     add(task);
     refused += launches() - before;
   }
-  EXPECT_EQ(refused, 3U);  // two launches would have been full
+  EXPECT_EQ(refused, 3U);  // by task count alone, two would suffice
   for (const Wave& wave : waves_) {
     EXPECT_LT(wave.size(), kLimits.tasks);
   }
   check();
 }
 
-// A wave of many elements is worth all of the device; those around it share launches.
+// A wave of many elements is worth a whole launch; the waves around it share launches.
 TEST_F(SmallTasksTest, WideWavesHaveALaunchOfTheirOwn) {
   add(make(0, 65536, 1 << 20));
   add(make(1 << 20, 65536, 2 << 20));
@@ -210,7 +210,7 @@ TEST_F(SmallTasksTest, NothingIsLaunchedAfterAFailure) {
   };
   tasks_.launch(fail);
   EXPECT_EQ(started, 1U);
-  tasks_.launch(fail);  // the tasks are gone
+  tasks_.launch(fail);  // the tasks were dropped
   EXPECT_EQ(started, 1U);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads of the CPU backend and the scratch memory that they work in, without any operator.
+// The CPU backend's threads and their scratch memory, without any operator.
 #include "backend/cpu/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -32,13 +32,13 @@ namespace {
 
 using Between = ThreadPool::Sequence::Between;
 
-// Pools are never destroyed; this keeps them in sight of the leak checker.
+// Pools are never destroyed; this keeps them reachable for the leak checker.
 ThreadPool& make_pool(unsigned threads) {
   static auto& pools = *new std::vector<ThreadPool*>;
   return *pools.emplace_back(new ThreadPool(threads));
 }
 
-// As many threads as a pool may have whose workers spin.
+// The maximum number of threads with which a pool's workers spin.
 unsigned most_that_spin() { return usable_processors(); }
 
 struct Counted {
@@ -65,7 +65,7 @@ TEST(ThreadPool, RunsEachChunkOnce) {
   }
 }
 
-// A caller that is interrupted leaves chunks out; none runs afterwards, and the sequence runs no other job.
+// An interrupted job skips its remaining chunks; none runs afterwards, and the sequence runs no further job.
 TEST(ThreadPool, AnInterruptedJobEndsEarly) {
   struct Slow {
     std::atomic<int> running{0};
@@ -104,12 +104,12 @@ TEST(ThreadPool, AnInterruptedJobEndsEarly) {
   }
 }
 
-// Numbers that are not atomic: ThreadSanitizer finds a job that begins too early.
+// The numbers are not atomic, so that ThreadSanitizer finds a job that starts too early.
 struct Layers {
   std::vector<std::uint64_t> before;
   std::vector<std::uint64_t> after;
 
-  // Each number becomes the sum of all numbers before, plus its place.
+  // Each number becomes the sum of all previous numbers, plus its index.
   static void add(void* context, std::uint64_t chunk, unsigned) noexcept {
     auto& layers = *static_cast<Layers*>(context);
     std::uint64_t sum = chunk;
@@ -125,7 +125,7 @@ bool layers_are_right(ThreadPool& pool, Between between, std::size_t width, int 
   Layers expected = layers;
   ThreadPool::Sequence sequence(pool, between);
   for (int job = 0; job < jobs; ++job) {
-    // Now and then a job of one chunk, which the caller runs without the workers.
+    // An occasional job of one chunk, which the caller runs without the workers.
     const std::uint64_t count = job % 7 == 3 ? 1 : width;
     sequence.run(count, Layers::add, &layers);
     std::swap(layers.before, layers.after);
@@ -169,7 +169,7 @@ TEST(ThreadPool, ServesManyCallersAtOnce) {
   }
 }
 
-// There are 64 places for jobs. Callers that find none do their work alone.
+// There are 64 job slots. A caller that finds none free does its work alone.
 TEST(ThreadPool, ServesMoreCallersThanItHasPlaces) {
   ThreadPool& pool = make_pool(2);
   constexpr int kCallers = 70;
@@ -183,7 +183,7 @@ TEST(ThreadPool, ServesMoreCallersThanItHasPlaces) {
       Counted counted{std::vector<std::atomic<int>>(3)};
       sequence.run(3, Counted::count, &counted);
       counted.expect_once();
-      // Nobody gives a place back before everybody has tried to get one.
+      // No caller frees its slot before all callers have tried to get one.
       ++crowd.inside;
       while (crowd.inside < kCallers) {
         std::this_thread::yield();
@@ -205,12 +205,12 @@ TEST(ThreadPool, WorksWithMoreThreadsThanProcessors) {
   }
 }
 
-// The caller of a job does not wait for workers that did not come: here they are all at another caller's job, which
-// ends after the first one.
+// The caller of a job does not wait for workers that did not join it: here they are all busy with another caller's job,
+// which ends after the first one.
 TEST(ThreadPool, FinishesWhileEveryWorkerIsBusy) {
   ThreadPool& pool = make_pool(3);
   if (pool.threads() != 3) {
-    GTEST_SKIP() << "the machine gave no threads for the workers";
+    GTEST_SKIP() << "the system could not create the worker threads";
   }
   struct Held {
     std::atomic<int> begun{0};
@@ -259,7 +259,8 @@ TEST(ThreadPool, ThreadsOfAJobHaveDifferentNumbers) {
   EXPECT_FALSE(numbers.is_wrong);
 }
 
-// A worker that took a signal would run the host's handler, or die of a signal the host waits for elsewhere.
+// A worker that received a signal would run the host's handler, or be killed by a signal that the host waits for
+// elsewhere.
 TEST(ThreadPool, WorkersTakeNoSignals) {
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
@@ -285,7 +286,7 @@ TEST(ThreadPool, WorkersTakeNoSignals) {
   EXPECT_GE(workers, 3);
 }
 
-// Processor time of all threads while this one sleeps for 200 milliseconds. A worker that spun would take all of them.
+// CPU time of all threads while this one sleeps for 200 milliseconds. A spinning worker would use all of it.
 double milliseconds_while_idle() {
   const std::clock_t begin = std::clock();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -301,16 +302,16 @@ TEST(ThreadPool, AnIdleProcessTakesNoProcessorTime) {
     for (int job = 0; job < 100; ++job) {
       sequence.run(8, Counted::count, &counted);
     }
-    EXPECT_LT(milliseconds_while_idle(), kMost) << "within a sequence whose caller does something else";
+    EXPECT_LT(milliseconds_while_idle(), kMost) << "inside a sequence, while its caller does something else";
     sequence.run(8, Counted::count, &counted);
   }
   EXPECT_LT(milliseconds_while_idle(), kMost) << "after a sequence";
 }
 
-// A fork loses the workers that spin, and the sequences of other threads.
+// A forked child has neither the spinning workers nor the sequences of other threads.
 TEST(ThreadPool, WorksInAChildThatWasForkedWhileWorkersSpin) {
   if (kSanitized) {
-    GTEST_SKIP() << "a fork amid other threads' work can leave the sanitizers' own locks held";
+    GTEST_SKIP() << "a fork during other threads' work can leave the sanitizers' own locks held";
   }
   ThreadPool& pool = [&]() -> ThreadPool& {
     const std::scoped_lock lock(process_mutex());
@@ -327,7 +328,7 @@ TEST(ThreadPool, WorksInAChildThatWasForkedWhileWorkersSpin) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      alarm(30);  // a hang must not hang the test
+      alarm(30);  // a hang must not block the test
       const bool is_right = layers_are_right(pool, Between::spin, 8, 20);
       _exit(is_right && pool.threads() == std::max(2U, most_that_spin()) ? 0 : 1);
     }
@@ -339,7 +340,7 @@ TEST(ThreadPool, WorksInAChildThatWasForkedWhileWorkersSpin) {
   other.join();
 }
 
-// Each chunk fills the memory of its thread, and finds what it wrote.
+// Each chunk fills its thread's memory and checks that its contents persist.
 struct Filled {
   const Scratch* set;
   std::byte* of_caller;
@@ -389,7 +390,7 @@ TEST(Scratch, IsSharedAndGrowsAndGoes) {
   EXPECT_EQ(pool.scratch(500), small);
   const std::shared_ptr<Scratch> large = pool.scratch(100'000);
   EXPECT_GE(large->bytes(), 100'000U);
-  EXPECT_EQ(pool.scratch(1000), large) << "the largest serves all";
+  EXPECT_EQ(pool.scratch(1000), large) << "the largest allocation serves all sizes";
   const std::weak_ptr<Scratch> gone = small;
   small.reset();
   EXPECT_TRUE(gone.expired());
@@ -414,7 +415,7 @@ TEST(Scratch, CallersKeepTheBlocksThatTheyMade) {
 TEST(Scratch, SaysWhenMemoryIsOut) {
   ThreadPool& pool = make_pool(5);
   EXPECT_THROW(static_cast<void>(pool.scratch(~std::size_t{0})), std::bad_alloc);
-  if (!kSanitized) {  // sanitizers stop at an allocation of this size
+  if (!kSanitized) {  // sanitizers abort on an allocation of this size
     EXPECT_THROW(static_cast<void>(pool.scratch(std::size_t{1} << 46)), std::bad_alloc);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Ring 2 for entries whose tensors differ in type: every variant, through plan and CPU backend, over every kind of
-// layout, against the scalar definition by bits. Driven by elementwise.def: a new entry is tested by being there.
+// layout, compared bit for bit with the scalar definition. Driven by elementwise.def, so new entries are tested
+// automatically.
 #include <gtest/gtest.h>
 
 #include <cinttypes>
@@ -20,8 +21,8 @@ namespace {
 
 constexpr int kRounds = kSanitized ? 3 : 12;
 
-// A tensor's memory by what its elements are, as bits: integers by their size alone, so that less is compiled; floats
-// apart, since a NaN is any NaN. The rest is compiled once for all variants.
+// A tensor's memory, with its elements as bits: integers are distinguished only by size, to compile less code, but
+// floats by type, because any NaN equals any other. The rest is compiled once for all variants.
 class AnyMemory {
  public:
   AnyMemory(DataType type, const Layout& layout, Random& random)
@@ -78,7 +79,7 @@ void check_once(const Entry& entry, std::uint32_t variant, Apply apply_scalar, R
   for (std::size_t i = 0; i <= entry.inputs; ++i) {
     layouts.push_back(random_layout(sizes, random, i < entry.inputs));
   }
-  // In place where an input has the output's type, now and then.
+  // Sometimes in place, if an input has the output's type.
   const std::size_t in_place = random() % entry.inputs;
   const bool is_in_place = types[in_place] == types[entry.inputs] && random() % 3 == 0;
   if (is_in_place) {
@@ -129,7 +130,7 @@ void check_entry(EntryId id, const ForEach& for_each) {
     }
   }
   if (!testing::Test::HasFailure()) {
-    std::printf("  %-32s %9" PRIu64 " elements of %zu variants, every layout, none different from the scalar\n",
+    std::printf("  %-32s %9" PRIu64 " elements of %zu variants, every layout, all equal to the scalar\n",
                 std::string(entry(id).name).c_str(), elements, all.size());
   }
 }
@@ -142,10 +143,10 @@ void check_entry(EntryId id, const ForEach& for_each) {
   }
 #include "ops/elementwise/elementwise.def"
 
-// ---- What the definitions say, where it can be said in another way ----
+// ---- The definitions, computed in another way ----
 
 template <class T>
-u64 class_of(T value) {  // its bits; of NaN one
+u64 class_of(T value) {  // its bits, with a single value for all NaNs
   if constexpr (is_float<T>) {
     if (is_nan(value)) {
       return ~u64{0};
@@ -154,7 +155,7 @@ u64 class_of(T value) {  // its bits; of NaN one
   return bits_of(value);
 }
 
-// An integer as a float by integers alone, where the definition leaves the rounding to the machine.
+// Converts an integer to a float with integer arithmetic only; the definition leaves the rounding to the machine.
 template <class To, class From>
 To rounded_by_integers(From x) {
   using F = FloatParts<To>;
@@ -173,12 +174,12 @@ To rounded_by_integers(From x) {
   } else {
     magnitude <<= -drop;
   }
-  // The hidden bit adds one to the exponent, and so does a carry out of the rounding.
+  // The hidden bit adds one to the exponent, and so does a carry from the rounding.
   const u64 bits = (static_cast<u64>(width - 1 + F::kBias - 1) << F::kFractionBits) + magnitude;
   return from_raw<To>(std::min<u64>(bits, F::kInfinity) | (negative ? u64{F::kSign} : 0));
 }
 
-// A cast in another way than the definition's: by integers, by wider ones and long double in between.
+// A cast computed differently from the definition: through integers, wider types and long double.
 template <class From, class To>
 To expected_cast(From x) {
   if constexpr (is_float<To>) {
@@ -218,7 +219,7 @@ TEST(TypedEntries, CastIsTheConversionOfOthers) {
   for_each_variant<Cast>([]<class Scalar>() {
     using From = typename Signature<Scalar>::template Input<0>;
     using To = typename Signature<Scalar>::Output;
-    // Every value of up to 16 bits; of the others random bits, small numbers, and numbers around powers of two.
+    // Every value of up to 16 bits; for wider types, random bits, small numbers, and numbers around powers of two.
     constexpr bool kAll = sizeof(From) <= 2;
     const u64 count = kAll ? u64{1} << (8 * sizeof(From)) : 20'000;
     Random random(kSeed);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every vector kernel of every target that this machine runs against the generic kernel, which is a loop over the
-// scalar definition: every entry and variant, by bits, a NaN being any NaN. Driven by the tables alone: a new entry
-// is tested by being there. All values of unary variants of up to 16 bits, all pairs of 8 bits; then layouts: sizes
-// around the edges of vectors and tiles, every kind of stride for every operand, no alignment, apart and in place, and
-// every byte of the output's memory is compared.
+// Every vector kernel of every target that this machine supports against the generic kernel, a loop over the scalar
+// definition: every entry and variant, bit for bit, with all NaNs equal. Driven by the tables alone, so new entries are
+// tested automatically. Covers all values of unary variants of up to 16 bits and all pairs of 8 bits, then layouts:
+// sizes around the edges of vectors and tiles, every kind of stride for every operand, unaligned, out of place and in
+// place. Every byte of the output's memory is compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ namespace {
 
 constexpr int kLayouts = kSanitized ? 6 : 36;
 
-// A number that shows where kernels differ: any bits, special ones, small ones, ones around powers of two and halves.
+// A number that exposes differences between kernels: random bits, special values, small numbers, and numbers around
+// powers of two and halves.
 template <class T>
 T telling_value(Random& random) {
   if (random() % 3 != 0) {
@@ -90,12 +91,12 @@ struct Call {
   std::size_t columns;
   struct Operand {
     std::vector<std::byte> memory;
-    std::size_t first = 0;  // where the element at row 0 and column 0 is
+    std::size_t first = 0;  // offset of the element at row 0 and column 0
     std::int64_t row_stride = 0;
     std::int64_t stride = 0;
   };
   Operand operands[kMaxInputs + 1];
-  std::size_t in_place = kMaxInputs + 1;  // the input that the output is
+  std::size_t in_place = kMaxInputs + 1;  // the input that shares its memory with the output
   Attributes attributes;
 
   [[nodiscard]] std::size_t size(std::size_t operand) const { return element_size((*types)[operand]); }
@@ -118,7 +119,7 @@ struct Call {
     return memory;
   }
 
-  // Whether the memory is what is expected: the elements as numbers, all else as bytes.
+  // Whether the memory is as expected: elements are compared as numbers, all other bytes exactly.
   [[nodiscard]] testing::AssertionResult agrees(std::vector<std::byte> actual, const std::vector<std::byte>& expected) {
     const std::size_t inputs = entry->inputs;
     const Operand& output = in_place < inputs ? operands[in_place] : operands[inputs];
@@ -134,7 +135,8 @@ struct Call {
         std::memcpy(actual.data() + at, expected.data() + at, element_size(type));
       }
     }
-    return actual == expected ? testing::AssertionSuccess() : testing::AssertionFailure() << "bytes between elements";
+    return actual == expected ? testing::AssertionSuccess()
+                              : testing::AssertionFailure() << "bytes between elements were written";
   }
 
   [[nodiscard]] std::string text() const {
@@ -151,7 +153,7 @@ std::size_t pick(Random& random, std::initializer_list<std::size_t> sizes) {
   return sizes.begin()[random() % sizes.size()];
 }
 
-// Any way to walk a tensor in two loops; only inputs repeat elements.
+// Any layout that two loops can walk; only inputs repeat elements.
 Call::Operand random_operand(Random& random, std::size_t rows, std::size_t columns, DataType type, bool repeats) {
   const auto size = static_cast<std::int64_t>(element_size(type));
   const auto wide = static_cast<std::int64_t>(columns);
@@ -160,7 +162,7 @@ Call::Operand random_operand(Random& random, std::size_t rows, std::size_t colum
   std::int64_t row_stride = 0;
   const u64 kind = random() % (repeats ? 10 : 7);
   switch (kind) {
-    case 0:  // crossed
+    case 0:  // transposed
       stride = (static_cast<std::int64_t>(rows) + static_cast<std::int64_t>(random() % 2)) * size;
       row_stride = size;
       break;
@@ -192,7 +194,7 @@ Call::Operand random_operand(Random& random, std::size_t rows, std::size_t colum
   const std::int64_t reach = (wide - 1) * stride;
   const std::int64_t lowest = std::min<std::int64_t>(0, row_reach) + std::min<std::int64_t>(0, reach);
   const std::int64_t highest = std::max<std::int64_t>(0, row_reach) + std::max<std::int64_t>(0, reach);
-  // The first and the last element are at the ends of the memory, but for a byte or two that spoil the alignment.
+  // The first and the last element are at the ends of the memory, except for a byte or two that break the alignment.
   const std::size_t skew = random() % 3;
   const auto count = static_cast<std::size_t>((highest - lowest) / size + 1);
   operand.memory.resize(skew + count * static_cast<std::size_t>(size));
@@ -224,7 +226,7 @@ Call random_call(const Entry& entry, const Variant& types, Random& random) {
   return call;
 }
 
-// Contiguous operands of one row, filled by what is given for each input and element.
+// Contiguous operands of one row, with the values that value_of returns for each input and element.
 template <class ValueOf>
 Call packed_call(const Entry& entry, const Variant& types, std::size_t count, const Attributes& attributes,
                  ValueOf value_of) {
@@ -262,7 +264,8 @@ class EachTarget : public testing::Test {
         }
       }
     }
-    EXPECT_EQ(tried + 1, runs.size()) << "targets that this machine runs, of which the generic one has no vectors";
+    EXPECT_EQ(tried + 1, runs.size())
+        << "expected every target of this machine, except for generic, which has no vectors";
   }
   void check(const KernelTable& table, std::uint32_t variant, InnerLayout layout, Call& call) {
     elements_ += call.rows * call.columns;
@@ -275,10 +278,10 @@ class EachTarget : public testing::Test {
 
 TEST_F(EachTarget, HasAKernelForEveryVariantAndLayout) {
   if (kSanitized) {
-    GTEST_SKIP() << "builds with sanitizers have vectors of some entries alone";
+    GTEST_SKIP() << "sanitizer builds have vector kernels for only some entries";
   }
   for_each_variant([](const KernelTable& table, const Entry& entry, std::uint32_t variant) {
-    const bool is_plain =  // same_bits.h says why
+    const bool is_plain =  // same_bits.h explains why
         entry.id == EntryId::ELEMENT_WISE_POW && !is_float_type(entry.variants[variant][0]);
     for (std::size_t i = 0; i < kInnerLayouts; ++i) {
       const auto layout = static_cast<InnerLayout>(i);
@@ -294,7 +297,7 @@ TEST_F(EachTarget, AllValuesOfUpTo16Bits) {
     const Variant& types = entry.variants[variant];
     const std::size_t size = element_size(types[0]);
     if (entry.inputs == 1 && size <= 2) {
-      for (int round = 0; round < 8; ++round) {  // with other attributes
+      for (int round = 0; round < 8; ++round) {  // with different attributes
         Call call = packed_call(entry, types, std::size_t{1} << (8 * size), telling_attributes(random),
                                 [](std::size_t, std::size_t n) { return n; });
         check(table, variant, InnerLayout::contiguous, call);
@@ -320,7 +323,7 @@ TEST_F(EachTarget, EveryLayout) {
   std::printf("  %" PRIu64 " elements\n", elements_);
 }
 
-// The layouts that have kernels of their own, at all lengths around those of vectors.
+// The layouts with dedicated kernels, at all lengths around the vector lengths.
 TEST_F(EachTarget, RowsOfEveryLength) {
   for_each_variant([&](const KernelTable& table, const Entry& entry, std::uint32_t variant) {
     const Variant& types = entry.variants[variant];

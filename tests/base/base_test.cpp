@@ -27,7 +27,7 @@ bool g_nothing_is_written = false;
 int g_writes = 0;
 }  // namespace
 
-// In place of the C library's, for the log.
+// Replaces the C library's writev so that the log's writes can be counted and made to fail.
 extern "C" ssize_t writev(int file, const iovec* pieces, int count) {
   ++g_writes;
   if (!g_nothing_is_written) {
@@ -36,14 +36,14 @@ extern "C" ssize_t writev(int file, const iovec* pieces, int count) {
   if (g_writes < 1000) {
     return 0;
   }
-  errno = EIO;  // so that a loop ends too
+  errno = EIO;  // ends the loop if the log retries
   return -1;
 }
 
 namespace anydml::test {
 namespace {
 
-// A file may take nothing and name no error.
+// writev() may accept 0 bytes without reporting an error.
 TEST(Log, AWriteOfNothingIsNotTriedAgain) {
   g_nothing_is_written = true;
   g_writes = 0;
@@ -79,7 +79,7 @@ TEST(Float16, WidensEveryValueExactly) {
   }
 }
 
-// Every sign, exponent and upper fraction of FLOAT32, each with lower bits around the points where rounding turns.
+// Every sign, exponent and upper fraction of FLOAT32, each with lower bits around the rounding boundaries.
 TEST(Float16, RoundsFromFloat32AsTheMachineDoes) {
   u64 checked = 0;
   for (u32 upper = 0; upper <= 0xffff; ++upper) {
@@ -99,7 +99,8 @@ TEST(Float, RoundsFromFloat64AsTheMachineDoes) {
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
-    // Exponents near those of the narrower formats; half the time few bits below the rounding point, so ties occur.
+    // Exponents near those of the narrower formats; half the time with few bits below the rounding point, so that ties
+    // occur.
     const u64 exponent = i % 3 == 0 ? state >> 52 & 0x7ff : 1023 - 160 + (state >> 52) % 320;
     u64 fraction = state & 0xfffffffffffffU;
     if (i % 2 == 0) {
@@ -192,7 +193,7 @@ TEST(Environment, SaysWhatItDoesNotUnderstand) {
             "environment: ANYDML_LOG is 'verbose'; expected none, error, info, graph or dispatch");
 }
 
-// A root with the files that say how much memory and how many processors there are.
+// A root directory with the files that report the amount of memory and the number of processors.
 class MachineFiles : public testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove_all(root_); }
@@ -223,7 +224,7 @@ TEST_F(MachineFiles, TheTightestGroupCounts) {
   write("/sys/fs/cgroup/outer/memory.stat", "anon 1\ninactive_file 50000\nactive_file 10000\n");
   const MemoryState state = read_memory_state(root_);
   EXPECT_EQ(state.limit, 400'000U);
-  EXPECT_EQ(state.available, 160'000U);  // what the page cache holds can go
+  EXPECT_EQ(state.available, 160'000U);  // the page cache can be reclaimed
 }
 
 TEST_F(MachineFiles, GroupsOfTheFirstVersion) {
@@ -236,7 +237,7 @@ TEST_F(MachineFiles, GroupsOfTheFirstVersion) {
   EXPECT_EQ(state.available, 0U);
 }
 
-// A container's share of processor time counts in whole processors; without a limit all of them do.
+// A container's CPU quota counts in whole processors; without a quota, all processors count.
 TEST_F(MachineFiles, ProcessorsOfTheTightestGroup) {
   const unsigned all = std::max(1U, std::thread::hardware_concurrency());
   EXPECT_EQ(usable_processors(root_), all);
@@ -277,8 +278,8 @@ TEST(Quoted, KeepsWhatCanBePrinted) {
 TEST(Quoted, ALineStaysALine) {
   EXPECT_EQ(anydml::quoted("a\nanydml: b\r\x1b[2J\x7f"), "'a\\x0Aanydml: b\\x0D\\x1B[2J\\x7F'");
   EXPECT_EQ(anydml::quoted("\xc2\x85"), "'\\xC2\\x85'");           // U+0085, the next line
-  EXPECT_EQ(anydml::quoted("\xff\xc3"), "'\\xFF\\xC3'");           // not UTF-8, and a character cut short
-  EXPECT_EQ(anydml::quoted("\xed\xa0\x80"), "'\\xED\\xA0\\x80'");  // half of a pair of surrogates
+  EXPECT_EQ(anydml::quoted("\xff\xc3"), "'\\xFF\\xC3'");           // not UTF-8, and a truncated character
+  EXPECT_EQ(anydml::quoted("\xed\xa0\x80"), "'\\xED\\xA0\\x80'");  // half of a surrogate pair
   EXPECT_EQ(anydml::quoted(std::string_view("a\0b", 3)), "'a\\x00b'");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory for buffers: aligned, apart from one another, zeroed, and given back, even where the kernel refuses to unmap.
+// Buffer memory: aligned, non-overlapping, zeroed, and returned to the system even if the kernel refuses to unmap it.
 #include "base/buffer_memory.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::uint64_t some_size(std::mt19937_64& random) {
   return random() % 2 == 0 ? kEdges[random() % std::size(kEdges)] : 1 + random() % (1 << 18);
 }
 
-// Buffers come and go at random; each is filled, and must be found as it was left.
+// Allocates and frees buffers at random; each is filled and must keep its contents.
 void churn(BufferMemory& memory, int rounds, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   struct Buffer {
@@ -93,7 +93,7 @@ TEST(BufferMemory, SmallOnesShareMappings) {
   }
 }
 
-// Pages that a driver has pinned: they are prepared once and forgotten before they go, and none is discarded.
+// Pages pinned by a driver: each is prepared once and forgotten before it is unmapped, and none is discarded.
 int g_prepared = 0;
 int g_forgotten = 0;
 bool g_refuse = false;
@@ -116,8 +116,8 @@ TEST(BufferMemory, TellsItsHooks) {
   EXPECT_EQ(g_prepared, g_forgotten);
 }
 
-// Mappings of every other page, until the kernel has no more to give: then it cannot split one either, which is what
-// unmapping in the midst of merged mappings does.
+// Maps every other page until the kernel allows no more mappings. It then cannot split a mapping either, and unmapping
+// the middle of merged mappings requires a split.
 class NoMappingsLeft {
  public:
   NoMappingsLeft() {
@@ -138,7 +138,7 @@ class NoMappingsLeft {
 
 TEST(BufferMemory, WhatCannotBeUnmappedIsUsedAgain) {
   if (kSanitized) {
-    GTEST_SKIP() << "sanitizers need mappings of their own";
+    GTEST_SKIP() << "sanitizers need their own mappings";
   }
   BufferMemory memory;
   constexpr std::uint64_t kBytes = 3 << 20;
@@ -155,7 +155,8 @@ TEST(BufferMemory, WhatCannotBeUnmappedIsUsedAgain) {
       memory.release(all[i], kBytes);
     }
     const auto after = process_counts();
-    EXPECT_LT(after.resident_bytes, before.resident_bytes - (60 << 20)) << "the memory goes, if the mapping does not";
+    EXPECT_LT(after.resident_bytes, before.resident_bytes - (60 << 20))
+        << "expected the memory to be freed even if the mapping stays";
     for (std::size_t i = 1; i < all.size(); i += 2) {
       all[i] = static_cast<std::byte*>(memory.allocate(kBytes));
       ASSERT_NE(all[i], nullptr) << i;

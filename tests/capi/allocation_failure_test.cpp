@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every allocation of every call fails once. Each time the call must say so, write nothing and leak nothing, and the
-// next call must work. And a call that repeats another allocates nothing.
+// Every allocation of every call fails once. Each time the call must report it, write nothing and leak nothing, and the
+// next call must work. In addition, repeating a call allocates nothing.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -39,7 +39,7 @@ struct Scenario {
   const char* what;
   std::function<int(Data&)> call;
   std::function<bool(const Data&)> untouched;  // after a failure
-  int success = ANYDML_OK;                     // what the call gives when nothing fails
+  int success = ANYDML_OK;                     // the code that the call returns if nothing fails
 };
 
 int compile_and_run(Data& data) {
@@ -55,7 +55,7 @@ int compile_and_run(Data& data) {
   return code;
 }
 
-// a % b twice over, of which the divisor is a constant: its absolute value is folded, and may be shared.
+// a % b, twice. The divisor is a constant: its absolute value is folded, and may be shared.
 int graph(Data& data) {
   anydml_graph* made = nullptr;
   anydml_constants* constants = nullptr;
@@ -107,7 +107,7 @@ bool first_input_untouched(const Data& data) {
 
 const Scenario kScenarios[] = {
     {"a call", [](Data& d) { return anydml_modulus_truncate(&d.ta, &d.tb, &d.to); }, output_untouched},
-    {"a call by name",
+    {"a call by operator name",
      [](Data& d) {
        const anydml_tensor inputs[] = {d.ta, d.tb};
        return anydml_run(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &d.to, 1, nullptr, 0);
@@ -120,13 +120,13 @@ const Scenario kScenarios[] = {
        return anydml_modulus_floor(&d.ta, &d.tb, &d.to);
      },
      first_input_untouched},
-    {"an overlap of a compiled operator",
+    {"an overlap with a compiled operator",
      [](Data& d) {
        d.to.data = d.a.data() + 1;
        return compile_and_run(d);
      },
      first_input_untouched},
-    {"an overlap of elements that are far apart",
+    {"an overlap with distant elements",
      [](Data& d) {
        static constexpr int64_t kFew[] = {kCount / 10};
        static constexpr int64_t kApart[] = {10};
@@ -155,7 +155,7 @@ const Scenario kScenarios[] = {
      [](Data&) { return anydml_find_operator("GEMM") != nullptr ? ANYDML_OK : ANYDML_OUT_OF_MEMORY; },
      output_untouched},
     {"a graph", graph, output_untouched},
-    {"an overlap of a graph",
+    {"an overlap in a graph",
      [](Data& d) {
        d.to.data = d.a.data() + 1;
        return graph(d);
@@ -195,8 +195,8 @@ Outcome fail_nth_here(const Scenario& scenario, long n) {
   if (!failed) {
     return code == scenario.success ? Outcome::nothing_failed : Outcome::wrong;
   }
-  // A failure that costs only speed (a worker thread that is not created) may be survived; what is not survived is
-  // reported as what it is.
+  // A failure that costs only speed (a worker thread that is not created) may be tolerated; any other must be reported
+  // as out of memory.
   const bool reported = code == ANYDML_OUT_OF_MEMORY && scenario.untouched(data) &&
                         std::string_view(anydml_last_error()).find("memory") != std::string_view::npos;
   const bool good = code == scenario.success || reported;
@@ -204,15 +204,14 @@ Outcome fail_nth_here(const Scenario& scenario, long n) {
   return good ? Outcome::handled : Outcome::wrong;
 }
 
-// Runs the scenario with allocation n failing and says how it went. In a new thread, which remembers no calls.
+// Runs the scenario with allocation n failing and returns the outcome. Runs in a new thread, which has no cached calls.
 Outcome fail_nth(const Scenario& scenario, long n) {
   Outcome outcome = Outcome::wrong;
   std::thread([&] { outcome = fail_nth_here(scenario, n); }).join();
   return outcome;
 }
 
-// A library that brings its own operator new, as one linked with -static-libstdc++ does, cannot be made to fail from
-// here.
+// A library with its own operator new, such as one linked with -static-libstdc++, cannot be made to fail from here.
 bool is_out_of_reach() {
   constexpr long kFar = 1'000'000;
   Data data;
@@ -224,7 +223,7 @@ bool is_out_of_reach() {
 }
 constexpr const char* kOutOfReach = "the library does not use this program's operator new";
 
-// The first call of a process opens the device and creates the threads, once: each failure needs a process of its own.
+// The first call of a process opens the device and creates the threads, once, so each failure needs its own process.
 TEST(AllocationFailure, InTheFirstCallOfAProcess) {
   const Scenario scenario{"the first call of a process",
                           [](Data& d) { return anydml_modulus_floor(&d.ta, &d.tb, &d.to); }, output_untouched};
@@ -247,7 +246,7 @@ TEST(AllocationFailure, InTheFirstCallOfAProcess) {
     ASSERT_NE(WEXITSTATUS(status), static_cast<int>(Outcome::wrong)) << "allocation " << failures;
     more = WEXITSTATUS(status) == static_cast<int>(Outcome::handled);
   }
-  --failures;  // the last round failed nothing
+  --failures;  // the last round had no failure
   if (failures == 0 && is_out_of_reach()) {
     GTEST_SKIP() << kOutOfReach;
   }
@@ -277,11 +276,11 @@ TEST(AllocationFailure, InEveryLaterCall) {
     std::printf("  %4ld  %s\n", failures, scenario.what);
     total += failures;
   }
-  std::printf("  %4ld  allocations made to fail, one at a time, each reported or survived\n", total);
+  std::printf("  %4ld  allocations failed, one at a time, each reported or tolerated\n", total);
   EXPECT_GE(total, 20);
 }
 
-// A call that fails leaves the graph as it was, so that it can be repeated.
+// A failed call leaves the graph unchanged, so that it can be repeated.
 TEST(AllocationFailure, InputsAndConstantsOfAGraphCanBeAddedAgain) {
   Data data;
   const auto insist = [](long until, const auto& call) {
@@ -324,7 +323,7 @@ TEST(Allocation, ARepeatedCallMakesNone) {
     EXPECT_EQ(anydml_modulus_truncate(&data.ta, &data.tb, &data.to), 0);
     EXPECT_EQ(anydml_run(nullptr, "ELEMENT_WISE_ADD", inputs, 2, &data.to, 1, nullptr, 0), 0);
     EXPECT_EQ(anydml_compiled_run(compiled, addresses, 2, &data.to.data, 1), 0);
-    for (const double most : {5.0, 100.0}) {  // by their attributes two calls
+    for (const double most : {5.0, 100.0}) {  // two distinct calls, by their attributes
       anydml_attribute attributes[] = {{"Min", ANYDML_INT64, 0, {}}, {"Max", ANYDML_FLOAT64, 0, {}}};
       attributes[0].value.i64 = -1;
       attributes[1].value.f64 = most;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the C API can say besides tensors of the usual kind: constants, numbers of any kind, names, arrays, operators.
+// The less common forms of the C API: constants, numbers of any kind, names, arrays, operators.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TEST(Constants, AreReadWhenTheOperatorIsCompiled) {
   ASSERT_EQ(anydml_compile(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &output, 1, nullptr, 0, &compiled),
             ANYDML_OK)
       << anydml_last_error();
-  std::fill(b.begin(), b.end(), 0.0F);  // it is not looked at again
+  std::fill(b.begin(), b.end(), 0.0F);  // it is not read again
   const void* given[] = {a.data(), nullptr};
   void* results[] = {out.data()};
   ASSERT_EQ(anydml_compiled_run(compiled, given, 2, results, 1), ANYDML_OK) << anydml_last_error();
@@ -66,13 +66,13 @@ struct LongProduct {
 
 TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
   if (std::string(anydml_device_get_info(nullptr)->name) != "cpu") {
-    GTEST_SKIP() << "calls on other devices do not ask";
+    GTEST_SKIP() << "calls on other devices do not poll the interrupt";
   }
   LongProduct product;
   ASSERT_EQ(product.compile(), ANYDML_OK) << anydml_last_error();
   int asked = 0;
   ASSERT_EQ(anydml_set_interrupt([](void* context) { return ++*static_cast<int*>(context); }, &asked), ANYDML_OK);
-  // A fast machine may need less than the 50 ms after which a call asks first.
+  // A call polls the interrupt only after 50 ms, and a fast machine may need less.
   constexpr int kMostRuns = 200;
   int runs = 0;
   while (product.run() == ANYDML_OK && ++runs < kMostRuns) {
@@ -82,7 +82,7 @@ TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
   if (runs == kMostRuns) {
     anydml_set_interrupt(nullptr, nullptr);
     anydml_compiled_release(product.compiled);
-    GTEST_SKIP() << "each of " << kMostRuns << " calls took less than the 50 ms after which a call asks first";
+    GTEST_SKIP() << "each of " << kMostRuns << " calls ended before the first poll of the interrupt at 50 ms";
   }
   EXPECT_EQ(asked, 1);
   EXPECT_STREQ(anydml_last_error(), "GEMM: device cpu: interrupted by the caller; the outputs are partly written");
@@ -94,7 +94,7 @@ TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
   anydml_compiled_release(product.compiled);
 }
 
-// The function may call the library, more often than a thread keeps calls, in the middle of a call that is kept.
+// The interrupt function may make more library calls than a thread caches, in the middle of a cached call.
 TEST(Interrupt, MayCallTheLibrary) {
   struct Asked {
     int count = 0;
@@ -191,7 +191,7 @@ TEST(Compiled, AbsentTensorsAtTheEndNeedNoAddress) {
   anydml_compiled_release(compiled);
 }
 
-// The same by the options, whose tensors are of plain types.
+// The same through the options, with tensors of plain types.
 TEST(Options, NameConstantInputs) {
   const std::vector<float> a = {7, -7, 7, -7, 1};
   std::vector<float> b = {3, 3, -3, -3, 1};
@@ -243,7 +243,7 @@ TEST(Options, NullIsTheDefaults) {
   anydml_graph_release(graph);
 }
 
-// A program that was compiled against a header with more members: they may be there, but not be used.
+// Options of a program that was compiled against a newer header: unknown members may exist, but must not be set.
 TEST(Options, OfANewerHeaderMustLeaveTheRestAlone) {
   struct Newer {
     anydml_options known;
@@ -266,7 +266,7 @@ TEST(Options, OfANewerHeaderMustLeaveTheRestAlone) {
   EXPECT_EQ(compiled, nullptr);
 }
 
-// Of a program that was compiled before there were flags: the bytes after its options are something else.
+// Options of a program that was compiled before flags existed: the bytes after its options are unrelated.
 TEST(Options, OfAnOlderHeaderHaveNoFlags) {
   anydml_options older = ANYDML_OPTIONS_INIT;
   older.size = offsetof(anydml_options, flags);
@@ -323,7 +323,7 @@ TEST(Names, OfStatusesAndVersions) {
                                                std::to_string(ANYDML_VERSION % 1000));
 }
 
-// Sizes without memory.
+// A tensor description without memory.
 anydml_tensor described(anydml_type type, const std::vector<int64_t>& sizes) {
   return {type, static_cast<int32_t>(sizes.size()), sizes.data(), nullptr, nullptr};
 }
@@ -339,7 +339,7 @@ TEST(InferOutputs, CompletesTypesAndSizes) {
       << anydml_last_error();
   EXPECT_EQ(shape.type, std::uint32_t{ANYDML_FLOAT16});
   EXPECT_EQ(sizes_of(shape), sizes);
-  // A known type is kept; ARGMAX has several.
+  // A given type is kept; ARGMAX allows several.
   const int64_t axes[] = {2};
   anydml_attribute attributes[] = {{"Axes", ANYDML_INT64 | uint32_t{ANYDML_ARRAY}, 1, {}},
                                    {"AxisDirection", ANYDML_TEXT, 0, {}}};
@@ -350,7 +350,7 @@ TEST(InferOutputs, CompletesTypesAndSizes) {
   ASSERT_EQ(anydml_infer_outputs("ARGMAX", inputs, 1, &shape, 1, attributes, 2), ANYDML_OK) << anydml_last_error();
   EXPECT_EQ(shape.type, std::uint32_t{ANYDML_INT64});
   EXPECT_EQ(sizes_of(shape), (std::vector<int64_t>{2, 3, 1}));
-  // A tensor without dimensions has no sizes, and they are not unknown.
+  // A tensor without dimensions has no sizes, so none are unknown.
   const anydml_tensor number = described(ANYDML_INT8, {});
   shape = ANYDML_UNKNOWN_SHAPE;
   ASSERT_EQ(anydml_infer_outputs("ELEMENT_WISE_IDENTITY", &number, 1, &shape, 1, nullptr, 0), ANYDML_OK)
@@ -425,7 +425,7 @@ TEST(Fill, TakesNoInput) {
   ASSERT_EQ(anydml_run(nullptr, "FILL_VALUE_CONSTANT", nullptr, 0, &output, 1, &value, 1), ANYDML_OK)
       << anydml_last_error();
   EXPECT_EQ(out, std::vector<float>(5, -3.0F));
-  // The type beside it may be given too, as a number or by name.
+  // The data type may be given as well, as a number or by name.
   anydml_attribute both[] = {value, {"ValueDataType", ANYDML_TEXT, 0, {}}};
   both[1].value.text = "FLOAT32";
   EXPECT_EQ(anydml_run(nullptr, "FILL_VALUE_CONSTANT", nullptr, 0, &output, 1, both, 2), ANYDML_OK)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A program as users write it, in C and, by api_program.cpp, in C++: today's forms and those of older programs. It is
- * compiled with warnings as errors.
+ * A program as users write it, in C and, through api_program.cpp, in C++. It uses the current forms and those of older
+ * programs, and is compiled with warnings as errors.
  */
 #include <anydml/anydml.h>
 #include <stdio.h>
 
 #if ANYDML_VERSION < 2000
-#error "the version can be compared when a program is compiled"
+#error "ANYDML_VERSION must be usable in the preprocessor"
 #endif
 
 static int g_lines = 0;
@@ -29,7 +29,7 @@ int main(void) {
   const anydml_tensor inputs[] = {anydml_const_tensor(ANYDML_FLOAT32, 1, sizes, NULL, a),
                                   anydml_const_tensor(ANYDML_FLOAT32, 1, sizes, NULL, b)};
   anydml_tensor single = anydml_const_tensor(ANYDML_FLOAT32, 0, NULL, NULL, b);
-  /* The five members, as ever. */
+  /* The original five members. */
   anydml_tensor output = {ANYDML_FLOAT32, 1, sizes, NULL, out};
   const anydml_tensor older[] = {{ANYDML_FLOAT32, 1, sizes, NULL, out},
                                  {ANYDML_FLOAT32 | ANYDML_CONSTANT, 1, sizes, NULL, c}};
@@ -40,7 +40,7 @@ int main(void) {
   void* results[1];
 
   if (anydml_version_number() < ANYDML_VERSION) {
-    return failed("an older library than the header");
+    return failed("the library is older than the header");
   }
   if (anydml_set_log(say, &g_lines, ANYDML_LOG_ERROR) != ANYDML_OK || anydml_find_operator(NULL) != NULL ||
       g_lines != 1) {

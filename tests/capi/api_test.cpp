@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Ring 3: the public API alone, over random shapes, strides, broadcasts and aliases, with guard bytes everywhere.
-// Expected values come from the oracle, so this ring depends on nothing of ours but the library under test.
+// Expected values come from the oracle, so this ring depends on none of our code but the library under test.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ constexpr Operator kOperators[] = {
     {"DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE", anydml_modulus_truncate, false},
 };
 
-// The three ways to run the same thing.
+// The three ways to run an operator.
 int run(const Operator& op, u64 way, const anydml_tensor& a, const anydml_tensor& b, const anydml_tensor& out) {
   const anydml_tensor inputs[] = {a, b};
   switch (way % 3) {
@@ -67,7 +67,7 @@ std::vector<i64> broadcastable(const std::vector<i64>& sizes, Random& random) {
   return result;
 }
 
-// The same tensor at the output's sizes, for looking values up.
+// The same tensor at the output's sizes, to look up values.
 Layout broadcast(const Layout& input, const std::vector<i64>& sizes) {
   Layout wide{sizes, std::vector<i64>(sizes.size())};
   const std::size_t missing = sizes.size() - input.sizes.size();
@@ -113,11 +113,11 @@ TYPED_TEST(Api, SeparateTensors) {
     ASSERT_EQ(a, a_before) << "an input was written";
     ASSERT_EQ(b, b_before) << "an input was written";
   }
-  std::printf("  %-8s %9" PRIu64 " elements, none different\n", anydml_type_name(static_cast<u32>(kDataTypeOf<T>)),
+  std::printf("  %-8s %9" PRIu64 " elements, all equal\n", anydml_type_name(static_cast<u32>(kDataTypeOf<T>)),
               elements);
 }
 
-// All three tensors somewhere in one piece of memory: in place over a or b, shifted, reversed, transposed, repeated.
+// All three tensors in one block of memory: in place over a or b, shifted, reversed, transposed, repeated.
 TYPED_TEST(Api, SharedMemory) {
   using T = TypeParam;
   Random random(kSeed + 20);
@@ -161,12 +161,12 @@ TYPED_TEST(Api, SharedMemory) {
     ASSERT_TRUE(memory.equals(expected, out_layout, 0)) << "round " << round << " seed " << kSeed + 20;
   }
   EXPECT_GT(in_place, kRounds / 10);
-  std::printf("  %-8s %9" PRIu64 " elements, none different\n", anydml_type_name(static_cast<u32>(kDataTypeOf<T>)),
+  std::printf("  %-8s %9" PRIu64 " elements, all equal\n", anydml_type_name(static_cast<u32>(kDataTypeOf<T>)),
               elements);
 }
 
-// A column of a matrix over itself, shifted: the elements are copied first, and nothing between them is read or takes
-// memory. Here nothing else can be read.
+// A column of a matrix, shifted over itself: the elements are copied first, without reading or allocating the gaps
+// between them. Here the gaps are unreadable.
 TEST(ApiSharedMemory, GapsBetweenElementsAreNotTouched) {
   constexpr i64 kRows = 9;
   constexpr std::size_t kRowBytes = std::size_t{1} << 20;
@@ -183,7 +183,7 @@ TEST(ApiSharedMemory, GapsBetweenElementsAreNotTouched) {
   constexpr i64 kStride = kRowBytes / sizeof(float);
   const i64 sizes[] = {kRows - 1, 2};
   const i64 down[] = {kStride, 1};
-  const i64 up[] = {-kStride, 0};  // a column from below, repeated
+  const i64 up[] = {-kStride, 0};  // a column from the bottom up, repeated
   float seven = 7;
   const i64 none[] = {0, 0};
   const anydml_tensor divisor{ANYDML_FLOAT32, 2, sizes, none, &seven};
@@ -237,7 +237,7 @@ TEST(ApiEmpty, NothingIsReadOrWritten) {
   anydml_compiled_release(compiled);
 }
 
-// One handle, many threads, each with results and errors of its own.
+// One handle, many threads, each with its own results and errors.
 TEST(ApiThreads, CompiledHandleRunsFromManyAtOnce) {
   constexpr i64 kCount = 30'000;
   const int64_t sizes[] = {kCount};
@@ -267,7 +267,7 @@ TEST(ApiThreads, CompiledHandleRunsFromManyAtOnce) {
         for (std::size_t i = 0; i < a.size(); ++i) {
           bad += out[i] != oracle(a[i], b[i]).floor;
         }
-        // Errors stay with the thread that made them: only odd threads make one.
+        // Errors belong to the thread that caused them: only odd threads cause one.
         if (t % 2 == 1) {
           bad += anydml_compiled_run(compiled, nullptr, 2, &output, 1) == ANYDML_OK;
         }
@@ -285,10 +285,10 @@ TEST(ApiThreads, CompiledHandleRunsFromManyAtOnce) {
   anydml_compiled_release(compiled);
 }
 
-// Threads that are cancelled while they call leave at the end of a call, and the process goes on.
+// Threads that are cancelled during a call exit at the end of the call, and the process continues.
 TEST(ApiThreads, CancellationWaitsForTheEndOfACall) {
   if (kThreadSanitizer) {
-    GTEST_SKIP() << "ThreadSanitizer does not follow cancelled threads";
+    GTEST_SKIP() << "ThreadSanitizer does not support thread cancellation";
   }
   float one = 7.0F;
   const int64_t single[] = {1};
@@ -364,7 +364,7 @@ TEST(ApiDevices, OffersTheCpuAlways) {
   EXPECT_GT(info.memory_bytes, 0U);
   EXPECT_GE(info.threads, 1U);
   EXPECT_EQ(anydml_find_device(info.description), cpu);
-  EXPECT_EQ(anydml_find_device("THREAD"), cpu) << "a part of the description, in any case";
+  EXPECT_EQ(anydml_find_device("THREAD"), cpu) << "part of the description, case-insensitively";
   if (std::getenv("ANYDML_ADAPTER") == nullptr) {
     EXPECT_EQ(anydml_device_at(0), cpu);
   }

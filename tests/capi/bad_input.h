@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cases of wrong use, which bad_input_test.cpp runs.
+// Cases of misuse, which bad_input_test.cpp runs.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -10,7 +10,7 @@
 
 namespace anydml::test {
 
-// A call that is right until a case changes something: two 2x3 inputs and an output of FLOAT32.
+// A valid call until a case changes something: two 2x3 inputs and an output, all FLOAT32.
 struct Call {
   std::vector<int64_t> a_sizes{2, 3}, b_sizes{2, 3}, out_sizes{2, 3};
   std::vector<int64_t> a_strides, b_strides, out_strides;  // empty: packed
@@ -42,7 +42,7 @@ struct Case {
   std::function<int(Call&)> run;
 };
 
-// Of graphs, of views and of the options with which something is compiled.
+// Cases for graphs, views and compile options.
 std::span<const Case> graph_cases();
 
 }  // namespace anydml::test

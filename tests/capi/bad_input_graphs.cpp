@@ -6,7 +6,7 @@
 namespace anydml::test {
 namespace {
 
-// A graph with x as its input, in which something is wrong.
+// A graph with x as its input, and with one mistake.
 template <class Build>
 std::function<int(Call&)> graph(Build build) {
   return [build](Call& call) {
@@ -21,7 +21,7 @@ std::function<int(Call&)> graph(Build build) {
   };
 }
 
-// A graph that is right and gives -x, run in some wrong way.
+// A valid graph that computes -x, run incorrectly.
 template <class Run>
 std::function<int(Call&)> compiled_graph(Run run) {
   return graph([run](Call& call, anydml_graph* made, anydml_value x) {
@@ -36,7 +36,7 @@ std::function<int(Call&)> compiled_graph(Run run) {
   });
 }
 
-// Compiles the right call with options in which something is wrong.
+// Compiles the valid call with invalid options.
 template <class Change>
 std::function<int(Call&)> compile_with(Change change) {
   return [change](Call& call) {
@@ -52,25 +52,25 @@ std::function<int(Call&)> compile_with(Change change) {
 }
 
 const Case kCases[] = {
-    {"the place for a graph is null", ANYDML_INVALID_ARGUMENT,
+    {"the pointer for a new graph is null", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_create: graph is null; expected a pointer to store the result",
      [](Call&) { return anydml_graph_create(nullptr); }},
-    {"an input without a graph", ANYDML_INVALID_ARGUMENT,
+    {"an input added to a null graph", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_add_input: graph is null; expected a graph from anydml_graph_create",
      graph([](Call& c, anydml_graph*, anydml_value x) { return anydml_graph_add_input(nullptr, &c.a, &x); })},
-    {"an input of a graph without a tensor", ANYDML_INVALID_ARGUMENT,
+    {"a graph input whose tensor is null", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_add_input: tensor is null; expected a pointer to an anydml_tensor",
      graph([](Call&, anydml_graph* g, anydml_value x) { return anydml_graph_add_input(g, nullptr, &x); })},
-    {"the place for a value is null", ANYDML_INVALID_ARGUMENT,
+    {"the pointer for a new value is null", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_add_input: value is null; expected a pointer to store the result",
      graph([](Call& c, anydml_graph* g, anydml_value) { return anydml_graph_add_input(g, &c.a, nullptr); })},
-    {"an input of a graph of an unknown type", ANYDML_INVALID_ARGUMENT,
+    {"a graph input of an unknown type", ANYDML_INVALID_ARGUMENT,
      "graph: input 1: type is 99; expected one of the element types, 1 (FLOAT32) to 13 (INT4)",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        c.a.type = 99;
        return anydml_graph_add_input(g, &c.a, &x);
      })},
-    {"an input of a graph with a stride below 0", ANYDML_INVALID_ARGUMENT,
+    {"a graph input with a negative stride", ANYDML_INVALID_ARGUMENT,
      "graph: input 1: strides are [3, -1]; expected 0 or more: a value of a graph begins with its first "
      "element",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
@@ -84,7 +84,7 @@ const Case kCases[] = {
        c.a.data = nullptr;
        return anydml_graph_add_constant(g, &c.a, &x);
      })},
-    {"a shared constant without its owner", ANYDML_INVALID_ARGUMENT,
+    {"a shared constant whose owner is null", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_add_shared_constant: constants is null; expected an object from anydml_constants_create",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        return anydml_graph_add_shared_constant(g, nullptr, &c.a, &x);
@@ -104,7 +104,7 @@ const Case kCases[] = {
        }
        return code;
      })},
-    {"a view of more bytes than there are", ANYDML_INVALID_ARGUMENT,
+    {"a view larger than its value", ANYDML_INVALID_ARGUMENT,
      "graph: view: FLOAT64 with sizes [2, 3] and strides [3, 1] covers the bytes 0 to 48; expected the bytes 0 "
      "to "
      "24, the extent of the value",
@@ -112,9 +112,9 @@ const Case kCases[] = {
        c.a.type = ANYDML_FLOAT64;
        return anydml_graph_add_view(g, x, &c.a, &x);
      })},
-    {"a view of nothing", ANYDML_INVALID_ARGUMENT, "anydml_graph_add_view: value: is 0; expected a value of the graph",
+    {"a view of value 0", ANYDML_INVALID_ARGUMENT, "anydml_graph_add_view: value: is 0; expected a value of the graph",
      graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view(g, 0, &c.a, &x); })},
-    {"an operator of a graph on a value of another", ANYDML_INVALID_ARGUMENT,
+    {"a graph operator on a value of another graph", ANYDML_INVALID_ARGUMENT,
      "node 0: ELEMENT_WISE_ABS: inputs[0]: is a value of another graph, or not a value; expected one of this "
      "graph's",
      graph([](Call& c, anydml_graph*, anydml_value x) {
@@ -125,13 +125,13 @@ const Case kCases[] = {
        anydml_graph_release(other);
        return code;
      })},
-    {"an operator of a graph on a value that it never returned", ANYDML_INVALID_ARGUMENT,
+    {"a graph operator on a value that was never returned", ANYDML_INVALID_ARGUMENT,
      "node 0: ELEMENT_WISE_ABS: inputs[0]: is not a value; expected one that this graph returned",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        x += 7;
        return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, &x);
      })},
-    {"an operator of a graph whose sizes do not match", ANYDML_INVALID_ARGUMENT,
+    {"a graph operator whose sizes do not match", ANYDML_INVALID_ARGUMENT,
      "node 0: ELEMENT_WISE_ABS: InputTensor: sizes are [2, 3]; expected sizes that broadcast to [2, 4], "
      "the "
      "sizes of OutputTensor",
@@ -139,18 +139,18 @@ const Case kCases[] = {
        c.out_sizes = {2, 4};
        return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, &x);
      })},
-    {"an operator of a graph without a place for its values", ANYDML_INVALID_ARGUMENT,
+    {"a graph operator without an array for its values", ANYDML_INVALID_ARGUMENT,
      "ELEMENT_WISE_ABS: values is null; expected an array of 1 values",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", &x, 1, &c.out, 1, nullptr, 0, nullptr);
      })},
-    {"too many inputs of an operator of a graph", ANYDML_INVALID_ARGUMENT,
+    {"too many inputs for a graph operator", ANYDML_INVALID_ARGUMENT,
      "node 0: ELEMENT_WISE_ABS: the number of input tensors is 2; expected 1",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
        const anydml_value both[] = {x, x};
        return anydml_graph_add_operator(g, "ELEMENT_WISE_ABS", both, 2, &c.out, 1, nullptr, 0, &x);
      })},
-    {"an output of a graph that repeats elements", ANYDML_INVALID_ARGUMENT,
+    {"a graph output that repeats elements", ANYDML_INVALID_ARGUMENT,
      "graph: output 0: strides [0, 1] with sizes [2, 3] put two elements at the same address; expected each "
      "element of an output to have its own address",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
@@ -165,7 +165,7 @@ const Case kCases[] = {
        anydml_compiled* made = nullptr;
        return anydml_graph_compile(g, nullptr, &made);
      })},
-    {"the place for a compiled graph is null", ANYDML_INVALID_ARGUMENT,
+    {"the pointer for a compiled graph is null", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_compile: compiled is null; expected a pointer to store the result",
      graph([](Call&, anydml_graph* g, anydml_value) { return anydml_graph_compile(g, nullptr, nullptr); })},
     {"too few addresses for a compiled graph", ANYDML_INVALID_ARGUMENT, "graph: the number of outputs is 0; expected 1",
@@ -179,15 +179,15 @@ const Case kCases[] = {
        const void* inputs[] = {nullptr};
        return anydml_compiled_run(g, inputs, 1, &c.out.data, 1);
      })},
-    {"a view from an element on, of nothing", ANYDML_INVALID_ARGUMENT,
+    {"a view of value 0, at an offset", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_add_view_at: value: is 0; expected a value of the graph",
      graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view_at(g, 0, &c.a, 1, &x); })},
-    {"a view that begins before the value", ANYDML_INVALID_ARGUMENT,
+    {"a view that begins before its value", ANYDML_INVALID_ARGUMENT,
      "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] covers the bytes -4 to 20; expected the bytes 0 "
      "to "
      "24, the extent of the value",
      graph([](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view_at(g, x, &c.a, -1, &x); })},
-    {"a view that is reversed from its first element", ANYDML_INVALID_ARGUMENT,
+    {"a view reversed from its first element", ANYDML_INVALID_ARGUMENT,
      "graph: view: FLOAT32 with sizes [2, 3] and strides [3, -1] covers the bytes -8 to 16; expected the bytes 0 "
      "to 24, the extent of the value",
      graph([](Call& c, anydml_graph* g, anydml_value x) {
@@ -195,12 +195,12 @@ const Case kCases[] = {
        c.a.strides = back;
        return anydml_graph_add_view_at(g, x, &c.a, 0, &x);
      })},
-    {"a view too far away to count", ANYDML_INVALID_ARGUMENT,
+    {"a view whose offset overflows", ANYDML_INVALID_ARGUMENT,
      "graph: view: FLOAT32 with sizes [2, 3] and strides [3, 1] covers more bytes than can be counted; expected "
      "the bytes 0 to 24, the extent of the value",
      graph(
          [](Call& c, anydml_graph* g, anydml_value x) { return anydml_graph_add_view_at(g, x, &c.a, INT64_MAX, &x); })},
-    {"options of a graph with constants", ANYDML_INVALID_ARGUMENT,
+    {"graph options with constants", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_compile_with: options.constant_count is 1; expected 0: anydml_graph_add_constant makes the "
      "constants "
      "of a graph",
@@ -232,12 +232,12 @@ const Case kCases[] = {
      compile_with([](anydml_options& options) { options.constant_count = 2; })},
 
     // The whole process.
-    {"a level that the log does not have", ANYDML_INVALID_ARGUMENT,
+    {"an unknown log level", ANYDML_INVALID_ARGUMENT,
      "anydml_set_log: level is 5; expected ANYDML_LOG_NONE (0) to ANYDML_LOG_DISPATCH (4)",
      [](Call&) { return anydml_set_log([](void*, int, const char*) {}, nullptr, 5); }},
     {"no threads", ANYDML_INVALID_ARGUMENT, "anydml_set_threads: count is 0; expected 1 to 1024",
      [](Call&) { return anydml_set_threads(0); }},
-    {"a search for an unknown operator", ANYDML_INVALID_ARGUMENT, "op: is 'GEM'; did you mean GEMM?",
+    {"a lookup of an unknown operator", ANYDML_INVALID_ARGUMENT, "op: is 'GEM'; did you mean GEMM?",
      [](Call&) { return anydml_find_operator("GEM") == nullptr ? ANYDML_INVALID_ARGUMENT : ANYDML_OK; }},
 };
 

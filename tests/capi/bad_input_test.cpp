@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Wrong use gets a code and a sentence, and nothing is written. One process survives all of it. The table that this
-// prints is in docs/errors.md.
+// Misuse returns an error code and a message, and nothing is written. One process survives all the cases.
+// docs/errors.md contains the table that this test prints.
 #include "bad_input.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ int run_generic(Call& call) {
   return anydml_run(nullptr, call.op, inputs, 2, &call.out, 1, call.attributes.data(), call.attributes.size());
 }
 
-// Changes fields of the tensors after they were filled in.
+// Changes fields of the tensors after filling them in.
 template <class Change>
 std::function<int(Call&)> with(Change change) {
   return [change](Call& call) {
@@ -34,7 +34,7 @@ std::function<int(Call&)> with(Change change) {
   };
 }
 
-// Changes sizes and strides before.
+// Changes sizes and strides before filling in the tensors.
 template <class Change>
 std::function<int(Call&)> shaped(Change change) {
   return [change](Call& call) {
@@ -67,7 +67,7 @@ std::function<int(Call&)> clip(anydml_type type, std::vector<anydml_attribute> a
   };
 }
 
-// Compiles the right call, then runs it in some wrong way.
+// Compiles the valid call, then runs it incorrectly.
 template <class Run>
 std::function<int(Call&)> compiled(Run run) {
   return [run](Call& call) {
@@ -131,7 +131,7 @@ const Case
                    const anydml_tensor inputs[] = {c.a, c.b};
                    return anydml_run(nullptr, c.op, inputs, 2, &c.out, 1, nullptr, 3);
                  }},
-                {"the place for a compiled operator is null", ANYDML_INVALID_ARGUMENT,
+                {"the pointer for a compiled operator is null", ANYDML_INVALID_ARGUMENT,
                  "anydml_compile: compiled is null; expected a pointer to store the result",
                  [](Call& c) {
                    c.fill();
@@ -155,7 +155,7 @@ const Case
                 {"an output of another type", ANYDML_INVALID_ARGUMENT,
                  FLOOR "OutputTensor: type is FLOAT64; expected FLOAT32, the type of ATensor",
                  with([](Call& c) { c.out.type = ANYDML_FLOAT64; })},
-                {"a misspelt operator", ANYDML_INVALID_ARGUMENT,
+                {"a misspelled operator", ANYDML_INVALID_ARGUMENT,
                  "op: is 'ELEMENTWISE_MODULUS_FLOOR'; did you mean ELEMENT_WISE_MODULUS_FLOOR?",
                  generic([](Call& c) { c.op = "ELEMENTWISE_MODULUS_FLOOR"; })},
                 {"an operator by its alias in the header", ANYDML_INVALID_ARGUMENT,
@@ -182,7 +182,7 @@ const Case
                  shaped([](Call& c) {
                    c.out_sizes = {2, -3};
                  })},
-                {"the least number as a size", ANYDML_INVALID_ARGUMENT,
+                {"the smallest 64-bit number as a size", ANYDML_INVALID_ARGUMENT,
                  FLOOR "ATensor: sizes[0] is -9223372036854775808; expected 0 or more", shaped([](Call& c) {
                    c.a_sizes = {kMin, 3};
                  })},
@@ -191,7 +191,7 @@ const Case
                  shaped([](Call& c) {
                    c.b_sizes = {2, 4};
                  })},
-                {"an input of more dimensions than the output", ANYDML_INVALID_ARGUMENT,
+                {"an input with more dimensions than the output", ANYDML_INVALID_ARGUMENT,
                  FLOOR
                  "ATensor: sizes are [1, 2, 3]; expected sizes that broadcast to [2, 3], the sizes of OutputTensor",
                  shaped([](Call& c) {
@@ -202,7 +202,7 @@ const Case
                  shaped([](Call& c) {
                    c.out_sizes = {1, 3};
                  })},
-                {"an empty input for an output that is not", ANYDML_INVALID_ARGUMENT,
+                {"an empty input for a nonempty output", ANYDML_INVALID_ARGUMENT,
                  FLOOR "BTensor: sizes are [0, 3]; expected sizes that broadcast to [2, 3], the sizes of OutputTensor",
                  shaped([](Call& c) {
                    c.b_sizes = {0, 3};
@@ -212,7 +212,7 @@ const Case
                  shaped([](Call& c) {
                    c.a_sizes = {65536, 65536};
                  })},
-                {"elements past 64 bits", ANYDML_INVALID_ARGUMENT,
+                {"more elements than fit into 64 bits", ANYDML_INVALID_ARGUMENT,
                  FLOOR "OutputTensor: sizes [9223372036854775807, 9223372036854775807] hold too many elements; "
                        "expected at most "
                        "4294967295",
@@ -257,7 +257,7 @@ const Case
                  shaped([](Call& c) {
                    c.out_strides = {2, 1};
                  })},
-                {"an output that overlaps itself by a negative stride", ANYDML_INVALID_ARGUMENT,
+                {"an output that overlaps itself through a negative stride", ANYDML_INVALID_ARGUMENT,
                  FLOOR "OutputTensor: strides [-1, 1] with sizes [2, 3] put two elements at the same address; expected "
                        "each element of an output to have its own address",
                  shaped([](Call& c) {
@@ -271,7 +271,7 @@ const Case
                 {"an attribute without a name", ANYDML_INVALID_ARGUMENT,
                  FLOOR "attributes[0].name is null; expected the name of an attribute",
                  generic([](Call& c) { c.attributes = {number(nullptr, 1)}; })},
-                {"an attribute of an odd type", ANYDML_INVALID_ARGUMENT,
+                {"an attribute of an unsupported type", ANYDML_INVALID_ARGUMENT,
                  FLOOR "attribute Min: type is 1; expected FLOAT64 (9), INT64 (11) or UINT64 (10), whatever the type "
                        "of the tensors",
                  generic([](Call& c) {
@@ -288,7 +288,7 @@ const Case
                 {"an attribute given twice", ANYDML_INVALID_ARGUMENT,
                  "ELEMENT_WISE_CLIP: attribute Min is given 2 times; expected once",
                  clip(ANYDML_FLOAT32, {number("Min", 1), number("Max", 2), number("Min", 3)})},
-                {"an attribute misspelt", ANYDML_INVALID_ARGUMENT,
+                {"a misspelled attribute", ANYDML_INVALID_ARGUMENT,
                  "ELEMENT_WISE_CLIP: attribute 'max' is unknown; this operator takes Min, Max, and optionally "
                  "Scale with "
                  "Bias",
@@ -315,7 +315,7 @@ const Case
                    const anydml_attribute value = number("Value", 300);
                    return anydml_run(nullptr, "FILL_VALUE_CONSTANT", nullptr, 0, &c.out, 1, &value, 1);
                  }},
-                {"a bound of integers that is a fraction", ANYDML_INVALID_ARGUMENT,
+                {"a fractional bound for integers", ANYDML_INVALID_ARGUMENT,
                  "ELEMENT_WISE_CLIP: attribute Min is 0.5; expected a whole number for INT32",
                  clip(ANYDML_INT32, {number("Min", 0.5), number("Max", 2)})},
                 {"a type the operator is not defined for", ANYDML_INVALID_ARGUMENT,
@@ -353,10 +353,10 @@ const Case
                    const auto* stray = reinterpret_cast<const anydml_device*>(c.a_data.data());
                    return anydml_run(stray, c.op, inputs, 2, &c.out, 1, nullptr, 0);
                  }},
-                {"a device number past the last", ANYDML_INVALID_ARGUMENT,
+                {"a device index past the end", ANYDML_INVALID_ARGUMENT,
                  "anydml_device_at: index is 1000; expected less than 1",
                  [](Call&) { return anydml_device_at(1000) == nullptr ? ANYDML_INVALID_ARGUMENT : ANYDML_OK; }},
-                {"an operator number past the last", ANYDML_INVALID_ARGUMENT,
+                {"an operator index past the end", ANYDML_INVALID_ARGUMENT,
                  "anydml_operator_at: index is 177; expected less than 177",
                  [](Call&) { return anydml_operator_at(177) == nullptr ? ANYDML_INVALID_ARGUMENT : ANYDML_OK; }},
                 {"no output", ANYDML_INVALID_ARGUMENT, FLOOR "the number of output tensors is 0; expected 1",
@@ -394,7 +394,7 @@ TEST(BadInput, EachHasACodeAMessageAndNoEffect) {
     std::printf("| %s | %s | %s |\n", test.what, anydml_status_name(test.code), anydml_last_error());
   }
   std::printf("%zu cases\n", cases.size());
-  // And the process goes on as if nothing had happened.
+  // The process still works as if nothing had happened.
   Call call;
   call.fill();
   EXPECT_EQ(modulus(call), ANYDML_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A caller may have set any rounding, flush or trap mode. No bit of a result may depend on it, and the modes and the
-// exception flags must be as it left them. Operators that these calls do not fit run so in operator_digests --upwards.
+// The caller may have set any rounding, flush or trap mode. No bit of a result may depend on it, and the caller's modes
+// and exception flags must be preserved. operator_digests --upwards covers the operators that do not fit these calls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace anydml::test {
 namespace {
 
-// Subnormals read and written as zero.
+// Flushes subnormals to zero when read and written.
 void set_flush(bool on) {
 #if defined(__x86_64__)
   constexpr unsigned kFlushAndZero = 0x8040;
@@ -57,7 +57,7 @@ struct Modes {
 constexpr Modes kModes[] = {{FE_DOWNWARD, true}, {FE_TONEAREST, false}, {FE_TONEAREST, true},   {FE_UPWARD, false},
                             {FE_UPWARD, true},   {FE_DOWNWARD, false},  {FE_TOWARDZERO, false}, {FE_TOWARDZERO, true}};
 
-// Sets modes for its life, with traps on where the machine has them: a trap would end this program.
+// Sets modes for its lifetime, with traps enabled on machines that support them: a trap would kill this program.
 class WithModes {
  public:
   explicit WithModes(Modes wanted) {
@@ -74,7 +74,7 @@ class WithModes {
   WithModes& operator=(const WithModes&) = delete;
 };
 
-// Pairs of every distribution, with special values strewn in.
+// Pairs of every distribution, mixed with special values.
 template <class T>
 void draw_operands(std::vector<T>& a, std::vector<T>& b) {
   Random random(kSeed);
@@ -85,12 +85,12 @@ void draw_operands(std::vector<T>& a, std::vector<T>& b) {
   }
 }
 
-// Every operator that is built, with its attributes and a ScaleBias where it takes them. The first call of the process,
-// which creates the workers, comes under the oddest modes.
+// Every implemented operator, with its attributes and a ScaleBias if it accepts them. The first call of the process,
+// which creates the workers, runs under the most unusual modes.
 template <class T>
 void check_all_operators() {
   constexpr std::size_t kCount = 40'000;
-  constexpr int64_t kSide = 200;  // of a square matrix of kCount elements
+  constexpr int64_t kSide = 200;  // the side of a square matrix of kCount elements
   std::vector<T> a(kCount);
   std::vector<T> b(kCount);
   std::vector<T> out(kCount);
@@ -105,8 +105,7 @@ void check_all_operators() {
     attribute.value.f64 = value;
     return attribute;
   };
-  // Without attributes, with bounds, with a ScaleBias, with both, with a value and so on: those that an operator does
-  // not take are refused.
+  // No attributes, bounds, a ScaleBias, both, a value and so on: an operator rejects those that it does not accept.
   using List = std::vector<anydml_attribute>;
   const List bounds = {number("Min", -0.1), number("Max", 1000.3)};
   const List scale_bias = {number("Scale", 0.3), number("Bias", -1e-3)};
@@ -128,7 +127,7 @@ void check_all_operators() {
                                {number("Bias", 0.3), number("Threshold", 0.1)},
                                {number("RoundingMode", 0)},
                                {number("InfinityMode", 0)}};
-  // Reductions: rows of more than a block.
+  // Reductions: rows longer than a block.
   const int64_t row_sizes[] = {8, kCount / 8};
   const int64_t reduced_sizes[] = {8, 1};
   const int64_t axis[] = {1};
@@ -140,7 +139,7 @@ void check_all_operators() {
   anydml_attribute axes = {"Axes", uint32_t{ANYDML_INT64} | uint32_t{ANYDML_ARRAY}, 1, {}};
   axes.value.i64s = axis;
   choices.push_back({axes, named("AxisDirection", "INCREASING")});
-  choices.push_back({axes});  // softmax and its kin
+  choices.push_back({axes});  // softmax and related operators
   for (const char* function : {"SUM", "AVERAGE", "L1", "L2", "SUM_SQUARE", "MULTIPLY", "MAX", "MIN"}) {
     choices.push_back({axes, named("Function", function)});
   }
@@ -148,7 +147,7 @@ void check_all_operators() {
   const int64_t matrix_sizes[] = {kSide, kSide};
   choices.push_back(
       {named("TransA", "NONE"), named("TransB", "TRANSPOSE"), number("Alpha", 0.3), number("Beta", -1.1)});
-  // Those that move elements, each to its own place.
+  // Operators that move elements.
   static constexpr std::string_view kMoves[] = {"SPLIT",           "JOIN",
                                                 "SLICE",           "SLICE1",
                                                 "SLICE_GRAD",      "PADDING",
@@ -176,7 +175,7 @@ void check_all_operators() {
                                  {number("Offset", 1), number("Value", 0.1)},
                                  {number("Value", 0.1), number("DiagonalFillBegin", 0), number("DiagonalFillEnd", 2)}});
   choices.push_back({named("QuantizationType", "SCALE")});
-  // The first of each row, and their indices.
+  // The first element of each row, and its index.
   choices.push_back({number("Axis", 1), number("K", 1)});
   choices.push_back({number("Axis", 1), number("K", 1), named("AxisDirection", "INCREASING")});
   std::vector<uint32_t> chosen(kCount);
@@ -184,7 +183,7 @@ void check_all_operators() {
   for (std::size_t i = 0; i < kCount; ++i) {
     indices[i] = i ^ 1;
   }
-  // Windows of three by three around each element.
+  // 3-by-3 windows around each element.
   const int64_t threes[] = {3, 3};
   const auto pair = [](const char* name, const int64_t* values) {
     anydml_attribute attribute = {name, uint32_t{ANYDML_INT64} | uint32_t{ANYDML_ARRAY}, 2, {}};
@@ -213,7 +212,7 @@ void check_all_operators() {
     const bool is_top_k = std::string_view(info.name).starts_with("TOP_K");
     const bool is_choice = std::string_view(info.name) == "ELEMENT_WISE_IF";
     if (info.is_built == 0 || ((info.types >> type & 1) == 0 && !is_choice)) {
-      continue;  // those of integers alone know no modes
+      continue;  // integer operators do not depend on the modes
     }
     const bool is_reduce = std::string_view(info.name) == "REDUCE";
     const bool is_arg = std::string_view(info.name).starts_with("ARG");
@@ -230,7 +229,7 @@ void check_all_operators() {
     const anydml_tensor image = {type, 4, image_sizes, nullptr, a.data()};
     const anydml_tensor places = {ANYDML_UINT64, 4, image_sizes, nullptr, indices.data()};
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
-    // Those whose tensors differ in type take bytes where they must: a condition, a zero point, a truth.
+    // Operators with mixed types use bytes where required: a condition, a zero point, a truth value.
     const bool quantizes = std::string_view(info.name) == "ELEMENT_WISE_QUANTIZE_LINEAR";
     std::vector<anydml_tensor> inputs = {is_product                                       ? matrix
                                          : is_image                                       ? image
@@ -247,7 +246,7 @@ void check_all_operators() {
                                          : quantizes  ? bytes
                                                       : second,
                                          image, image};
-    inputs.resize(std::max<std::size_t>(inputs.size(), info.input_count), image);  // as many as it asks for
+    inputs.resize(std::max<std::size_t>(inputs.size(), info.input_count), image);  // as many as the operator requires
     std::vector<anydml_tensor> outputs;
     if (is_image) {
       outputs = {{type, 4, image_sizes, nullptr, out.data()}};
@@ -317,7 +316,7 @@ TYPED_TEST_SUITE(FloatEnvironment, Floats);
 
 TYPED_TEST(FloatEnvironment, ChangesNoBitAndIsLeftAsFound) {
   using T = TypeParam;
-  constexpr std::size_t kCount = 50'000;  // several chunks: workers take part
+  constexpr std::size_t kCount = 50'000;  // several chunks, so that workers take part
   std::vector<T> a(kCount);
   std::vector<T> b(kCount);
   std::vector<T> floor(kCount);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A process may fork at any moment, in the midst of another thread's first call too: parent and child both go on.
+// A process may fork at any moment, even during another thread's first call: parent and child both continue to work.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -23,20 +23,21 @@ bool call_works() {
   return anydml_modulus_floor(&ta, &tb, &to) == ANYDML_OK && out.back() == 1.0F;
 }
 
-// Waits for a child that answers with its exit code; a hang ends by the child's alarm.
+// Waits for a child that reports success by its exit code; the child's alarm ends a hang.
 bool succeeded(pid_t child) {
   int status = 0;
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Each round is a process of its own, so that its first call is the first, and forks at another moment of it.
+// Each round runs in its own process, so that its first call really is the first, and forks at a different moment of
+// it.
 TEST(Fork, InTheMidstOfTheFirstCall) {
   for (int round = 0; round < 60; ++round) {
     const pid_t process = fork();
     ASSERT_GE(process, 0);
     if (process == 0) {
       alarm(60);
-      setenv("ANYDML_THREADS", "48", 1);  // a first call that takes its time
+      setenv("ANYDML_THREADS", "48", 1);  // slows the first call down
       bool parent_works = false;
       std::thread caller([&parent_works] { parent_works = call_works(); });
       std::this_thread::sleep_for(std::chrono::microseconds(round * 40));

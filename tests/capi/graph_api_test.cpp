@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs of the C API against the same operators one by one, bit for bit.
+// Graphs of the C API compared bit for bit with the same operators run one by one.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST(GraphApi, ChainsFanOutAndSeveralOutputs) {
   twin.output(sums);
   twin.output(added);   // an output that others read
   twin.output(scaled);  // twice
-  twin.output(x);       // an input as it is
+  twin.output(x);       // an input, unchanged
   twin.compile();
   EXPECT_EQ(twin.difference(), "");
   EXPECT_EQ(twin.difference(), "");
@@ -69,7 +69,7 @@ TEST(GraphApi, ViewsAreTheSameBytes) {
   EXPECT_EQ(twin.difference(), "");
 }
 
-// Views that begin anywhere: of an input, a constant, a result and of another view.
+// Views that begin anywhere: views of an input, of a constant, of a result and of another view.
 TEST(GraphApi, ViewsBeginAnywhere) {
   Twin twin;
   const Form form(ANYDML_FLOAT32, {6, 10});
@@ -81,8 +81,8 @@ TEST(GraphApi, ViewsBeginAnywhere) {
   const std::size_t of_c = twin.view(c, part, 23);
   const std::size_t of_doubled = twin.view(doubled, part, 31 - 10);
   const std::size_t back = twin.view(of_doubled, Form(ANYDML_FLOAT32, {4, 3}, {10, -1}), 2);  // each row reversed
-  const std::size_t before = twin.view(of_doubled, part, -21);                                // the first element again
-  const std::size_t bytes = twin.view(doubled, Form(ANYDML_UINT8, {7}), 3);                   // any byte
+  const std::size_t before = twin.view(of_doubled, part, -21);               // from the first element again
+  const std::size_t bytes = twin.view(doubled, Form(ANYDML_UINT8, {7}), 3);  // any byte
   const Form packed(ANYDML_FLOAT32, {4, 3});
   std::size_t all = of_x;
   for (const std::size_t value : {of_c, of_doubled, back, before, of_x}) {
@@ -100,7 +100,7 @@ TEST(GraphApi, ViewsBeginAnywhere) {
   EXPECT_EQ(twin.difference(), "");
 }
 
-// A value whose last reader sees another part of it cannot be written over while it is read.
+// A value cannot be overwritten by its last reader if that reader views another part of it.
 TEST(GraphApi, AShiftedViewIsNotWrittenInPlace) {
   Twin twin;
   const Form form(ANYDML_FLOAT32, {1000});
@@ -147,7 +147,7 @@ TEST(GraphApi, ConstantsAreReadOnceAndFolded) {
   std::fill(weights.begin(), weights.end(), 99.0F);
   std::vector<float> given = {10, 10, 10, 10};
   std::vector<float> sums(4), negatives(4), same(4);
-  const void* inputs[] = {given.data(), nullptr};  // no output comes from the second
+  const void* inputs[] = {given.data(), nullptr};  // no output depends on the second
   void* outputs[] = {sums.data(), negatives.data(), same.data()};
   for (int turn = 0; turn < 2; ++turn) {
     ASSERT_EQ(anydml_compiled_run(compiled, inputs, 2, outputs, 3), ANYDML_OK) << anydml_last_error();
@@ -158,7 +158,7 @@ TEST(GraphApi, ConstantsAreReadOnceAndFolded) {
   anydml_compiled_release(compiled);
 }
 
-// y = x + x and z = x * y, over memory that is shared in several ways.
+// y = x + x and z = x * y, with memory shared in several ways.
 TEST(GraphApi, OverlapsAreAsIfCopiedFirst) {
   const int64_t sizes[] = {64};
   const anydml_tensor tensor = {ANYDML_FLOAT32, 1, sizes, nullptr, nullptr};
@@ -244,7 +244,7 @@ TEST(GraphApi, MoreTensorsThanAWordHasBits) {
   EXPECT_EQ(twin.difference(), "");
 }
 
-// A graph of `count` operators side by side: output i is -input i. `strides` null: packed outputs.
+// A graph of `count` independent operators: output i is -input i. If `strides` is null, the outputs are packed.
 anydml_compiled* negations(std::size_t count, const int64_t* sizes, const int64_t* strides) {
   const anydml_tensor input = {ANYDML_FLOAT32, 1, sizes, nullptr, nullptr};
   const anydml_tensor output = {ANYDML_FLOAT32, 1, sizes, strides, nullptr};
@@ -263,7 +263,7 @@ anydml_compiled* negations(std::size_t count, const int64_t* sizes, const int64_
   return compiled;
 }
 
-// Building it and running it would take minutes if either took a step for each pair of tensors.
+// Building and running it would take minutes if either took quadratic time.
 TEST(GraphApi, AHundredThousandInputsAndOutputs) {
   constexpr std::size_t kCount = 100'000;
   const int64_t sizes[] = {1};
@@ -271,7 +271,7 @@ TEST(GraphApi, AHundredThousandInputsAndOutputs) {
   std::vector<float> memory(3 * kCount);
   std::vector<const void*> inputs(kCount);
   std::vector<void*> outputs(kCount);
-  for (std::size_t i = 0; i < kCount; ++i) {  // outputs 2, 5, 8 ... lie over inputs of others
+  for (std::size_t i = 0; i < kCount; ++i) {  // outputs 2, 5, 8 ... overwrite inputs of other nodes
     memory[3 * i] = static_cast<float>(i);
     inputs[i] = &memory[3 * i];
     outputs[i] = i % 3 == 2 ? &memory[3 * ((i + 1) % kCount)] : &memory[3 * i + 1];
@@ -283,7 +283,7 @@ TEST(GraphApi, AHundredThousandInputsAndOutputs) {
     wrong += *static_cast<const float*>(outputs[i]) == -static_cast<float>(i) ? 0U : 1U;
   }
   EXPECT_EQ(wrong, 0U);
-  // Of several faults the first is told, by the first of the two outputs.
+  // Of several overlaps, the one with the lowest output indices is reported.
   outputs[90'000] = outputs[80'001];
   outputs[70'000] = outputs[50'000];
   outputs[60'001] = outputs[50'000];
@@ -292,7 +292,7 @@ TEST(GraphApi, AHundredThousandInputsAndOutputs) {
   anydml_compiled_release(compiled);
 }
 
-// Columns of one matrix: each begins before the others end, and no two share an element.
+// Columns of one matrix: their ranges overlap, but no two share an element.
 TEST(GraphApi, OutputsThatAreManyColumns) {
   constexpr std::size_t kCount = 2000;
   const int64_t sizes[] = {3};
@@ -362,7 +362,7 @@ class RandomGraph {
     for (std::uint32_t outputs = 1 + pick(4); outputs > 0; --outputs) {
       std::size_t value = pick(static_cast<std::uint32_t>(twin_.count()));
       while (std::ranges::find(twin_[value].form.strides, 0) != twin_[value].form.strides.end()) {
-        --value;  // the first value has none
+        --value;  // the first value has no such stride
       }
       twin_.output(value);
     }
@@ -377,7 +377,7 @@ class RandomGraph {
     static constexpr anydml_type kTypes[] = {ANYDML_FLOAT32, ANYDML_INT32, ANYDML_FLOAT16, ANYDML_UINT8};
     return {kTypes[pick(4)], {12, 10}};
   }
-  // No NaN, whose bits may differ, and none of infinite size.
+  // No NaN, whose bits may differ, and no infinities.
   Bytes some_bytes(const Form& form) {
     Bytes data(form.bytes());
     for (std::size_t i = 0; i < data.size(); i += anydml_type_size(form.type)) {
@@ -397,7 +397,7 @@ class RandomGraph {
     const Form form = twin_[a].form;
     const Form packed(form.type, form.sizes);
     switch (pick(6)) {
-      case 0: {  // seen otherwise
+      case 0: {  // another view
         if (form.strides != packed.strides || form.sizes.size() != 2) {
           return;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Constants that several graphs of the C API share, and what follows from them.
+// Constants that several graphs of the C API share, and the values derived from them.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ anydml_attribute plain(const char* name) {
   return attribute;
 }
 
-// x @ weights + bias for some rows, of constants that are shared.
+// x @ weights + bias for some rows, with shared constants.
 class Layer {
  public:
   Layer(anydml_constants* constants, std::vector<float>& weights, std::vector<float>& bias, int64_t rows)
@@ -100,7 +100,7 @@ TEST(GraphApi, GraphsShareWhatFollowsFromSharedConstants) {
   ASSERT_EQ(anydml_constants_create(&constants), ANYDML_OK);
   {
     auto first = std::make_unique<Layer>(constants, weights, bias, 18);
-    const bool packs = first->has_packed();  // a device may take the weights as they are
+    const bool packs = first->has_packed();  // a device may use the weights unpacked
     const Layer second(constants, weights, bias, 19);
     EXPECT_FALSE(second.has_packed());
     EXPECT_TRUE(first->is_right(weights, bias));
@@ -112,7 +112,7 @@ TEST(GraphApi, GraphsShareWhatFollowsFromSharedConstants) {
     EXPECT_TRUE(third.is_right(others, bias));
     EXPECT_TRUE(second.is_right(weights, bias));
   }
-  const Layer again(constants, weights, bias, 18);  // nothing that lives has the packed weights
+  const Layer again(constants, weights, bias, 18);  // no live object has the packed weights
   anydml_constants_release(constants);
   EXPECT_TRUE(again.is_right(weights, bias));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory objects of the C API: the same on devices that share the process's addresses and on those that do not.
+// Memory objects of the C API behave the same on devices that share the process's addresses and on those that do not.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -27,7 +27,7 @@ Held create(std::size_t bytes, std::uint64_t flags = 0) {
   return Held(memory);
 }
 
-// Of as many elements, from an element on.
+// `count` elements, starting at element `first`.
 class Tensor {
  public:
   Tensor(void* data, std::int64_t count, std::int64_t first = 0, std::int64_t stride = 1)
@@ -78,7 +78,7 @@ TEST(Memory, IsUsedByTensorsBesideTheCpus) {
   const Tensor in_y(anydml_memory_pointer(y.get()), 8);
   ASSERT_EQ(add(in_x, Tensor(others.data(), 8), in_y), ANYDML_OK) << anydml_last_error();
   EXPECT_EQ(read(y, 8), (std::vector<float>{101, 102, 103, 104, 105, 106, 107, 108}));
-  // The other way round, and from the middle backwards.
+  // The other direction, and backwards from the middle.
   ASSERT_EQ(add(Tensor(anydml_memory_pointer(x.get()), 4, 5, -1), Tensor(others.data(), 4), Tensor(others.data(), 4)),
             ANYDML_OK)
       << anydml_last_error();
@@ -153,7 +153,7 @@ TEST(Memory, IsMappedOnRequest) {
 
 TEST(Memory, OfTheDeviceAloneIsNotMapped) {
   if (is_cpu()) {
-    GTEST_SKIP() << "all memory of this device is the CPU's";
+    GTEST_SKIP() << "all memory of this device is CPU memory";
   }
   const Held memory = create(16);
   void* data = &data;
@@ -163,7 +163,7 @@ TEST(Memory, OfTheDeviceAloneIsNotMapped) {
             std::string::npos);
 }
 
-// Whoever reads through the pointer of memory that the CPU does not reach learns it at once.
+// Reading through the pointer of memory that the CPU cannot access must crash immediately.
 TEST(Memory, OfTheDeviceAloneCannotBeReadByMistake) {
   if (is_cpu() || kSanitized || kThreadSanitizer || std::string(anydml_device_get_info(nullptr)->name) != "later:0") {
     GTEST_SKIP() << "on other devices a pointer is the device's own address";
@@ -224,7 +224,7 @@ TEST(Memory, WrongUseIsNamed) {
   anydml_memory_release(nullptr);
 }
 
-// A device that does not share addresses knows the end of each of its memories.
+// A device that does not share addresses knows the bounds of each block of memory.
 TEST(Memory, TensorsStayWithinIt) {
   if (std::string(anydml_device_get_info(nullptr)->name) != "later:0") {
     GTEST_SKIP() << "a pointer does not show where the memory ends";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the library says of its operators is enough to call them, and what it then accepts.
+// The library's descriptions of its operators are sufficient to call them, and match what calls accept.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(OperatorInfo, NamesTheValuesOfAnEnumeration) {
   EXPECT_TRUE(found);
 }
 
-// Of all operators, built or not, by number and by name.
+// For all operators, implemented or not, by index and by name.
 TEST(OperatorInfo, IsWholeForEveryOperator) {
   for (std::size_t i = 0; i < anydml_operator_count(); ++i) {
     const anydml_operator_info* const info = anydml_operator_at(i);
@@ -97,7 +97,7 @@ TEST(OperatorInfo, IsWholeForEveryOperator) {
   }
 }
 
-// Attributes that are not optional are asked for by name, and the types that are named are accepted.
+// A missing required attribute is reported by name, and attributes of the described types are accepted.
 TEST(OperatorInfo, AgreesWithWhatCallsAccept) {
   float data[4] = {1, 2, 3, 4};
   const int64_t sizes[] = {4};
@@ -120,7 +120,7 @@ TEST(OperatorInfo, AgreesWithWhatCallsAccept) {
       if (attribute.is_optional != 0) {
         continue;
       }
-      // Without this one it is missing.
+      // This attribute has not been given yet.
       anydml_compiled* compiled = nullptr;
       EXPECT_EQ(anydml_compile(nullptr, info.name, inputs.data(), inputs.size(), outputs.data(), outputs.size(),
                                given.data(), given.size(), &compiled),
@@ -142,7 +142,7 @@ TEST(OperatorInfo, AgreesWithWhatCallsAccept) {
       }
       given.push_back(made);
     }
-    // Whatever is wrong now, it is neither the number of tensors nor the form of an attribute.
+    // If there is still an error, it is neither the number of tensors nor the form of an attribute.
     anydml_compiled* compiled = nullptr;
     if (anydml_compile(nullptr, info.name, inputs.data(), inputs.size(), outputs.data(), outputs.size(), given.data(),
                        given.size(), &compiled) != ANYDML_OK) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is set for the whole process: the number of threads, before anything else, and where the log goes.
+// Process-wide settings: the number of threads, before anything else, and the destination of the log.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(Threads, AreSetBeforeTheFirstUse) {
   const anydml_device* cpu = anydml_find_device("cpu");
   ASSERT_NE(cpu, nullptr) << anydml_last_error();
   EXPECT_EQ(anydml_device_get_info(cpu)->threads, 3U);
-  EXPECT_EQ(anydml_set_threads(3), ANYDML_OK);  // as it is
+  EXPECT_EQ(anydml_set_threads(3), ANYDML_OK);  // unchanged
   EXPECT_EQ(anydml_set_threads(2), ANYDML_INVALID_ARGUMENT);
   EXPECT_STREQ(
       anydml_last_error(),
@@ -58,13 +58,13 @@ bool log_is_unset() {
 
 TEST(Log, GoesToAFunction) {
   if (!log_is_unset()) {
-    GTEST_SKIP() << "ANYDML_LOG asks for more";
+    GTEST_SKIP() << "ANYDML_LOG is set";
   }
   Log log;
   ASSERT_EQ(anydml_set_log(Log::take, &log, ANYDML_LOG_ERROR), ANYDML_OK);
   EXPECT_EQ(anydml_find_operator("NOTHING_OF_THE_KIND"), nullptr);
   const std::string message = anydml_last_error();
-  EXPECT_EQ(add_four(), ANYDML_OK);  // nothing to say at this level
+  EXPECT_EQ(add_four(), ANYDML_OK);  // nothing is logged at this level
   ASSERT_EQ(anydml_set_log(Log::take, &log, ANYDML_LOG_DISPATCH), ANYDML_OK);
   EXPECT_EQ(add_four(), ANYDML_OK);
   ASSERT_EQ(anydml_set_log(nullptr, nullptr, -1), ANYDML_OK);
@@ -74,7 +74,7 @@ TEST(Log, GoesToAFunction) {
   EXPECT_EQ(log.lines[1].rfind("4 dispatch ELEMENT_WISE_ADD", 0), 0U) << log.lines[1];
 }
 
-// The three values that are set go together, whoever changes them meanwhile.
+// The three values are always consistent, even while other threads change them.
 TEST(Log, ChangesWhileOthersUseIt) {
   static std::atomic<int> wrong = 0;
   static int first = 1;

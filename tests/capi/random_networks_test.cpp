@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Random graphs of operators that move, gather, scatter and order elements, multiply matrices, normalise, reduce, pool
-// and resample, with element-wise operators between them, in the C API: the same bits as the operators one by one.
-// ANYDML_GRAPHS: how many; ANYDML_GRAPH_SEED: from which on. A failure names the seed of its graph.
+// Random graphs of operators that move, gather, scatter and sort elements, multiply matrices, normalize, reduce, pool
+// and resample, with element-wise operators between them, in the C API: they give the same bits as the operators run
+// one by one. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of
+// its graph.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -64,7 +65,7 @@ class RandomNetwork {
     return may_be_constant && one_in(3) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
   }
 
-  // A FLOAT32 value: one of the last, more often than not.
+  // A FLOAT32 value, usually one of the latest.
   [[nodiscard]] std::size_t any_value() {
     const std::size_t count = twin_.count();
     for (int attempt = 0; attempt < 8; ++attempt) {
@@ -76,7 +77,7 @@ class RandomNetwork {
     return 0;  // an input
   }
 
-  // Indices into `size` elements; a few of them lead outside.
+  // Indices into `size` elements; a few of them are out of range.
   [[nodiscard]] std::size_t add_indices(const Sizes& sizes, int64_t size) {
     const Form form(ANYDML_INT32, sizes);
     Bytes data(form.bytes());
@@ -87,7 +88,7 @@ class RandomNetwork {
     return one_in(2) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
   }
 
-  // A value with these sizes but for one axis, where any size will do; a new one if there is none.
+  // A value with these sizes, except along the free axis, which may have any size; a new one if none is found.
   [[nodiscard]] std::size_t value_like(const Sizes& sizes, std::size_t free_axis) {
     for (int attempt = 0; attempt < 4; ++attempt) {
       const std::size_t value = any_value();
@@ -281,7 +282,7 @@ class RandomNetwork {
     }
     note("GEMM", inputs);
     std::size_t product = twin_.run("GEMM", inputs, Form(ANYDML_FLOAT32, result), attributes);
-    if (one_in(2)) {  // a bias, a residual and an activation behind it
+    if (one_in(2)) {  // followed by a bias, a residual and an activation
       note("bias, residual, TANH", {product});
       const Form form(ANYDML_FLOAT32, result);
       product = twin_.run("ELEMENT_WISE_ADD", {product, add_input({columns})}, form);
@@ -322,7 +323,7 @@ class RandomNetwork {
                                  integer("HasExclusiveSum", static_cast<int64_t>(below(2)))}));
   }
 
-  // By the mean and variance of rows, or by given ones; a fused activation now and then.
+  // With the mean and variance of the rows, or with given ones; sometimes with a fused activation.
   void normalise(std::size_t x) {
     const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
     const std::size_t rank = form.sizes.size();
@@ -389,7 +390,7 @@ class RandomNetwork {
         twin_.run("SCATTER_ELEMENTS", {x, indices, updates}, form, {integer("Axis", static_cast<int64_t>(axis))}));
   }
 
-  // The greatest or least of each row; sometimes they are found again by their indices.
+  // The largest or smallest elements of each row; sometimes they are also gathered by their indices.
   void order(std::size_t x) {
     Sizes sizes = twin_[x].form.sizes;
     const std::size_t axis = below(sizes.size());
@@ -433,7 +434,7 @@ class RandomNetwork {
     static_cast<void>(twin_.run(op, {x}, Form(ANYDML_FLOAT32, sizes), attributes));
   }
 
-  // A convolution of one dimension, whole, by groups or by single channels, with steps behind it that it may take in.
+  // A one-dimensional convolution, dense, grouped or depthwise, followed by steps that may be joined with it.
   void convolve(std::size_t x) {
     const Sizes sizes = twin_[x].form.sizes;
     if (sizes.size() != 3) {
@@ -479,7 +480,7 @@ class RandomNetwork {
     return one_in(2) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
   }
 
-  // Floats become bytes, whose product becomes floats.
+  // Floats are quantized to bytes, and the product of bytes is converted back to floats.
   void multiply_bytes(std::size_t x) {
     const Sizes a = twin_[x].form.sizes;
     const std::size_t rank = a.size();

@@ -5,8 +5,8 @@ if(TARGET api_test)
 endif()
 anydml_test(api_forms_test NO_RACES LIBRARIES anydml::anydml)
 anydml_test(operator_info_test NO_RACES LIBRARIES anydml::anydml)
-anydml_test(process_test LIBRARIES anydml::anydml)  # it is the first to say how many threads there are
-# The header as programs use it, in C and in C++: any warning is an error.
+anydml_test(process_test LIBRARIES anydml::anydml)  # it must be the first to set the number of threads
+# The header as programs use it, in C and in C++, with warnings as errors.
 foreach(language c cpp)
   add_executable(api_program_${language} capi/api_program.${language})
   set_target_properties(api_program_${language} PROPERTIES C_EXTENSIONS OFF CXX_EXTENSIONS OFF)
@@ -27,7 +27,8 @@ anydml_test(graph_sharing_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREA
 anydml_test(graph_joins_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(random_networks_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(float_environment_test NO_RACES LIBRARIES anydml::anydml anydml_base ENVIRONMENT ANYDML_THREADS=3)
-# The generic kernels too, which every machine can fall back to. Their threads are those of the others.
+# Also with the generic kernels, the fallback on every machine. Their threading is the same, so races are not checked
+# again.
 if(NOT ANYDML_SANITIZE STREQUAL "thread")
   add_test(NAME api_test_generic COMMAND api_test)
   set_tests_properties(api_test_generic PROPERTIES LABELS repeats
@@ -37,19 +38,19 @@ anydml_test(bad_input_test NO_RACES LIBRARIES anydml::anydml)
 if(TARGET bad_input_test)
   target_sources(bad_input_test PRIVATE capi/bad_input_graphs.cpp)
 endif()
-if(NOT ANYDML_SANITIZE)  # whose own locks a fork in the midst of other threads' work can leave held
+if(NOT ANYDML_SANITIZE)  # a fork during other threads' work can leave the sanitizers' own locks held
   anydml_test(fork_test LIBRARIES anydml::anydml)
 endif()
-if(NOT ANYDML_SANITIZE)  # which have a malloc of their own
+if(NOT ANYDML_SANITIZE)  # sanitizers have their own malloc
   add_executable(without_memory capi/without_memory.c)
   target_link_libraries(without_memory PRIVATE anydml_options Threads::Threads ${CMAKE_DL_LIBS})
   target_include_directories(without_memory PRIVATE ${PROJECT_SOURCE_DIR}/include)
-  # C++'s own storage for a thread is libstdc++'s, and there from the start in a program that is linked to it.
+  # C++'s per-thread storage belongs to libstdc++, and is allocated from the start in a program that is linked with it.
   target_link_options(without_memory PRIVATE LINKER:--no-as-needed -lstdc++)
   add_test(NAME without_memory COMMAND without_memory $<TARGET_FILE:anydml>)
 endif()
 anydml_test(allocation_failure_test NO_RACES LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
-# Its table of families stands in for that of the library, and lacks an operator.
+# Its table of families replaces the library's, and lacks an operator.
 anydml_test(unbuilt_test NO_RACES LIBRARIES anydml_capi anydml_elementwise anydml_text)
 if(TARGET unbuilt_test)
   target_sources(unbuilt_test PRIVATE support/hidden_operator.cpp ${PROJECT_SOURCE_DIR}/src/capi/anydml.cpp
@@ -60,11 +61,11 @@ if(TARGET unbuilt_test)
   endif()
 endif()
 anydml_test_on_later(api_test api_forms_test graph_api_test graph_sharing_test memory_objects_test)
-if(NOT ANYDML_SANITIZE)  # with them the programs run without a setting
-  # Programs whose kernels ask for workspace behind the temporary that the plan asks for.
+if(NOT ANYDML_SANITIZE)  # with sanitizers, the programs run without these settings
+  # Programs whose kernels request workspace beyond the plan's own temporary.
   anydml_test_later(graph_api_test_workspace graph_api_test ANYDML_LATER_WORKSPACE=1000)
   set_property(TEST graph_api_test_workspace_on_later PROPERTY LABELS long)
-  # A device whose kernels cannot be joined after all: the graphs give the same bits, and the log says so once.
+  # A device that cannot join kernels after all: the graphs give the same bits, and the log mentions it once.
   anydml_test_later(graph_joins_test_apart graph_joins_test ANYDML_LATER_APART=1)
   set_tests_properties(graph_joins_test_apart_on_later PROPERTIES
     PASS_REGULAR_EXPRESSION "cannot join the steps.*PASSED" FAIL_REGULAR_EXPRESSION "cannot join.*cannot join;FAILED")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An operator that is not built: the C API refuses it by name, before anything is said of its tensors and attributes.
+// An unimplemented operator: the C API rejects it by name, before it checks its tensors and attributes.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A program that loads the library by dlopen, as plugins and Python do, and calls it on a thread that has no memory:
- * the calls fail, and the process goes on. usage: without_memory LIBRARY
+ * A program that loads the library with dlopen, as plugins and Python do, and calls it on a thread whose allocations
+ * fail: the calls fail, and the process continues. usage: without_memory LIBRARY
  */
 #define _GNU_SOURCE
 #include <anydml/anydml.h>
@@ -18,7 +18,7 @@ void* __libc_memalign(size_t, size_t);
 
 #define EXPORTED __attribute__((visibility("default")))
 
-static atomic_int g_fails; /* everybody's memory, the dynamic linker's included */
+static atomic_int g_fails; /* for all allocations, including the dynamic linker's */
 
 EXPORTED void* malloc(size_t bytes) { return g_fails ? NULL : __libc_malloc(bytes); }
 EXPORTED void* calloc(size_t count, size_t bytes) { return g_fails ? NULL : __libc_calloc(count, bytes); }
@@ -41,7 +41,7 @@ static int g_code;
 static int g_list_is_whole = 1;
 static char g_message[256];
 
-/* The thread's first call of the library: what it keeps for a thread is not there yet. */
+/* The thread's first call of the library: its per-thread data does not exist yet. */
 static void* call(void* wrong) {
   const int64_t sizes[] = {3};
   const float a[3] = {5, 6, 7}, b[3] = {3, 3, 3};
@@ -52,7 +52,7 @@ static void* call(void* wrong) {
   g_fails = 1;
   g_code = g_floor(&ta, wrong ? NULL : &tb, &to);
   strncpy(g_message, g_last_error(), sizeof(g_message) - 1);
-  /* The list of operators is made at its first use, for which there is no memory; or it is there. */
+  /* The list of operators is created at its first use, which fails without memory, unless it exists already. */
   const anydml_operator_info* info = g_find("REDUCE");
   g_list_is_whole = g_list_is_whole && (info == NULL || info->attribute_count == 2);
   g_fails = 0;
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   *(void**)&g_floor = dlsym(library, "anydml_modulus_floor");
   *(void**)&g_last_error = dlsym(library, "anydml_last_error");
   *(void**)&g_find = dlsym(library, "anydml_find_operator");
-  /* Before anything was set up, for a right call and a wrong one; then after a first call has done that. */
+  /* Before any setup, with a valid call and an invalid one; then after a first call has set everything up. */
   for (int round = 0; round < 4; ++round) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, call, round % 2 == 0 ? NULL : library) != 0 || pthread_join(thread, NULL) != 0) {
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     }
     printf("round %d: code %d, %s\n", round, g_code, g_message);
     if (g_code != ANYDML_OUT_OF_MEMORY || strncmp(g_message, "out of memory", 13) != 0) {
-      /* A wrong call needs memory only for its message. */
+      /* An invalid call needs memory only for its message. */
       if (!(round % 2 == 1 && g_code == ANYDML_INVALID_ARGUMENT && g_message[0] != '\0')) {
         return 1;
       }

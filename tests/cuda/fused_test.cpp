@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The source that is written for programs, without a GPU: what it says, and that NVRTC compiles entries in it, where
-// NVRTC is. What the kernels compute is for a machine with a GPU.
+// The source that is generated for programs, without a GPU: its text, and that NVRTC, if available, compiles entries in
+// it. Testing the results of the kernels requires a GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace anydml::cuda {
 
-// The interpreter's table is device code. Here it says what the entries say, and no definition has attributes.
+// The interpreter's table is device code. This replacement describes the entries, without attributes.
 bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) noexcept {
   const Entry& of = entry(id);
   if (variant >= of.variants.size()) {
@@ -27,7 +27,7 @@ bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) no
 
 namespace {
 
-// The entry, and a copy of what it makes.
+// The entry, and a copy of its result.
 ElementStep step_of(const Entry& of, std::uint32_t variant) {
   const DataType result = of.variants[variant][of.inputs];
   const Entry& identity = entry(EntryId::ELEMENT_WISE_IDENTITY);
@@ -97,13 +97,13 @@ TEST(Kept, KeepsWhatIsUsedAndWhatWasAskedForLast) {
   };
   const auto used = add("used");
   add("b");
-  add("c");  // "b" goes: somebody has "used"
+  add("c");  // evicts "b", because "used" is in use
   EXPECT_EQ(kept.find("b"), nullptr);
   ASSERT_NE(kept.find("used"), nullptr);
   EXPECT_EQ(*kept.find("used"), used);
   const auto also_used = add("d");
   EXPECT_EQ(kept.find("c"), nullptr);
-  add("e");  // more than two, since two are used: what is new is kept all the same
+  add("e");  // exceeds two, because two are in use: the new value is still kept
   EXPECT_NE(kept.find("e"), nullptr);
   kept.add("none", nullptr);
   EXPECT_EQ(kept.find("e"), nullptr);
@@ -112,7 +112,7 @@ TEST(Kept, KeepsWhatIsUsedAndWhatWasAskedForLast) {
   EXPECT_EQ(kept.size(), 3U);
 }
 
-// A compiler takes most of a second for each: every fourth one, unless all are asked for.
+// Compiling one takes most of a second, so only every fourth is compiled unless all are requested.
 TEST(FusedSource, EntriesCompile) {
   const std::size_t step = std::getenv("ANYDML_TEST_ALL_ENTRIES") != nullptr ? 1 : 4;
   for (std::size_t i = 0; i < entries().size(); i += step) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CUDA step of FLOAT16 products, on the CPU: the library that it calls is one of this file, with cuBLASLt's
-// functions over matrices by columns. It shows which descriptors a product gets, and what they compute.
+// The CUDA step of FLOAT16 products, on the CPU: this file provides the library that the step calls, with cuBLASLt's
+// functions for column-major matrices. It tests the descriptors of a product and the results that they give.
 #include "backend/cuda/cublaslt.h"
 
 #include <gtest/gtest.h>
@@ -37,10 +37,10 @@ struct Preference {
   std::uint32_t alignments[4] = {256, 256, 256, 256};
 };
 
-int g_objects = 0;          // that are alive
+int g_objects = 0;          // live objects
 bool g_has_aligned = true;  // algorithms for addresses that are multiples of 16
 bool g_has_unaligned = true;
-std::string g_called;  // how the product ran last
+std::string g_called;  // how the last product ran
 
 template <class T, class... Values>
 int make(void** place, Values... values) {
@@ -189,7 +189,7 @@ cudaError_t start_odd_half_product(const HalfLaunch&, cudaStream_t) {
 
 namespace {
 
-constexpr std::uint64_t kBytes = 1 << 15;  // of each operand
+constexpr std::uint64_t kBytes = 1 << 15;  // per operand
 
 struct Prepared {
   std::unique_ptr<PreparedStep> step;
@@ -212,7 +212,7 @@ Prepared prepare(const std::string& gemm) {
   return made;
 }
 
-// The bytes of an operand, at a multiple of 16 and so many bytes more.
+// The bytes of an operand; `at` returns the address at an offset from an aligned start.
 struct Memory {
   alignas(256) std::byte bytes[kBytes + 256] = {};
   [[nodiscard]] std::byte* at(std::uint64_t offset) { return bytes + offset; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions and products that are one kernel with the element-wise steps before and after them, without a GPU: from a
-// graph to the source, which NVRTC compiles, where NVRTC is, and to the parameter of a launch. What the kernels compute
-// is for a machine with a GPU.
+// Reductions and products that form one kernel with the element-wise steps before and after them, without a GPU: from a
+// graph to the source, which NVRTC compiles if it is available, and to the parameters of a launch. Testing the results
+// of the kernels requires a GPU.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -32,8 +32,8 @@ struct Launched {
 };
 std::vector<Launched> g_launched;
 std::vector<KernelSource> g_sources;
-std::string g_refused;   // by NVRTC
-bool g_compiles = true;  // whether NVRTC takes any source
+std::string g_refused;   // NVRTC's error message
+bool g_compiles = true;  // whether NVRTC accepts any source
 const Machine kMachine{.multiprocessors = 132, .compute_capability = 90, .shared_bytes_of_block = 232'448};
 
 class RecordedKernels final : public RuntimeKernels {
@@ -53,7 +53,7 @@ class RecordedKernels final : public RuntimeKernels {
   KernelSource source_;
 };
 
-// What the host knows of a fold's kernels; those that are not joined launch nothing.
+// The host's description of a fold's kernels; kernels that are not joined launch nothing.
 template <class Fold>
 const ReduceKernels& described() {
   static const ReduceKernels kernels = [] {
@@ -99,7 +99,7 @@ cudaError_t start_convolution(const ConvolutionLaunch&, const TileGrid&, cudaStr
 cudaError_t start_convolution_sums(const ConvolutionLaunch&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_direct_convolution(const ConvolutionLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_planes(const ConvolutionLaunch&, const PlaneForm&, const dim3&, cudaStream_t) { return cudaSuccess; }
-// It needs a library of CUDA, and joins nothing.
+// It needs a CUDA library, and joins nothing.
 std::unique_ptr<PreparedStep> prepare_half_product(const Step&, const Machine&, const char**) { return nullptr; }
 cudaError_t start_double_product(const DoubleLaunch&, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_double_convolution(const DoubleWindowLaunch&, cudaStream_t) { return cudaSuccess; }
@@ -108,7 +108,7 @@ cudaError_t start_integer_convolution(const IntegerWindowLaunch&, const TileGrid
 cudaError_t start_integer_convolution_sums(const IntegerWindowLaunch&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_direct_integer_convolution(const IntegerWindowLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
 
-// The interpreter's table is device code. Here it says what the entries say, and no definition has attributes.
+// The interpreter's table is device code. This replacement describes the entries, without attributes.
 bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) noexcept {
   const Entry& of = entry(id);
   function = {};
@@ -124,7 +124,7 @@ extern const Family product_family;
 
 namespace {
 
-// An element-wise step that stands alone. It asks for as much workspace as its operand has offset.
+// A separate element-wise step. It requests as many bytes of workspace as its operand's offset.
 class AloneStep final : public PreparedStep {
  public:
   explicit AloneStep(const Step& step) : workspace_(step.operands.front().offset) {}
@@ -154,7 +154,7 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
 
 namespace {
 
-// The steps of the graph, which all are joined, as they are launched: the names of the kernels.
+// Runs the steps of a graph, all joined, and returns the names of the launched kernels.
 std::string launched(const std::string& text, const Machine& machine = kMachine) {
   g_launched.clear();
   g_sources.clear();
@@ -196,7 +196,7 @@ void expect_compiled() {
   }
 }
 
-// Then the graph is compiled again with its steps apart.
+// The graph is then compiled again with separate steps.
 TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
   const auto graph = test::parse_graph(
       "a = input 256\n"
@@ -214,7 +214,7 @@ TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
   }
 }
 
-// Fewer threads for each sum are better once the sums keep the device busy, and a smaller device is busy sooner.
+// Using fewer threads per sum is better once the sums keep the device busy, and a smaller device is busy sooner.
 TEST(Joined, TheDeviceSaysHowManyThreadsAreEnough) {
   const std::string graph =
       "a = input 122880\n"
@@ -226,7 +226,7 @@ TEST(Joined, TheDeviceSaysHowManyThreadsAreEnough) {
   expect_compiled();
 }
 
-// The steps share one workspace, behind the memory that the plan asks for.
+// The steps share one workspace, after the memory that the plan requests.
 TEST(Workspace, LiesBehindThePlansTemporary) {
   const auto program_of = [](std::uint64_t temporary, std::initializer_list<std::uint64_t> workspaces) {
     Plan plan(1, 1);
@@ -264,11 +264,11 @@ TEST(Joined, BothNeighboursAreOneKernel) {
   const std::string& text = g_sources[0].text;
   EXPECT_NE(text.find("u32 operator()(u32 index) const"), std::string::npos) << text;
   EXPECT_NE(text.find("void operator()(u32 index, u32 v0) const"), std::string::npos) << text;
-  EXPECT_NE(text.find("store_element<u32>"), std::string::npos) << text;  // of x too
+  EXPECT_NE(text.find("store_element<u32>"), std::string::npos) << text;  // also stores x
   EXPECT_NE(text.find("Work<fold_t<static_cast<FoldId>(0), f32>, false, Before, After>"), std::string::npos) << text;
   EXPECT_NE(text.find("store_access<4 * sizeof(u32), true>(launch.addresses[2] + offsets[2]"), std::string::npos)
       << text;
-  EXPECT_EQ(g_launched[0].launch.input, nullptr);  // elements are made, and counted from 0
+  EXPECT_EQ(g_launched[0].launch.input, nullptr);  // elements are computed, and counted from 0
   EXPECT_EQ(g_launched[0].launch.count, 16U);
   EXPECT_EQ(g_launched[0].launch.units, 4U);
 }
@@ -289,7 +289,7 @@ TEST(Joined, AProductHandsItsOutputsOn) {
   EXPECT_EQ(g_launched[0].threads, 128U);
   EXPECT_EQ(launched(graph("25344")), "product_tiles<128u, 0u, 0u, After>");
   expect_compiled();
-  EXPECT_EQ(g_launched[0].blocks, 396U);  // three for each multiprocessor
+  EXPECT_EQ(g_launched[0].blocks, 396U);  // three per multiprocessor
   EXPECT_EQ(
       launched("x = input 4194304\nw = input 4194304\n"
                "p = GEMM x:f32[2048,512] w:f32[2048,512] - -> f32[2048,2048] TransA=NONE TransB=TRANSPOSE Alpha=1 "
@@ -300,7 +300,7 @@ TEST(Joined, AProductHandsItsOutputsOn) {
   EXPECT_EQ(g_launched[0].threads, 256U);
 }
 
-// Few outputs with a long k: blocks of threads share it, and the kernel that adds their sums is the joined one.
+// Few outputs with a large k: blocks of threads share it, and the kernel that adds their sums is joined.
 TEST(Joined, TheSumsOfASplitProductAreHandedOn) {
   EXPECT_EQ(launched("x = input 262144\nw = input 1048576\n"
                      "p = GEMM x:f32[16,4096] w:f32[4096,64] - -> f32[16,64] TransA=NONE TransB=NONE Alpha=1 Beta=1\n"
@@ -341,7 +341,7 @@ TEST(Joined, AConvolutionHandsItsOutputsOn) {
   EXPECT_EQ(launched(convolution("[1,512,7,7]", "[512,512,3,3]", "[1,512,7,7]", forward + "1")),
             "convolution_sums<After>");
   expect_compiled();
-  // Four classes of outputs are one launch; a filter of one tap is a product.
+  // The four classes of outputs share one launch; a filter of one tap is a product.
   const std::string backward =
       "Direction=BACKWARD Strides=2,2 Dilations=1,1 StartPadding=1,1 EndPadding=1,1 OutputPadding=1,1 GroupCount=1";
   EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,8,3,3]", "[1,8,12,12]", backward)), "convolution_tiles<64u, After>");
@@ -402,15 +402,15 @@ TEST(Joined, AnEpilogueAloneKeepsVectors) {
                      "out z\n"),
             "along_vectors<JoinedWork>");
   expect_compiled();
-  EXPECT_EQ(g_sources[0].kernels.size(), 2U);  // and by elements, for addresses that are no multiples
+  EXPECT_EQ(g_sources[0].kernels.size(), 2U);  // the second is by elements, for unaligned addresses
 }
 
 TEST(Joined, WhatCannotBeMadeByVectorsIsMadeByElements) {
   const auto graph = [](const std::string& tensor, const std::string& sizes, const char* reduce) {
     return "a = input 64000\nx = NEGATE a:" + tensor + " -> f32" + sizes + "\ns = " + reduce + "\nout s\n";
   };
-  // Rows that are no whole number of vectors; an operand that begins within one; the place of an extreme, which is
-  // looked for twice.
+  // Rows that are not a whole number of vectors; an operand that begins inside a vector; the index of an extreme, which
+  // takes two searches.
   EXPECT_EQ(launched(graph("f32[4,30]", "[4,30]", "REDUCE x:f32[4,30] -> f32[4,1] Function=SUM Axes=[1]")),
             "along_elements<JoinedWork>");
   EXPECT_EQ(launched(graph("f32[4,32/33,1]", "[4,32]", "REDUCE x:f32[4,32] -> f32[4,1] Function=SUM Axes=[1]")),
@@ -432,7 +432,7 @@ TEST(Joined, EveryFunctionAlongAndAcross) {
            (reduce.find(' ') != std::string::npos ? reduce.substr(reduce.find(' ')) : "") + axes +
            "\nz = ADD s:" + output + narrow + " s:" + output + narrow + " -> " + output + narrow + "\nout z\n";
   };
-  // AVERAGE is SUM's kernel, and SUM_SQUARE L2's.
+  // AVERAGE uses SUM's kernel, and SUM_SQUARE uses L2's.
   for (const char* function : {"SUM", "L1", "L2", "MAX", "MIN", "MULTIPLY"}) {
     const std::string reduce = std::string("REDUCE Function=") + function;
     const bool ordered = function != std::string_view("MAX") && function != std::string_view("MIN");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How fast the CUDA kernels are, beside a pass that moves the same bytes, measured in the same run.
-// --entries: entries and programs other than modulus, only. --variants: shapes of the vector kernels, to choose by.
-// --type NAME: one type only.
+// The speed of the CUDA kernels relative to a pass that moves the same bytes, measured in the same run. --entries: only
+// entries and programs other than modulus. --variants: shapes of the vector kernels, for tuning. --type NAME: only one
+// type.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -67,7 +67,7 @@ __global__ void fill_operands(T* a, T* b, u64 count, Data data) {
   b[i] = __builtin_bit_cast(T, b_bits);
 }
 
-// The pass that moves the same bytes.
+// A pass that moves the same bytes.
 template <int kStreams, int kVectors, bool kStreaming>
 __global__ void __launch_bounds__(256) move_bytes(const std::byte* a, const std::byte* b, std::byte* out) {
   const u64 first = u64{blockIdx.x} * 256 * kVectors + threadIdx.x;
@@ -99,7 +99,7 @@ struct Timer {
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
   }
-  // The median of several, in microseconds.
+  // The median of several runs, in microseconds.
   template <class Run>
   double median(Run&& run, int launches = kLaunches) {
     std::vector<float> times;
@@ -153,7 +153,7 @@ double pass_time(Timer& timer, const Memory& memory, u64 bytes) {
 
 using Strides = std::vector<std::int64_t>;
 
-// An entry over tensors of these sizes; the strides are in elements.
+// An entry over tensors of these sizes; strides are in elements.
 void prepare(PreparedElements& prepared, const Program& program, const std::vector<Strides>& strides,
              const Strides& sizes) {
   std::vector<TensorDesc> tensors;
@@ -221,7 +221,7 @@ void bench_type(Timer& timer, const Memory& memory) {
   std::fflush(stdout);
 }
 
-// One long row, as kernels take it.
+// One long row, in the form that kernels expect.
 template <int kOperands>
 Launch<kOperands> one_row(const Memory& memory, u32 vector_elements) {
   Launch<kOperands> launch{};
@@ -275,7 +275,7 @@ void bench_shapes(Timer& timer, const Memory& memory, Data data) {
   std::fflush(stdout);
 }
 
-// Divisors transposed, by how many blocks share a multiprocessor.
+// Transposed divisors, by the number of blocks that share a multiprocessor.
 template <bool kFloor, class T, int... kLeast>
 void bench_tiles(Timer& timer, const Memory& memory) {
   fill_operands<T><<<static_cast<unsigned>(kElements / 256), 256>>>(
@@ -302,7 +302,7 @@ void bench_tiles(Timer& timer, const Memory& memory) {
     launch.sizes[loop] = make_divisor(static_cast<u32>(nest.loops[loop].size));
     std::copy_n(nest.loops[loop].strides, 3, launch.strides[loop]);
   }
-  (std::printf("%-8s %-8s divisors transposed, %d blocks at least %5.1f %%\n",
+  (std::printf("%-8s %-8s divisors transposed, at least %d blocks %5.1f %%\n",
                std::string(type_name(kDataTypeOf<T>)).c_str(), kFloor ? "floor" : "truncate", kLeast,
                100 * pass / timer.median([&] {
                  modulus_transposed<kFloor, T, kLeast><<<tiles, kTileThreads, Tile<T>::kBytes>>>(launch);
@@ -311,7 +311,7 @@ void bench_tiles(Timer& timer, const Memory& memory) {
   CHECK(cudaGetLastError());
 }
 
-// Many tasks of 1,024 elements: none depends on another, or each on the one before.
+// Many tasks of 1,024 elements, either independent or each depending on the previous one.
 void bench_tasks(Timer& timer, const Memory& memory) {
   constexpr u32 kTaskElements = 1024;
   fill_operands<f32>
@@ -341,7 +341,8 @@ void bench_tasks(Timer& timer, const Memory& memory) {
   }
 }
 
-// Entries and programs whose operands differ in type; each beside a pass of three streams that moves as many bytes.
+// Entries and programs whose operands differ in type, each compared with a pass of three streams that moves as many
+// bytes.
 void bench_entries(Timer& timer, const Memory& memory) {
   fill_operands<f32><<<static_cast<unsigned>(kElements / 256), 256>>>(
       reinterpret_cast<f32*>(memory.a), reinterpret_cast<f32*>(memory.b), kElements, Data::ordinary);
@@ -363,7 +364,7 @@ void bench_entries(Timer& timer, const Memory& memory) {
                 1e-3 * speed, 100 * speed / pass);
     std::fflush(stdout);
   };
-  const auto each = [&](EntryId entry, std::initializer_list<DataType> wanted) {  // any of these, wherever it stands
+  const auto each = [&](EntryId entry, std::initializer_list<DataType> wanted) {  // any of these types, in any operand
     for (const VariantInfo& variant : all_variants()) {
       const bool all = std::all_of(variant.types, variant.types + variant.inputs + 1, [&](DataType type) {
         return std::find(wanted.begin(), wanted.end(), type) != wanted.end();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Convolutions, of bytes too, and products of bytes on the device against their definitions on the host, by bits: any
-// geometry, any layout, sums around the ends of blocks. The bytes between the outputs must stay.
+// Convolutions, including integer ones, and integer products on the device, compared bit for bit with their definitions
+// on the host: any geometry, any layout, sums around the ends of blocks. The bytes between the outputs must be
+// preserved.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@ extern const Family product_family;
 
 namespace {
 
-constexpr std::int64_t kMostWork = 8'000'000;  // products of a case
+constexpr std::int64_t kMostWork = 8'000'000;  // multiplications per case
 
 [[nodiscard]] std::int64_t draw(test::Random& random, std::int64_t least, std::int64_t most) {
   return least + static_cast<std::int64_t>(random() % static_cast<u64>(most - least + 1));
@@ -34,7 +35,7 @@ class Check {
   u64 elements = 0;
   u64 different = 0;
 
-  // describe(): a text.
+  // describe() returns a text.
   template <class Describe>
   void compare(bool is_same, Describe describe) {
     ++elements;
@@ -97,7 +98,7 @@ struct ConvolutionTensors {
   void lay_out(ConvolutionStep& step, std::int64_t factor_bytes, std::int64_t output_bytes, bool is_plain,
                test::Random& random) {
     WindowAxis* const axes = step.windows.axes;
-    std::int64_t channel_step = 0;  // of the filter's first dimension, which has the groups
+    std::int64_t channel_step = 0;  // stride of the filter's first dimension, which includes the groups
     const auto ordered = [&](std::vector<TestOperand::Loop> loops) {
       if (random() % 4 == 0) {  // channels last
         std::rotate(loops.begin() + 1, loops.begin() + 2, loops.end());
@@ -130,11 +131,11 @@ struct ConvolutionTensors {
   }
 };
 
-// One output, and where its factors are.
+// One output, and the offsets of its factors.
 struct WindowOutput {
   const ConvolutionStep& step;
   WindowClasses classes;
-  std::int64_t number;  // in its class
+  std::int64_t number;  // within its class
   std::int64_t channel;
   std::int64_t image;
   std::int64_t pixel[3];
@@ -157,7 +158,7 @@ struct WindowOutput {
     return place;
   }
   [[nodiscard]] std::int64_t depth() const { return step.channels * classes.taps(); }
-  // Nothing: the tap is outside the image.
+  // Empty if the tap is outside the image.
   [[nodiscard]] std::optional<std::int64_t> input(std::int64_t k) const {
     std::int64_t tap[3];
     take_apart(k % classes.taps(), classes.axes[1].taps.count, classes.axes[2].taps.count, tap);
@@ -243,7 +244,7 @@ void check_convolution(Check& check, ConvolutionStep step, bool is_plain) {
     const f32 expected = has_bias ? kScale(total, bias.at<f32>(one.channel * step.bias_channel)) : kScale(total);
     const f32 value = output.in<f32>(found, one.place());
     check.compare(test::same(value, expected), [&] { return one.show(value, expected); });
-    output.set(one.place(), value);  // the bytes between are left
+    output.set(one.place(), value);  // only the bytes between the outputs remain to be compared
   });
   check.compare(found == output.host(), [] { return "a convolution wrote between its outputs"; });
 }
@@ -518,7 +519,7 @@ void check_integer_convolutions() {
   Check check;
   for (int n = 0; n < (g_quick ? 40 : 600); ++n) {
     ConvolutionStep step = draw_convolution(check.random, ProductKind::integer_convolution, n % 3 == 0);
-    if (n % 10 == 1) {  // whole words of channels, and a k that is split
+    if (n % 10 == 1) {  // whole words of channels, and a split k
       step.groups = 1;
       step.rows = draw(check.random, 5, 20);
       step.channels = 4 * draw(check.random, 60, 200);

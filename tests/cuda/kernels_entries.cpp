@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every variant of every entry in every shape, and programs, against the scalar definitions on the host.
+// Every variant of every entry in every shape, and programs, compared with the scalar definitions on the host.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -35,13 +35,13 @@ void check_program(LayoutCheck& check, const Program& program, int rounds) {
   }
 }
 
-// The bits of a NaN may be any, and after an operation such an entry would show them.
+// The bits of a NaN are unspecified, and such an entry would expose them after another operation.
 bool shows_bits(const VariantInfo& variant) {
   return is_float_type(variant.types[0]) &&
          std::string_view(entry_name(variant.entry)).find("_BIT_") != std::string_view::npos;
 }
 
-// Of a tensor's first type: the variant of SCALE_BIAS for it.
+// The variant of SCALE_BIAS for the first input's type.
 const VariantInfo* scale_bias_of(const VariantInfo& variant) {
   if (shows_bits(variant)) {
     return nullptr;
@@ -118,7 +118,7 @@ Program random_program(test::Random& random, std::size_t most_instructions) {
       values.push_back(variant.output());
     }
   }
-  for (std::size_t i = 0; i < stores; ++i) {  // results; the last of them, and any
+  for (std::size_t i = 0; i < stores; ++i) {  // the last result first, then any results
     const u64 back = i == 0 ? 0 : random() % program.instructions.size();
     program.stored.push_back(static_cast<u16>(values.size() - 1 - back));
     program.types.push_back(values[program.stored.back()]);
@@ -143,7 +143,7 @@ void check_programs() {
          check.different);
 }
 
-// The operations of small tasks are the scalar definitions of the entries that take part.
+// The operations of small tasks are the scalar definitions of the supported entries.
 void check_small_tasks() {
   constexpr std::size_t kBuffers = 24;
   constexpr std::size_t kBytes = kMaxSmallElements * 8 + 64;
@@ -157,7 +157,7 @@ void check_small_tasks() {
       std::vector<std::byte> host(kBuffers * kBytes);
       std::generate(host.begin(), host.end(), [&] { return static_cast<std::byte>(random()); });
       CHECK(cudaMemcpy(device, host.data(), host.size(), cudaMemcpyHostToDevice));
-      const auto type = static_cast<DataType>(1 + random() % 11);  // one a round, so that NaN stays NaN
+      const auto type = static_cast<DataType>(1 + random() % 11);  // one type per round, so that a NaN stays a NaN
       const std::size_t size = element_size(type);
       std::vector<const VariantInfo*> variants;
       for (const VariantInfo& variant : all_variants()) {
@@ -166,7 +166,7 @@ void check_small_tasks() {
         }
       }
       std::vector<SmallTask> tasks;
-      u64 read = 0;  // buffers of the current wave
+      u64 read = 0;  // buffers used by the current wave
       u64 written = 0;
       const std::size_t most = waves ? (round % 4 == 0 ? kMaxSmallTasks : 1 + random() % 130) : kBuffers / 3;
       const bool one_entry = waves && round % 5 == 0;
@@ -197,7 +197,7 @@ void check_small_tasks() {
         prepare_or_exit(prepared, step_of(program_of(variant), tensors));
         SmallTask task;
         if (!prepared.make_small_task(bases, task)) {
-          complain(name_of(variant) + ": no small task");
+          complain(name_of(variant) + ": expected a small task");
           break;
         }
         task.begins_wave = ((reads | writes) & written) != 0 || (writes & read) != 0;
@@ -226,7 +226,7 @@ void check_small_tasks() {
         u64 got = 0;
         std::memcpy(&wanted, &host[at], size);
         std::memcpy(&got, &found[at], size);
-        // NEGATE and ABS keep a NaN's payload, so that only its class can be compared after them.
+        // NEGATE and ABS preserve a NaN's payload, so only the NaN class can be compared after them.
         if (!same_bits(type, wanted, got) && different++ < 5) {
           std::printf("  round %d: %s, expected %s\n", round, show_bits(type, got).c_str(),
                       show_bits(type, wanted).c_str());

@@ -179,7 +179,7 @@ ElementStep step_of(const Program& program, const std::vector<TensorDesc>& tenso
 
 void prepare_or_exit(PreparedElements& prepared, const ElementStep& step) {
   if (const char* const why = prepared.prepare(step, machine_of_tests()); why != nullptr) {
-    std::fprintf(stderr, "a step was not prepared: %s\n", why);
+    std::fprintf(stderr, "cannot prepare a step: %s\n", why);
     std::exit(1);
   }
 }
@@ -187,7 +187,7 @@ void prepare_or_exit(PreparedElements& prepared, const ElementStep& step) {
 LayoutCheck::LayoutCheck(u64 seed) : random_(seed) { CHECK(cudaMalloc(&device_, kArena)); }
 LayoutCheck::~LayoutCheck() { cudaFree(device_); }
 
-// Zero strides are for inputs only.
+// Only inputs have zero strides.
 LayoutCheck::Layout LayoutCheck::draw_layout(const std::vector<std::int64_t>& sizes,
                                              const std::vector<std::size_t>& order, bool input, bool plain) {
   Layout layout;
@@ -209,7 +209,7 @@ LayoutCheck::Layout LayoutCheck::draw_layout(const std::vector<std::int64_t>& si
   return layout;
 }
 
-// At a multiple of 16, of the element, or anywhere.
+// Aligned to 16 bytes, to the element size, or not at all.
 void LayoutCheck::place(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used) {
   std::int64_t least = 0;
   std::int64_t most = 0;
@@ -232,7 +232,7 @@ void LayoutCheck::place(Layout& layout, const std::vector<std::int64_t>& sizes, 
   used = base + static_cast<std::size_t>(most + 1) * layout.element;
 }
 
-// An input that this output may lie over: of the same width, and nowhere repeated.
+// An input that this output may overwrite: of the same element size, and without broadcasting.
 int LayoutCheck::in_place_of(const Program& program, const std::vector<Layout>& layouts, std::size_t store) {
   const std::size_t input = random_() % program.loads;
   const auto& strides = layouts[input].strides;
@@ -243,7 +243,7 @@ int LayoutCheck::in_place_of(const Program& program, const std::vector<Layout>& 
 
 void LayoutCheck::run(const Program& program, const std::vector<std::int64_t>& sizes, std::vector<Layout> layouts) {
   std::size_t used = kGap;
-  bool taken[kMaxOperands] = {};  // inputs that an output lies over
+  bool taken[kMaxOperands] = {};  // inputs that an output overwrites
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     layouts[i].element = element_size(program.types[i]);
     const int over = i < program.loads ? -1 : in_place_of(program, layouts, i);
@@ -292,7 +292,7 @@ void LayoutCheck::run(const Program& program, const std::vector<std::int64_t>& s
   found_.resize(used);
   CHECK(cudaMemcpy(found_.data(), device_, used, cudaMemcpyDeviceToHost));
 
-  // Everything is read before anything is written, as an output may lie over an input.
+  // Everything is read before anything is written, because an output may overwrite an input.
   std::vector<u64> expected;
   for_each(sizes, count, [&](const std::vector<std::int64_t>& index) {
     std::vector<u64> values;

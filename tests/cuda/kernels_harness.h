@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the parts of kernels_test share. Variants are met here by their numbers and types, not as templates, so that a
-// case compiles once for all of them.
+// Code shared by the parts of kernels_test. Variants are identified here by their numbers and types, not as templates,
+// so that a case compiles once for all of them.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace anydml::cuda {
 
-extern bool g_quick;  // few elements, for tools that watch every access
+extern bool g_quick;  // few elements, for tools that track every access
 void report(const std::string& name, u64 elements, u64 different);
-void complain(const std::string& what);  // a failure of its own
+void complain(const std::string& what);  // reports a separate failure
 
 // The parts.
 void check_entries();
@@ -31,13 +31,13 @@ void check_reductions(u32 part = 0, u32 parts = 1);  // one part of the function
 void check_moves();
 void check_normalisations();
 
-// A variant of an entry, with what it means.
+// A variant of an entry, with its scalar definition.
 struct VariantInfo {
   EntryId entry;
   std::uint16_t variant;
   std::uint32_t inputs;
-  DataType types[kMaxInputs + 1];                                   // the inputs', the output's
-  u64 (*apply)(const Attributes& attributes, const u64* elements);  // by the scalar definition, of bits
+  DataType types[kMaxInputs + 1];                                   // of the inputs, then of the output
+  u64 (*apply)(const Attributes& attributes, const u64* elements);  // the scalar definition, on bits
 
   [[nodiscard]] DataType output() const { return types[inputs]; }
 };
@@ -46,7 +46,7 @@ struct VariantInfo {
 [[nodiscard]] const char* entry_name(EntryId entry);
 [[nodiscard]] std::string name_of(const VariantInfo& variant);
 
-// By bits; NaN is one class.
+// Compares bits; all NaNs are equal.
 [[nodiscard]] bool same_bits(DataType type, u64 a, u64 b);
 [[nodiscard]] std::string show_bits(DataType type, u64 bits);
 [[nodiscard]] u64 draw_bits(DataType type, test::Random& random);
@@ -65,13 +65,13 @@ struct Program {
 [[nodiscard]] Program program_of(const VariantInfo& variant);
 [[nodiscard]] Program scaled_program_of(const VariantInfo& scale_bias, const VariantInfo& variant);
 
-// A tensor of sizes and strides in elements.
+// A tensor; sizes and strides are in elements.
 [[nodiscard]] TensorDesc tensor_of(DataType type, const std::vector<std::int64_t>& sizes,
                                    const std::vector<std::int64_t>& strides);
 [[nodiscard]] ElementStep step_of(const Program& program, const std::vector<TensorDesc>& tensors);
 void prepare_or_exit(PreparedElements& prepared, const ElementStep& step);
 
-// Programs over memory that is otherwise random bytes, on the device and on the host.
+// Runs programs on the device and on the host, over memory that is otherwise filled with random bytes.
 class LayoutCheck {
  public:
   explicit LayoutCheck(u64 seed);
@@ -79,9 +79,9 @@ class LayoutCheck {
 
   // Any sizes and layouts.
   void random_case(const Program& program);
-  // Rows of a length, each operand contiguous or repeated along them.
+  // Rows of a given length, with each operand contiguous or broadcast along them.
   void rows_case(const Program& program, std::int64_t height, std::int64_t width);
-  // Inputs that lie across the rows.
+  // Inputs that are transposed.
   void crossed_case(const Program& program);
 
   u64 random() { return random_(); }
@@ -92,7 +92,7 @@ class LayoutCheck {
  private:
   struct Layout {
     std::vector<std::int64_t> strides;  // in elements
-    std::size_t base = 0;               // in bytes from the start of the arena, of the element at index 0
+    std::size_t base = 0;               // byte offset of the element at index 0 from the start of the arena
     std::size_t element = 0;            // bytes
   };
   Layout draw_layout(const std::vector<std::int64_t>& sizes, const std::vector<std::size_t>& order, bool input,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tuned kernels of the two modulus operators against the scalar definitions, compared on the device: over every
-// pair of 8 and 16 bits and many of the wider ones.
+// The tuned kernels of the two modulus operators, compared on the device with the scalar definitions: every pair of
+// 8-bit and 16-bit values, and many pairs of wider ones.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -64,7 +64,7 @@ __device__ raw_t<T> special_of(u64 h) {
   }
 }
 
-// Eight kinds of pairs in turn.
+// Cycles through eight kinds of pairs.
 template <class T>
 __global__ void fill_pairs(raw_t<T>* a_out, raw_t<T>* b_out, u64 count, u64 seed) {
   using Raw = raw_t<T>;
@@ -101,7 +101,7 @@ __global__ void fill_pairs(raw_t<T>* a_out, raw_t<T>* b_out, u64 count, u64 seed
         a = m & 1 ? special_of<T>(h) : a;
         b = m & 2 || !(m & 1) ? special_of<T>(k) : b;
         break;
-      case 5:  // powers of two and their neighbours
+      case 5:  // powers of two and their neighbors
         a = (a & ~F::kFraction) + m % 3 - 1;
         b = (b & ~F::kFraction) + (m >> 8) % 3 - 1;
         break;
@@ -195,7 +195,7 @@ struct Buffers {
   unsigned long long* counters = nullptr;
 };
 
-// The kernels that are the scalar definition itself.
+// Kernels that apply the scalar definition directly.
 template <class Scalar>
 constexpr KernelSet generic_kernels() {
   KernelSet set = describe_kernels<Scalar>();
@@ -211,13 +211,13 @@ ElementStep step_of(EntryId entry, const std::vector<TensorDesc>& tensors) {
   return step_of(program_of(*find_variant_info(entry, types)), tensors);
 }
 
-// A step on the tuned kernels and on the generic one; how many elements differ.
+// Runs a step on the tuned kernels and on the generic one; returns the number of differing elements.
 template <class T>
 u64 compare(const ElementStep& step, Buffers<T>& buffers, KernelShape expected_shape) {
   PreparedElements tuned;
   prepare_or_exit(tuned, step);
   if (tuned.shape() != expected_shape) {
-    complain(std::string("expected the ") + shape_name(expected_shape) + " kernel, not " + shape_name(tuned.shape()));
+    complain(std::string("expected the ") + shape_name(expected_shape) + " kernel, got " + shape_name(tuned.shape()));
   }
   PreparedElements generic;
   prepare_or_exit(generic, step);
@@ -254,7 +254,7 @@ u64 compare(const ElementStep& step, Buffers<T>& buffers, KernelShape expected_s
 
 enum class Broadcast { none, divisor, dividend };
 
-// rows x columns with one of the operands repeated along the rows.
+// rows x columns, with one of the operands repeated along the rows.
 template <class T>
 ElementStep rows_step(EntryId entry, std::int64_t rows, std::int64_t columns, Broadcast broadcast) {
   const DataType type = kDataTypeOf<T>;
@@ -282,10 +282,10 @@ void check_every_pair() {
       const auto height = static_cast<std::int64_t>(rows);
       const auto width = static_cast<std::int64_t>(kValues);
       different[0] += compare<T>(rows_step<T>(entry, height, width, Broadcast::none), buffers, KernelShape::vector);
-      // One value for each row, from the start of the buffer.
+      // One value per row, from the start of the buffer.
       fill_every<T><<<blocks_of(rows), 256>>>(buffers.b, rows, first, 0, ~u64{0});
       different[1] += compare<T>(rows_step<T>(entry, height, width, Broadcast::divisor), buffers, KernelShape::vector);
-      if (kBits == 8) {  // and alone, as a single row
+      if (kBits == 8) {  // also alone, as a single row
         for (u64 i = 0; i < rows; ++i) {
           fill_every<T><<<1, 256>>>(buffers.b, 1, first + i, 0, ~u64{0});
           different[1] += compare<T>(rows_step<T>(entry, 1, width, Broadcast::divisor), buffers, KernelShape::vector);
@@ -325,7 +325,7 @@ void check_many_pairs() {
       different[2] +=
           compare<T>(rows_step<T>(entry, length, length, Broadcast::dividend), buffers, KernelShape::vector);
       different[3] += compare<T>(step_of<T>(entry, {whole, turned, whole}), buffers, KernelShape::transposed);
-      // One divisor for all, from another place each time.
+      // A single divisor, at a different offset each time.
       for (u64 i = 0; i < (g_quick ? 2 : 16); ++i) {
         raw_t<T>* const b = buffers.b;
         buffers.b += hash(round * 64 + i) % buffers.count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies on the device against their loops, element by element: any layouts and addresses, runs of any length, tiles,
-// many copies in one step. The memory of the outputs is compared whole.
+// Copies on the device compared with their loops, element by element: any layouts and addresses, runs of any length,
+// tiles, many copies in one step. All of the outputs' memory is compared.
 #include <algorithm>
 #include <vector>
 
@@ -106,7 +106,7 @@ void check_moves() {
     for (std::int64_t size = 1; size <= (g_quick ? 5 : 150); ++size) {
       test::DrawnStep step;
       check.draw.any({7, size}, element, step, true);
-      step.copies.back().movement.loops[0].to += element;  // the rows lie apart
+      step.copies.back().movement.loops[0].to += element;  // leaves gaps between the rows
       step.to_bytes += 7 * element;
       check.run(step);
     }
@@ -139,7 +139,7 @@ void check_moves() {
                      step);
     check.run(step);
   }
-  finish("parts beside each other");
+  finish("adjacent parts");
 
   test::DrawnStep many;
   for (int copy = 0; copy < (g_quick ? 200 : 3000); ++copy) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmax and its kin on the device against the CPU's definition written down once more, element by element: every
-// function and type, sizes around the edges of warps, lanes, tiles and blocks, any layout.
+// Softmax and related functions on the device, compared element by element with a separate implementation of the CPU's
+// definition: every function and type, sizes around the edges of warps, lanes, tiles and blocks, any layout.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -22,7 +22,7 @@ constexpr std::int64_t kEdges[] = {1,    2,    3,    4,    7,    8,    9,    10,
                                    511,  512,  513,  777,  1000, 1023, 1024, 1025, 1028,   2047,  2048, 2052,
                                    4095, 4096, 4097, 4100, 6000, 8191, 8192, 8193, 12'345, 16'385};
 
-// The sum of exponentials, in its order.
+// The sum of exponentials, in the defined order.
 f32 sum_in_order(const std::vector<f32>& powers, bool has_lanes) {
   std::vector<f32> blocks;
   for (std::size_t first = 0; first < powers.size(); first += kReduceBlock) {
@@ -80,14 +80,14 @@ T draw(u64 kind, test::Random& random) {
       return test::from_raw<T>(bits);
     case 1:
       return bits % 300 == 0 ? specials[bits / 300 % specials.size()] : narrow<T>(unit);
-    case 2:  // where exponentials are subnormal, and beyond
+    case 2:  // where exponentials are subnormal, and smaller
       return narrow<T>(unit * 120);
     default:
       return narrow<T>(unit * 10 - 5);
   }
 }
 
-// Kept and reduced loops over memory that is otherwise random bytes, on the device and on the host.
+// Kept and reduced loops, on the device and on the host, over memory that is otherwise filled with random bytes.
 class NormaliseCheck {
  public:
   NormaliseCheck() : input_(kBytes), output_(kBytes), found_(kBytes), random_(test::kSeed) {
@@ -103,7 +103,7 @@ class NormaliseCheck {
     std::vector<std::int64_t> kept;
     std::vector<std::int64_t> reduced;
     bool has_lanes;
-    std::vector<std::size_t> order;  // of the loops in memory, kept ones first in number, the last fastest; empty: any
+    std::vector<std::size_t> order;  // of the loops in memory, innermost last, kept loops numbered first; empty: any
   };
 
   // plain: packed in both tensors, at the start of memory.
@@ -169,7 +169,7 @@ class NormaliseCheck {
     for (std::size_t i = order.size(); i-- > 0;) {
       AxisLoop& loop = loop_of(loops, order[i]);
       if (padded && random_() % 3 == 0) {
-        // By elements or by bytes, which leave no element at a multiple of its size.
+        // By elements or by bytes; the latter misaligns the elements.
         stride += static_cast<std::int64_t>(random_() % 2 == 0 ? random_() % 5 : element * (random_() % 4));
       }
       loop.*which = turned && random_() % 2 == 0 ? -stride : stride;
@@ -196,7 +196,7 @@ class NormaliseCheck {
     for (std::size_t i = 0; i < bytes; ++i) {
       output_[static_cast<std::size_t>(begin) + i] = static_cast<std::byte>(random_());
     }
-    // Mostly numbers that show the order: of any bits nearly every row is NaN.
+    // Mostly numbers that expose the order of summation: with random bits, nearly every row is NaN.
     const u64 kind = random_() % 8;
     for_each(loops, [&](std::int64_t from, std::int64_t) {
       const T value = draw<T>(kind, random_);
@@ -231,7 +231,7 @@ class NormaliseCheck {
         show(step, static_cast<std::int64_t>(number) - 1, static_cast<f64>(widen(found)),
              static_cast<f64>(widen(wanted)));
       }
-      std::memcpy(output_.data() + to, &found, sizeof(T));  // what is left are the bytes between the elements
+      std::memcpy(output_.data() + to, &found, sizeof(T));  // only the bytes between the elements remain to be compared
     });
     if (std::memcmp(found_.data() + begin, output_.data() + begin, bytes) != 0) {
       show(step, -1, 0, 0);
@@ -239,7 +239,7 @@ class NormaliseCheck {
     elements += number;
   }
 
-  // Calls use(input, output) with the offsets of each element, row after row.
+  // Calls use(input, output) with the offsets of each element, row by row.
   template <class Use>
   static void for_each(const AxisLoops& loops, Use use) {
     std::int64_t indices[2 * kMaxRank] = {};
@@ -313,7 +313,7 @@ void check_normalisations() {
     }
     report(name, check.elements, check.different - before);
   };
-  for_each("normalised rows, edges", [&](NormaliseFunction function, DataType type) {
+  for_each("normalized rows, edges", [&](NormaliseFunction function, DataType type) {
     for (const std::int64_t size : kEdges) {
       if (g_quick && size > 300 && size != 4097) {
         continue;
@@ -325,7 +325,7 @@ void check_normalisations() {
       }
     }
   });
-  for_each("normalised rows, any shape", [&](NormaliseFunction function, DataType type) {
+  for_each("normalized rows, any shape", [&](NormaliseFunction function, DataType type) {
     auto& random = check.random();
     for (int n = 0; n < (g_quick ? 10 : 200); ++n) {
       NormaliseCheck::Shape shape{.kept = {}, .reduced = {}, .has_lanes = random() % 2 == 0, .order = {}};
@@ -348,7 +348,7 @@ void check_normalisations() {
     }
   });
   if (!g_quick) {
-    for_each("normalised rows, large", [&](NormaliseFunction function, DataType type) {
+    for_each("normalized rows, large", [&](NormaliseFunction function, DataType type) {
       check.run(function, type, {{3}, {500'001}, true, {0, 1}}, true);
       check.run(function, type, {{100}, {30'000}, false, {1, 0}}, true);
       check.run(function, type, {{40'000}, {50}, true, {0, 1}}, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A tensor in memory of its own, on the host and on the device, in any layout: what a kernel may read and write of it,
-// and the bytes between its elements, which must stay.
+// A tensor with its own memory on the host and on the device, in any layout: the elements that a kernel may read and
+// write, and the bytes between them, which must be preserved.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class TestOperand {
   TestOperand& operator=(const TestOperand&) = delete;
   ~TestOperand() { (void)cudaFree(device_); }
 
-  // Draws the strides, with the last loop the innermost one unless the order is drawn too. Only inputs repeat.
+  // Draws the strides. The last loop is innermost unless the order is drawn too. Only inputs repeat elements.
   void lay_out(std::vector<Loop> loops, std::int64_t element_bytes, bool is_plain, bool is_input,
                test::Random& random) {
     if (!is_plain && random() % 4 == 0) {
@@ -38,7 +38,7 @@ class TestOperand {
     std::int64_t end = element_bytes;
     for (std::size_t i = loops.size(); i-- > 0;) {
       if (is_padded && random() % 3 == 0) {
-        const u64 kind = random() % 4;  // by bytes; by vectors; by elements
+        const u64 kind = random() % 4;  // by bytes, by vectors, or by elements
         stride += static_cast<std::int64_t>(kind == 0 ? random() % 5 : kind == 1 ? 16 : 4 * (random() % 4));
       }
       const bool repeats = !is_plain && is_input && random() % 12 == 0;
@@ -63,7 +63,7 @@ class TestOperand {
   void set(std::int64_t offset, T value) {
     std::memcpy(host_.data() + base_ + offset, &value, sizeof(value));
   }
-  // Numbers of everyday size, or any bits, instead of random bytes.
+  // Fills the memory with numbers of ordinary size, or with random bits, instead of random bytes.
   void fill_floats(test::Random& random, bool any_bits) {
     for (std::size_t i = static_cast<std::size_t>(base_) % sizeof(f32); i + sizeof(f32) <= host_.size();
          i += sizeof(f32)) {
@@ -75,7 +75,7 @@ class TestOperand {
     }
   }
 
-  // The memory ends with the tensor, so that a tool that watches sees what is read beyond. Null: it has no elements.
+  // The memory ends with the tensor, so that memory checkers detect reads past the end.
   [[nodiscard]] std::byte* upload() {
     (void)cudaFree(device_);
     device_ = nullptr;
@@ -99,10 +99,11 @@ class TestOperand {
  private:
   std::vector<std::byte> host_;
   std::byte* device_ = nullptr;
-  std::int64_t base_ = 0;  // where the element at index 0 is
+  std::int64_t base_ = 0;  // offset of the element at index 0
 };
 
-// Prepares the step as for this device or for one of fewer multiprocessors, and runs it. False: it was refused.
+// Prepares the step for this device, or for one with fewer multiprocessors, and runs it. Returns false if it was
+// refused.
 template <class Parameters>
 bool run_step(const Family& family, const Parameters& parameters, std::span<const Operand> operands,
               std::span<std::byte* const> bases, test::Random& random) {

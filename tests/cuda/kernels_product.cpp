@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products on the device against their definition on the host, by bits: sizes around the edges of tiles, steps and
-// blocks, any layout, with C and without, some matrices at a time. The bytes between the outputs must stay. The kernels
-// are chosen as for a device of this many multiprocessors, or of fewer.
+// Products on the device, compared bit for bit with their definition on the host: sizes around the edges of tiles,
+// steps and blocks, any layout, with and without C, single and batched. The bytes between the outputs must be
+// preserved. The kernels are chosen for this device's number of multiprocessors, or for fewer.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -18,7 +18,7 @@ extern const Family product_family;
 
 namespace {
 
-constexpr std::size_t kMemoryBytes = 24 << 20;  // of each operand
+constexpr std::size_t kMemoryBytes = 24 << 20;  // per operand
 constexpr std::int64_t kSides[] = {1,  2,  3,  4,  5,  7,   8,   9,   31,  32,  33,
                                    60, 63, 64, 65, 66, 100, 127, 128, 129, 130, 200};
 constexpr std::int64_t kDepths[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 64, 100, 255, 256, 257, 300, 511, 512, 513, 777};
@@ -74,7 +74,7 @@ class ProductCheck {
   u64 different = 0;
 
  private:
-  // The loops of an operand in any order, with gaps, turned round or repeated; and where its first element is.
+  // Orders the loops of an operand randomly, with gaps, reversed or repeated, and places its first element.
   bool lay_out(const ProductStep& step, MatrixStrides& strides, std::size_t operand, std::int64_t rows,
                std::int64_t columns, bool plain, bool input) {
     struct Loop {
@@ -100,7 +100,7 @@ class ProductCheck {
     std::int64_t end = stride;
     for (std::size_t i = loops.size(); i-- > 0;) {
       if (padded && random_() % 3 == 0) {
-        const u64 kind = random_() % 4;  // by bytes, of which nobody knows an element's place; by vectors; by elements
+        const u64 kind = random_() % 4;  // by bytes, which misaligns elements; by vectors; or by elements
         stride += static_cast<std::int64_t>(kind == 0 ? random_() % 5 : kind == 1 ? 16 : 4 * (random_() % 4));
       }
       const bool repeats = !plain && input && random_() % 12 == 0;
@@ -120,7 +120,7 @@ class ProductCheck {
   }
 
   void fill() {
-    const u64 kind = random_() % 4;  // any bits; tiny numbers; everyday ones
+    const u64 kind = random_() % 4;  // random bits, tiny numbers, or ordinary ones
     for (std::size_t i = 0; i < kOperands; ++i) {
       std::byte* const to = host_[i].data() + used_[i].first;
       for (std::size_t at = 0; at < used_[i].bytes; at += sizeof(f32)) {
@@ -187,7 +187,7 @@ class ProductCheck {
           if (!test::same(value, expected)) {
             show(step, row, column, value, expected);
           }
-          std::memcpy(host_[kOutput].data() + place, &value, sizeof(value));  // the bytes between are left
+          std::memcpy(host_[kOutput].data() + place, &value, sizeof(value));  // leaves the bytes between to compare
         }
       }
     }
@@ -213,7 +213,7 @@ class ProductCheck {
   test::Random random_;
   std::vector<std::byte> host_[kOperands];
   std::byte* device_[kOperands] = {};
-  std::int64_t base_[kOperands] = {};  // where the element at index 0 is
+  std::int64_t base_[kOperands] = {};  // offsets of the elements at index 0
   Bytes used_[kOperands];
   std::byte* workspace_ = nullptr;
   u64 workspace_bytes_ = 0;
@@ -247,7 +247,7 @@ void check_products() {
     check.run(1, 100'000, 40, {}, true);
     check.run(100'000, 1, 40, {}, true);
     check.run(2, 3, 1000, {5000}, true);
-    check.run(1, 3000, 1500, {}, true);  // thin ones
+    check.run(1, 3000, 1500, {}, true);  // thin matrices
     check.run(3000, 3, 1500, {}, true);
     check.run(4, 3001, 1500, {}, false);
     report("products, large", check.elements, check.different - before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reductions on the device against their order written down once more, element by element, over the scalar
+// Reductions on the device, compared element by element with a separate implementation of their order over the scalar
 // definitions: every function and type, sizes around the edges of vectors, lanes, warps and blocks, any layout.
 #include <algorithm>
 #include <cstring>
@@ -100,7 +100,7 @@ typename Fold::Accumulator block_of(const typename Fold::Accumulator* elements, 
   return lanes[0];
 }
 
-// What the output is to be, as bits.
+// The expected output, as bits.
 template <class Fold>
 u64 expected(const std::byte* first, const ReduceStep& step) {
   using T = typename Fold::Element;
@@ -138,7 +138,7 @@ bool same_element(DataType type, u64 a, u64 b) {
   return visit_type(type, [&]<class T>() { return test::same(test::from_raw<T>(a), test::from_raw<T>(b)); });
 }
 
-// Kept and reduced loops over memory that is otherwise random bytes, on the device and on the host.
+// Kept and reduced loops, on the device and on the host, over memory that is otherwise filled with random bytes.
 class ReduceCheck {
  public:
   ReduceCheck() : input_(kInputBytes), output_(kOutputBytes), found_(kOutputBytes), random_(test::kSeed) {
@@ -156,7 +156,7 @@ class ReduceCheck {
     std::vector<std::int64_t> kept;
     std::vector<std::int64_t> reduced;
     bool has_lanes;
-    // The order of the loops in memory, kept ones first in number, the last fastest; empty: any.
+    // The order of the loops in memory, innermost last; kept loops are numbered first; empty: random.
     std::vector<std::size_t> order;
     bool repeats = false;  // along the first reduced loop
   };
@@ -236,7 +236,7 @@ class ReduceCheck {
     for (std::size_t i = order.size(); i-- > 0;) {
       const Place at = find(order[i]);
       if (padded && random_() % 3 == 0) {
-        // By elements, by vectors, or by bytes, of which nobody knows an element's place.
+        // By elements, by vectors, or by bytes, which misaligns the elements.
         const u64 kind = random_() % 4;
         stride += static_cast<std::int64_t>(kind == 0 ? random_() % 5 : kind == 1 ? 16 : element * (random_() % 4));
       }
@@ -248,7 +248,7 @@ class ReduceCheck {
     return bytes;
   }
 
-  // Where the first element is: at either end of memory, or anywhere.
+  // The offset of the first element: at either end of memory, or random.
   std::int64_t place(const Bytes& bytes, std::size_t memory, std::size_t element, bool plain) {
     const std::int64_t room = static_cast<std::int64_t>(memory) - (bytes.end - bytes.first);
     const u64 kind = plain ? 0 : random_() % 5;
@@ -260,7 +260,8 @@ class ReduceCheck {
   }
 
   void fill(const ReduceStep& step, const Bytes& bytes) {
-    // Numbers that show the order, in large tensors always: sums of any bits are mostly NaN.
+    // Numbers that expose the order of summation; large tensors always use them, since sums of random bits are mostly
+    // NaN.
     const Data ordinary = step.function == ReduceFunction::MULTIPLY ? Data::near_one : Data::everyday;
     const u64 kind = step.count > 1'000'000 ? 3 : random_() % 6;
     const Data data = kind < 3 ? static_cast<Data>(kind) : ordinary;
@@ -331,7 +332,7 @@ class ReduceCheck {
       if (!same_element(step.output_type, found, wanted)) {
         show(step, output, found, wanted);
       }
-      std::memcpy(output_.data() + to, &found, element);  // what is left are the bytes between the elements
+      std::memcpy(output_.data() + to, &found, element);  // only the bytes between the elements remain to be compared
       for (u32 i = step.kept_rank; i-- > 0 && ++indices[i] == step.kept[i].size;) {
         indices[i] = 0;
       }
@@ -368,7 +369,7 @@ class ReduceCheck {
   std::string explained_;
 };
 
-// Elements in all at most.
+// Draws a shape of at most `most` elements.
 ReduceCheck::Shape draw_shape(ReduceCheck& check, std::int64_t most) {
   auto& random = check.random();
   const auto edge = [&](std::int64_t limit) {
@@ -436,7 +437,7 @@ void check_reductions(u32 part, u32 parts) {
     }
   });
   if (!g_quick) {
-    // Two launches that combine blocks; many outputs of one block.
+    // Reductions that need two launches to combine blocks; then many outputs of one block each.
     for_each("reductions, large", [&](ReduceFunction function, DataType type) {
       const auto bytes = static_cast<std::int64_t>(element_size(type));
       check.run(function, type, {{1}, {std::min<std::int64_t>((40 << 20) / bytes, 9'000'001)}, true, {0, 1}}, true);

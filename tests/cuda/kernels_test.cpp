@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The CUDA kernels against the scalar definitions, by bits. Every entry, layout and program, small tasks and fills are
-// compared with the host (kernels_entries.cpp); so are reductions, copies, products and normalised rows
-// (kernels_reduce.cpp, kernels_move.cpp, kernels_product.cpp, kernels_normalise.cpp), and the tuned kernels with
-// generic ones on the device (kernels_modulus.cu). Exits with 77, "skipped", where there is no device. --quick: few
-// elements, for tools that watch every access.
+// The CUDA kernels, compared bit for bit with the scalar definitions. Every entry, layout and program, small tasks and
+// fills are compared with the host (kernels_entries.cpp); so are reductions, copies, products and normalized rows
+// (kernels_reduce.cpp, kernels_move.cpp, kernels_product.cpp, kernels_normalise.cpp). The tuned kernels are compared
+// with generic ones on the device (kernels_modulus.cu). Exits with 77, "skipped", if there is no device. --quick: few
+// elements, for tools that track every access.
 #include <cinttypes>
 #include <cstdio>
 #include <string>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs a test program on the first NVIDIA GPU. Exits with 77, "skipped", where there is none.
+# Runs a test program on the first NVIDIA GPU. Exits with 77, "skipped", if there is none.
 # usage: on_gpu.sh PLUGIN EXAMPLE TEST [argument ...]
 set -euo pipefail
 export ANYDML_PLUGINS ANYDML_ADAPTER=cuda

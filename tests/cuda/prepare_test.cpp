@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How element-wise steps are prepared for the GPU, without one: which kernel is chosen for which layout and address,
-// and what the interpreter is given. The tables of kernels are made up here and record what would be launched.
+// The preparation of element-wise steps for the GPU, without one: the choice of a kernel for each layout and address,
+// and the interpreter's code. The tables of kernels are fakes that record the launches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ cudaError_t launch_code(const Code&, const KernelLaunch&, cudaStream_t) noexcept
   g_launched = "code";
   return cudaSuccess;
 }
-// Every entry takes and gives 4 bytes; as many inputs as ADD and CLIP have.
+// Every entry has operands of 4 bytes, and as many inputs as ADD or CLIP.
 bool find_function(EntryId entry, std::uint32_t, CodeFunction& function) noexcept {
   function = {};
   function.number = static_cast<std::uint16_t>(entry);
@@ -105,7 +105,7 @@ ElementStep step_of(EntryId entry, const std::vector<TensorDesc>& tensors) {
   return step;
 }
 
-// What would be launched with these bytes added to each operand's address, a multiple of 16.
+// The kernel that is launched if these bytes are added to the operands' addresses, which are multiples of 16.
 std::string launched(const ElementStep& step, std::vector<std::uint64_t> added = {}) {
   PreparedElements prepared;
   if (const char* const why = prepared.prepare(step, kMachine); why != nullptr) {
@@ -132,12 +132,12 @@ TEST(Prepare, ContiguousRowsGoByVectors) {
 
 TEST(Prepare, EachOperandIsAlignedToItsOwnAccess) {
   const ElementStep step = step_of(EntryId::CAST, {tensor(DataType::UINT8, {1001}, {1}), tensor(kFloat, {1001}, {1})});
-  EXPECT_EQ(launched(step, {4, 0}), "v");  // four elements of a byte at a time
+  EXPECT_EQ(launched(step, {4, 0}), "v");  // four one-byte elements at a time
   EXPECT_EQ(launched(step, {2, 0}), "s");
   EXPECT_EQ(launched(step, {4, 8}), "s");
   EXPECT_EQ(launched(step, {1, 0}), "s");
   EXPECT_EQ(launched(step, {0, 1}), "s unaligned");
-  // Rows of a byte each begin at multiples of 4, not of 16.
+  // Rows of one-byte elements begin at multiples of 4, not of 16.
   EXPECT_EQ(launched(step_of(EntryId::CAST,
                              {tensor(DataType::UINT8, {5, 100}, {104, 1}), tensor(kFloat, {5, 100}, {100, 1})})),
             "v");
@@ -175,7 +175,7 @@ TEST(Prepare, OperandsMayRepeatAndComeInAnyOrder) {
   const TensorDesc whole = tensor(kFloat, {64}, {1});
   ElementStep step = step_of(EntryId::ELEMENT_WISE_ADD, {whole, whole, whole});
   step.program[0].sources[0] = 1;
-  EXPECT_EQ(launched(step, {4, 0, 0}), "v");  // the first operand is nobody's
+  EXPECT_EQ(launched(step, {4, 0, 0}), "v");  // nothing reads the first operand
   EXPECT_EQ(launched(step, {0, 4, 0}), "s");
 }
 
@@ -216,7 +216,7 @@ TEST(Prepare, SmallTasks) {
   ASSERT_TRUE(prepared.make_small_task(bases, task));
   EXPECT_EQ(task.code, static_cast<std::uint16_t>(EntryId::ELEMENT_WISE_ADD));
   EXPECT_EQ(task.count, 64U);
-  EXPECT_EQ(task.broadcast, 6);  // the second, and the third, which there is not
+  EXPECT_EQ(task.broadcast, 6);  // the second operand, and the third, which is absent
   EXPECT_EQ(task.operands[0], kBase);
   EXPECT_EQ(task.operands[1], 2 * kBase);
   EXPECT_EQ(task.operands[2], 0U);
@@ -228,7 +228,7 @@ TEST(Prepare, SmallTasks) {
   EXPECT_FALSE(other.make_small_task(bases, task));
 }
 
-// Runs code with numbers that say where they come from, and the program itself; both must store the same.
+// Runs the code on numbers that encode their origin, and the program itself; both must store the same values.
 void check_code(const ElementStep& step) {
   Code code;
   ASSERT_EQ(make_code(step, code), nullptr);
@@ -313,7 +313,7 @@ TEST(Code, TooManyValuesAtOnceAreRefused) {
   for (std::uint32_t i = 0; i <= kMostSlots; ++i) {
     step.program.push_back({.entry = EntryId::ELEMENT_WISE_CLIP, .variant = 0, .sources = {0}, .attributes = {}});
   }
-  for (std::uint32_t i = 0; i < kMostSlots; ++i) {  // all of them are needed here
+  for (std::uint32_t i = 0; i < kMostSlots; ++i) {  // all of them are needed at once
     const auto before = static_cast<std::uint16_t>(i == 0 ? 1 : step.program.size());
     step.program.push_back({.entry = EntryId::ELEMENT_WISE_ADD,
                             .variant = 0,
@@ -325,7 +325,7 @@ TEST(Code, TooManyValuesAtOnceAreRefused) {
   EXPECT_NE(make_code(step, code), nullptr);
 }
 
-// Steps as plans hold them.
+// Steps as they are stored in plans.
 TEST(ReadStep, ScaleBias) {
   const TensorDesc whole = tensor(DataType::FLOAT16, {64}, {1});
   ElementwiseProgram program(1);
@@ -348,7 +348,7 @@ TEST(ReadStep, ScaleBias) {
   });
 }
 
-// The lists of variants number them as the table of entries does.
+// The lists of variants use the numbers of the table of entries.
 TEST(Variants, AreThoseOfTheEntries) {
   std::uint32_t total = 0;
 #define ANYDML_ENTRY(op, Definition)                                                     \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a queue runs the steps of a program, without a GPU: the addresses that launches get.
+// How a queue runs the steps of a program, without a GPU: the addresses passed to launches.
 #include "backend/cuda/queue.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace anydml::cuda {
 
-// The parts of the backend that need a device.
+// Replacements for the parts of the backend that need a device.
 const PageHooks kPinnedPages{.prepare = nullptr, .forget = nullptr};
 OnDevice::OnDevice(const BackendDevice&) {}
 OnDevice::~OnDevice() = default;
@@ -79,13 +79,13 @@ TEST(Queue, StepsGetTheirOperandsAndTheWorkspaceBehindTheTemporary) {
 TEST(Queue, ProgramsThatCannotBeRecordedRunStepByStep) {
   int gpus = 0;
   if (cudaGetDeviceCount(&gpus) == cudaSuccess && gpus != 0) {
-    GTEST_SKIP() << "a GPU is here, and it can record every program";
+    GTEST_SKIP() << "there is a GPU, which can record every program";
   }
   BackendDevice device;
   BackendQueue queue;
   queue.device = &device;
   BackendProgram program;
-  program.recordings = std::make_unique<Recordings>();  // but there is no GPU that could record
+  program.recordings = std::make_unique<Recordings>();  // recording fails without a GPU
   program.slots = 1;
   for (int i = 0; i < 4; ++i) {
     add_step(program, {.slot = 0, .type = DataType::FLOAT32, .offset = 0}, 0);
@@ -114,7 +114,7 @@ TEST(Recordings, AreMadeTheSecondTimeAndKeptForTheLastAddresses) {
   for (int other = 2; other < 5; ++other) {
     EXPECT_EQ(advise(other), run);
   }
-  EXPECT_EQ(advise(1), run);  // forgotten for the fourth set of addresses
+  EXPECT_EQ(advise(1), run);  // evicted by the fourth set of addresses
   EXPECT_EQ(advise(4), record);
   recordings.keep(nullptr);
   EXPECT_EQ(advise(4), run);  // the program cannot be recorded

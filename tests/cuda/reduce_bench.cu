@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reductions alone on a GPU, without the rest of the plugin: compared with the host, and their speed as a fraction of a
-// pass that reads the same bytes. Built of this, kernels_reduce.cpp and src/ops/reduce/cuda.
+// pass that reads the same bytes. Built from this file, kernels_reduce.cpp and src/ops/reduce/cuda.
 //   reduce_bench [--check | --quick-check | --check-part N] [--bench]     N: 0 to 9, one of the functions
 #include <algorithm>
 #include <cinttypes>
@@ -17,7 +17,7 @@ namespace anydml::cuda {
 
 extern const Family reduce_family;
 std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&, const Machine&) {
-  return nullptr;  // none is joined
+  return nullptr;  // nothing is joined
 }
 bool g_quick = false;
 
@@ -30,11 +30,11 @@ __global__ void fill_random(u32* words, u64 count) {
   for (u64 i = u64{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += u64{gridDim.x} * blockDim.x) {
     u64 x = (i + 1) * 0x9e3779b97f4a7c15;
     x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9;
-    words[i] = static_cast<u32>(x >> 32) & 0xbfffbfff;  // no infinities, whatever the type is
+    words[i] = static_cast<u32>(x >> 32) & 0xbfffbfff;  // no infinities, for any type
   }
 }
 
-// Every byte read once, and hardly anything done.
+// Reads every byte once, and does hardly anything else.
 __global__ void __launch_bounds__(256) read_all(const uint4* from, u64 count, u32* to) {
   u32 sum = 0;
   u64 i = u64{blockIdx.x} * 1024 + threadIdx.x;
@@ -98,7 +98,7 @@ struct Bench {
                 kBytes / pass * 1e-6);
   }
 
-  // Packed sizes; bit i of reduced: axis i is.
+  // The sizes are packed; bit i of `reduced` says whether axis i is reduced.
   void run(ReduceFunction function, DataType type, const std::vector<std::int64_t>& sizes, u32 reduced) {
     ReduceStep step{};
     step.function = function;
@@ -156,7 +156,7 @@ void bench() {
   Bench all;
   constexpr ReduceFunction kFunctions[] = {ReduceFunction::SUM, ReduceFunction::SUM_SQUARE, ReduceFunction::MAX,
                                            ReduceFunction::ARGMAX};
-  std::printf("%-34s     SUM  SUM_SQ     MAX  ARGMAX\n", "of the pass");
+  std::printf("%-34s     SUM  SUM_SQ     MAX  ARGMAX\n", "% of the pass");
   for (const DataType type :
        {DataType::FLOAT32, DataType::FLOAT16, DataType::INT8, DataType::INT64, DataType::FLOAT64, DataType::INT32}) {
     const std::int64_t elements = kBytes / static_cast<std::int64_t>(element_size(type));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of NVIDIA's driver that kernels compiled at run time need, for machines without it: a library under the
+// The functions of NVIDIA's driver that kernels compiled at run time need, for machines without it: a library with the
 // driver's name (libcuda.so.1) that records the calls.
 #include "cuda/runtime_driver.h"
 
@@ -18,7 +18,7 @@ using anydml::test::recorded_driver;
 
 extern "C" {
 
-// A library is the address of its code. Its kernels are numbered in the order in which they are asked for.
+// A library handle is the address of its code. Its kernels are numbered in the order of the requests.
 int cuLibraryLoadData(void** library, const void* code, void*, void*, unsigned, void*, void*, unsigned) {
   *library = const_cast<void*>(code);
   ++recorded_driver().loads;

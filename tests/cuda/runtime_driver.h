@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The calls that the driver of the tests has seen.
+// The calls that the fake driver recorded.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct RecordedDriver {
 
   int loads = 0;
   bool refuses_code = false;
-  int most_shared_bytes = 227 << 10;  // of a block
+  int most_shared_bytes = 227 << 10;  // per block
   std::vector<std::string> kernels;   // in the order of their numbers, which begin at 1
   std::vector<Attribute> attributes;
   std::vector<Launch> launches;

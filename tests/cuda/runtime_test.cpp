@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that are compiled while a program runs, from source to launch, without a GPU: NVRTC compiles them, where it
-// is, and a driver of the tests records how they are loaded and launched.
+// Kernels that are compiled at run time, from source to launch, without a GPU: NVRTC compiles them, if it is available,
+// and a fake driver records how they are loaded and launched.
 #include "backend/cuda/runtime.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Machine machine(int device) {
   return {.device = device, .multiprocessors = 132, .compute_capability = 90, .shared_bytes_of_block = 227 << 10};
 }
 
-// Every test compiles other source, in a cache folder of its own.
+// Every test compiles different source, in its own cache folder.
 class Runtime : public testing::Test {
  protected:
   void SetUp() override {
@@ -79,7 +79,7 @@ TEST_F(Runtime, MuchSharedMemoryIsAskedForOnEachDevice) {
   const auto first = find_runtime_kernels(source("much", kBytes), machine(0));
   ASSERT_NE(first, nullptr);
   const auto second = find_runtime_kernels(source("much", kBytes), machine(1));
-  EXPECT_EQ(first, second);  // the code is that of the architecture
+  EXPECT_EQ(first, second);  // the code depends only on the architecture
   using Attribute = test::RecordedDriver::Attribute;
   EXPECT_EQ(recorded_driver().attributes, (std::vector<Attribute>{{kMostDynamicShared, kBytes, 3, 0},
                                                                   {kMostDynamicShared, kBytes, 4, 0},
@@ -90,7 +90,7 @@ TEST_F(Runtime, MuchSharedMemoryIsAskedForOnEachDevice) {
 TEST_F(Runtime, MoreSharedMemoryThanTheDeviceHasIsRefused) {
   EXPECT_EQ(find_runtime_kernels(source("too much", 228 << 10), machine(0)), nullptr);
   EXPECT_EQ(recorded_driver().loads, 0);
-  recorded_driver().most_shared_bytes = 1000;  // static memory takes the rest
+  recorded_driver().most_shared_bytes = 1000;  // static memory uses the rest
   EXPECT_EQ(find_runtime_kernels(source("with static memory", 200 << 10), machine(0)), nullptr);
 }
 

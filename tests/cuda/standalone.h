@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the programs share that nvcc builds from the kernels alone, without the rest of the library.
+// Code shared by the programs that nvcc builds from the kernels alone, without the rest of the library.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -33,7 +33,7 @@ inline const Machine& machine_of_tests() {
 }
 }  // namespace cuda
 
-// Of plan/tensor.cpp, which needs more than they link.
+// From plan/tensor.cpp, which needs more than these programs link.
 __attribute__((weak)) std::int64_t element_count(const TensorDesc& tensor) {
   std::int64_t count = 1;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kernel that traps, in the context that every library of the process shares: what a fault in anybody's kernel is to
-// the rest. A library of its own, which tests load; 0 when the kernel was launched.
+// A kernel that traps, in the context that every library of the process shares, like a fault in any library's kernel.
+// Tests load this library; the function returns 0 if the kernel was launched.
 namespace {
 
 __global__ void trap_at_once() { asm volatile("trap;"); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of the trial family (support/trial_family.h) for GPUs, behind those of all families: a step of several
-// launches with workspace. It takes the place of ops/cuda_families.cpp in a plugin for trial_family_test:
+// The GPU kernels of the trial family (support/trial_family.h), added to those of all families: a step of several
+// launches with workspace. This file replaces ops/cuda_families.cpp in a plugin for trial_family_test:
 //
 //   cmake -S src/backend/cuda -B build/cuda_trial -G Ninja -DANYDML_CUDA_FAMILY_TABLE=$PWD/tests/cuda/trial_family.cu
 //   ninja -C build/cuda_trial
@@ -20,7 +20,7 @@ namespace test {
 namespace {
 
 constexpr std::uint32_t kThreads = 128;
-constexpr std::uint32_t kInputsAtOnce = 24;  // in one launch: they are a kernel's parameter
+constexpr std::uint32_t kInputsAtOnce = 24;  // per launch: they are a kernel parameter
 
 struct Tensor {
   std::byte* base;
@@ -39,7 +39,7 @@ struct Tensor {
 struct AddLaunch {
   TrialStep step;
   Tensor inputs[kInputsAtOnce];
-  std::uint32_t first;  // the number of the first of them among all inputs
+  std::uint32_t first;  // the index of the first one among all inputs
   std::uint32_t count;
   float* sums;
   float* greatest;
@@ -132,12 +132,12 @@ class MirroredSum final : public cuda::PreparedStep {
   bool present_[2] = {};
 };
 
-// It has no kernels for neighbours: such steps come again without them.
+// It has no kernels for neighbors: such steps are prepared again without them.
 const cuda::Family kKernels = {
     .prepare = [](const Step& step, const cuda::Machine&, cuda::Neighbours neighbours,
                   const char** why) -> std::unique_ptr<cuda::PreparedStep> {
       if (neighbours.before.step != nullptr || neighbours.after.step != nullptr) {
-        *why = "the trial family joins nothing on GPUs";
+        *why = "the trial family does not join steps on GPUs";
         return nullptr;
       }
       return std::make_unique<MirroredSum>(step);

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""scripts/conform.py says which devices conform, and finds each way in which wrong_backend.cpp breaks the contract.
+"""scripts/conform.py reports which devices conform, and detects each way in which wrong_backend.cpp breaks the contract.
 
-usage: conform_test.py SOURCE BUILD LATER WRONG      the two plugins, by their paths
+usage: conform_test.py SOURCE BUILD LATER WRONG      the paths of the two plugins
 """
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-# The wrong way, and a part of the test's name that finds it or of the reason why nothing runs.
+# Each violation, with part of the failing test's name, or of the message that explains why nothing runs.
 WRONG = {
     "alignment": "DeviceMemory.HasItsNames",
     "zeros": "DeviceMemory.BuffersHoldZeros",
@@ -20,10 +20,10 @@ WRONG = {
     "timestamp": "60 ms passed between the two; expected nanoseconds",
     "name": "the device's name is 'right'; expected the table's, 'wrong'",
     "program": "DeviceRefusals.PlansOfUnknownFamilies",
-    "joined": "expected not_joined, after which the graph is compiled with its steps apart",
+    "joined": "expected not_joined, so that the graph is compiled with separate steps",
     "message": "without a message; expected one that says why",
     "text": "expected a text that ends within",
-    "temporary": "expected the plan's own bytes, and the workspace of the kernels",
+    "temporary": "expected the plan's own bytes plus the workspace of the kernels",
     "wait": "hangs: it has not ended after 3 seconds",
     "missing": "the table has no function follow; backend.h says which may be null",
 }
@@ -61,7 +61,7 @@ def main(arguments):
     listed = conform(source, "--list")
     expect(listed, 0, "operator_digests")
     expect(conform(source, "--help"), 0, "usage: scripts/conform.py [options] DEVICE")
-    print(f"{len(WRONG)} wrong devices: each was found")
+    print(f"{len(WRONG)} wrong devices: all were detected")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ struct Piece {
 constexpr Piece kPieces[] = {{0, 0, kRoom}, {0, 0, 1},     {1, 0, 1},      {0, 3, 5},       {7, 13, 1001},
                              {4, 8, 4096},  {5, 9, 65536}, {1, 1, 65'537}, {64, 128, 3000}, {333, 4444, 17}};
 
-// Copies pieces of `from` over `to`, whose bytes are known, and compares all of it.
+// Copies ranges of `from` over `to`, whose bytes are known, and compares the whole block.
 void check_pieces(const Queue& queue, const Block& to, const Block& from) {
   for (const Piece& piece : kPieces) {
     SCOPED_TRACE(testing::Message() << piece.bytes << " bytes from offset " << piece.from << " to offset " << piece.to);
@@ -31,7 +31,7 @@ void check_pieces(const Queue& queue, const Block& to, const Block& from) {
     queue.copy(to.at(piece.to), from.at(piece.from), piece.bytes);
     std::copy_n(source.data() + piece.from, piece.bytes, expected.data() + piece.to);
     EXPECT_TRUE(same(queue.read(to), expected));
-    EXPECT_TRUE(same(queue.read(from), source)) << "the source stays as it was";
+    EXPECT_TRUE(same(queue.read(from), source)) << "expected the source to be unchanged";
   }
 }
 
@@ -60,13 +60,13 @@ TEST(DeviceCopies, BetweenTheCpusMemoryAndEveryKind) {
       Bytes got(kRoom);
       queue.copy(place_at(got.data()), block.at(), kRoom);
       queue.finish();
-      EXPECT_TRUE(same(got, expected)) << "to the device, and all of it back";
+      EXPECT_TRUE(same(got, expected)) << "to the device, and the whole block back";
       Bytes part = some_bytes(kRoom, 5);
       Bytes expected_part = part;
       queue.copy(place_at(part.data() + piece.to), block.at(piece.from), piece.bytes);
       queue.finish();
       std::copy_n(expected.data() + piece.from, piece.bytes, expected_part.data() + piece.to);
-      EXPECT_TRUE(same(part, expected_part)) << "a piece of it back";
+      EXPECT_TRUE(same(part, expected_part)) << "part of the block back";
     }
   }
 }
@@ -75,7 +75,7 @@ TEST(DeviceCopies, WithinOneBlock) {
   const Queue queue;
   for (const MemoryKind kind : kAllKinds) {
     const Block block(kind, kRoom);
-    // Ranges that touch, in both directions, and ranges that lie apart.
+    // Adjacent ranges, in both directions, and ranges with a gap.
     for (const Piece& piece : {Piece{1000, 0, 1000}, Piece{0, 1000, 1000}, Piece{33'333, 1, 33'332},
                                Piece{1, 33'334, 33'333}, Piece{60'000, 5, 77}, Piece{0, 0, 0}}) {
       SCOPED_TRACE(testing::Message() << name_of(kind) << ": " << piece.bytes << " bytes from offset " << piece.from
@@ -149,7 +149,7 @@ TEST(DeviceFills, RepeatTheirPattern) {
         queue.write(block, 0, expected);
         std::vector<std::uint32_t> given = pattern;
         queue.fill(block.at(piece.to), piece.bytes, given);
-        std::ranges::fill(given, 0xdeadbeef);  // the pattern is read by then
+        std::ranges::fill(given, 0xdeadbeef);  // the pattern has been read by now
         for (std::uint64_t i = 0; i < piece.bytes; ++i) {
           expected[piece.to + i] = static_cast<std::byte>(pattern[i / 4 % pattern.size()] >> (i % 4 * 8));
         }
@@ -179,7 +179,7 @@ TEST(DeviceTimestamps, AreNanosecondsAndNeverGoBack) {
     EXPECT_NE(time_at(times, i), 0U) << "timestamp " << i << ": expected a time";
     EXPECT_GE(time_at(times, i), time_at(times, i == 0 ? 0 : i - 1)) << "timestamp " << i << " is before the last one";
   }
-  EXPECT_EQ(time_at(times, kCount), 0U) << "expected 8 bytes to be written, and no more";
+  EXPECT_EQ(time_at(times, kCount), 0U) << "expected exactly 8 bytes to be written";
 }
 
 TEST(DeviceTimestamps, PassAsTheCpusTimeDoes) {
@@ -194,7 +194,7 @@ TEST(DeviceTimestamps, PassAsTheCpusTimeDoes) {
   queue.finish();
   const std::chrono::nanoseconds most = std::chrono::steady_clock::now() - begin;
   const std::uint64_t passed = time_at(times, 1) - time_at(times, 0);
-  // A clock of another unit would be wrong by a factor; those of two chips differ by millionths.
+  // A clock with another unit would be off by a large factor; the clocks of two chips differ by parts per million.
   EXPECT_GE(passed, static_cast<std::uint64_t>(std::chrono::nanoseconds(kPause).count()) * 9 / 10)
       << "60 ms passed between the two; expected nanoseconds";
   EXPECT_LE(passed, static_cast<std::uint64_t>(most.count()) * 11 / 10) << "expected nanoseconds";

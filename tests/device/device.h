@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The device that the conformance suite looks at, and the objects of its backend's table, each of which ends with its
-// owner. Nothing here reads or writes at an address of the device: bytes get there and back by copies, or by the CPU's
-// pointer of a block that has one.
+// The device under test, and RAII owners for the objects of its backend's table. Nothing here accesses memory through a
+// device address: data is transferred by copies, or through the CPU's pointer of a block that has one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +20,7 @@ using Bytes = std::vector<std::byte>;
 
 struct Device {
   const BackendTable* table = nullptr;
-  std::uint32_t index = 0;  // of the table's devices
+  std::uint32_t index = 0;  // in the table
   BackendDevice* handle = nullptr;
   BackendDeviceInfo info = {};
 };
@@ -29,16 +28,16 @@ struct Device {
 // Opened by main.
 extern Device g_device;
 
-// A device that is still open, or a second one beside it. Null: it cannot be opened, and a failure is added.
+// Opens the device a second time while the first is still open. Adds a failure and returns null if that is impossible.
 [[nodiscard]] BackendDevice* open_another();
 
 [[nodiscard]] inline const char* name_of(BackendCode code) {
   constexpr const char* kNames[] = {"ok", "out_of_memory", "failed", "interrupted", "not_joined"};
   return static_cast<std::uint32_t>(code) < std::size(kNames) ? kNames[static_cast<std::uint32_t>(code)]
-                                                              : "a code that backend.h does not have";
+                                                              : "a code that backend.h does not define";
 }
 
-// For EXPECT_TRUE: whether a function returned this code, with a message if it is not ok.
+// For EXPECT_TRUE: whether a function returned this code, and a message unless the code is ok.
 [[nodiscard]] inline testing::AssertionResult returns(BackendCode expected, BackendStatus got) {
   if (got.code != expected) {
     return testing::AssertionFailure() << "it returned " << name_of(got.code) << " ("
@@ -62,7 +61,7 @@ inline constexpr MemoryKind kBufferKinds[] = {MemoryKind::device_buffer, MemoryK
   return kNames[static_cast<std::uint32_t>(kind)];
 }
 
-// Memory of a device. Without a handle if it could not be allocated, which adds a failure.
+// Device memory. If the allocation fails, the block has no handle and a failure is added.
 class Block {
  public:
   Block(MemoryKind kind, std::uint64_t bytes, const Device& device = g_device)
@@ -97,7 +96,7 @@ class Block {
   MemoryBlock block_ = {};
 };
 
-// A mark, or none where the work was already done.
+// A mark, or null if the work was already done.
 class Mark {
  public:
   Mark() = default;
@@ -127,7 +126,7 @@ class Mark {
   BackendMark* mark_ = nullptr;
 };
 
-// A queue. Its work is waited for before it ends.
+// A queue, whose destructor waits for its work.
 class Queue {
  public:
   explicit Queue(const Device& device = g_device) : device_(&device) {
@@ -172,7 +171,7 @@ class Queue {
   }
   void finish() const { EXPECT_TRUE(is_ok(mark().wait())) << "wait"; }
 
-  // Copies to and from a block through the CPU's own memory, and waits for them.
+  // Copies to and from a block through CPU memory, and waits for the copies.
   void write(const Block& to, std::uint64_t offset, const Bytes& bytes) const {
     copy(to.at(offset), place_at(bytes.data()), bytes.size());
     finish();
@@ -190,7 +189,7 @@ class Queue {
   BackendQueue* queue_ = nullptr;
 };
 
-// Bytes that differ from their neighbours and from those of another seed.
+// Bytes that differ from their neighbors and from the bytes of other seeds.
 [[nodiscard]] inline Bytes some_bytes(std::uint64_t count, std::uint64_t seed = 1) {
   Bytes made(count);
   std::uint64_t state = seed * 0x9e37'79b9'7f4a'7c15;

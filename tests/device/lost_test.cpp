@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A device that fails: everything says so from then on, and nothing waits for ever. It needs help to fail. A backend
-// whose table is called `name` may read ANYDML_NAME_FAILS=N, by which the N-th run of a device that is opened fails;
-// and ANYDML_TEST_TRAP may name a library whose function anydml_test_trap breaks the device of this process
-// (cuda/trap.cu). These tests come last, because that device does not come back.
+// A device that fails: from then on every function reports the failure, and nothing waits forever. The tests need help
+// to make the device fail. If a backend's table has the name `name`, the backend may read ANYDML_NAME_FAILS=N, which
+// makes the N-th run of an opened device fail; and ANYDML_TEST_TRAP may name a library whose function anydml_test_trap
+// breaks this process's device (cuda/trap.cu). These tests come last, because a broken device does not recover.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string fails_variable() {
   return "ANYDML_" + name + "_FAILS";
 }
 
-// Breaks the device by the library of ANYDML_TEST_TRAP, if there is one.
+// Breaks the device with the library named by ANYDML_TEST_TRAP, if it is set.
 void trap() {
   const char* const path = std::getenv("ANYDML_TEST_TRAP");
   if (path == nullptr) {
@@ -37,7 +37,7 @@ void trap() {
   ASSERT_EQ(function(), 0);
 }
 
-// A device that is told to fail at a run, and is closed with its owner.
+// A device that is told to fail at a given run.
 class Lost {
  public:
   explicit Lost(const char* run) : device_(g_device) {
@@ -58,7 +58,7 @@ class Lost {
   Device device_;
 };
 
-// Functions that may succeed on a device that failed, because they need nothing from it.
+// Records functions that succeed on a failed device, as they may if they need nothing from it.
 class Afterwards {
  public:
   // Returns whether it succeeded.
@@ -104,13 +104,13 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
   const std::vector<DeviceAddress> addresses = {
       memory.address(), memory.address(), memory.address(), temporary.address(), 0, 0};
   queue.fill(memory.at(), 4000, {1});
-  BackendMark* before = nullptr;  // passed, before it fails
+  BackendMark* before = nullptr;  // passed before the failure
   ASSERT_TRUE(is_ok(table.mark(queue.get(), &before)));
   const Mark first(lost, before);
   ASSERT_TRUE(is_ok(first.wait()));
   trap();
   static_cast<void>(table.run(queue.get(), program.get(), addresses.data(), nullptr));
-  // The failure comes with the run or, on a device that works later, when it is waited for.
+  // The failure is reported by the run or, on an asynchronous device, by a later wait.
   BackendMark* made = nullptr;
   BackendStatus status = table.mark(queue.get(), &made);
   const Mark mark(lost, made);
@@ -118,7 +118,7 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
     static_cast<void>(table.follow(other.get(), made));  // it may not be known yet
     status = mark.wait();
     if (status.code == BackendCode::failed) {
-      EXPECT_TRUE(mark.is_passed()) << "expected that nobody polls for ever";
+      EXPECT_TRUE(mark.is_passed()) << "expected a failed mark to count as passed, so that polling ends";
       EXPECT_TRUE(returns(BackendCode::failed, mark.wait())) << "a second wait";
     }
   }
@@ -126,7 +126,7 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
     GTEST_SKIP() << "nothing made the device fail; " << fails_variable() << "=1 or ANYDML_TEST_TRAP may";
   }
   EXPECT_TRUE(returns(BackendCode::failed, status)) << "mark or wait after the run that failed";
-  EXPECT_TRUE(first.is_passed()) << "a mark from before stays passed";
+  EXPECT_TRUE(first.is_passed()) << "expected an earlier mark to stay passed";
 
   for (BackendQueue* const one : {queue.get(), other.get()}) {
     const std::uint32_t pattern = 5;
@@ -138,7 +138,7 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
       afterwards("follow", table.follow(one, made));
     }
     BackendMark* none = nullptr;
-    EXPECT_TRUE(returns(BackendCode::failed, table.mark(one, &none))) << "mark: nothing that follows would be done";
+    EXPECT_TRUE(returns(BackendCode::failed, table.mark(one, &none))) << "mark: no further work would be done";
     EXPECT_EQ(none, nullptr) << "expected no mark after a failure";
   }
   for (const MemoryKind kind : kAllKinds) {
@@ -168,7 +168,7 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
   if (afterwards("create_queue", table.create_queue(lost.handle, &third))) {
     table.destroy_queue(third);
   }
-  // What needs no device: descriptions, and the end of everything that was made before.
+  // These need no device: descriptions, and the destruction of existing objects.
   BackendDeviceInfo info{};
   table.describe(lost.handle, &info);
   EXPECT_STREQ(info.name, lost.info.name);
@@ -177,10 +177,10 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
   static_cast<void>(table.buffer_bytes(lost.handle));
 }
 
-// Threads wait and poll while it fails.
+// Threads wait and poll while the device fails.
 TEST(DeviceLost, WakesWhoeverWaits) {
   if (std::getenv("ANYDML_TEST_TRAP") != nullptr) {
-    GTEST_SKIP() << "the test before it broke the device of this process";
+    GTEST_SKIP() << "the previous test broke this process's device";
   }
   const Lost owner("20");
   const Device& lost = owner.get();
@@ -195,7 +195,7 @@ TEST(DeviceLost, WakesWhoeverWaits) {
   constexpr int kRuns = 20;
   std::atomic<int> failures = 0;
   {
-    // All is there before it fails.
+    // All objects are created before the failure.
     std::vector<std::unique_ptr<Queue>> queues;
     std::vector<Block> memory;
     std::vector<Block> temporaries;
@@ -230,7 +230,7 @@ TEST(DeviceLost, WakesWhoeverWaits) {
   if (failures == 0) {
     GTEST_SKIP() << "nothing made the device fail; " << fails_variable() << "=1 or ANYDML_TEST_TRAP may";
   }
-  EXPECT_GE(failures, static_cast<int>(kThreads) * kRuns - 19) << "expected that all runs fail but the first 19";
+  EXPECT_GE(failures, static_cast<int>(kThreads) * kRuns - 19) << "expected all but the first 19 runs to fail";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// device_conformance holds a device to backend.h, by its backend's table. scripts/conform.py runs it together with the
-// tests of the layers above.
+// device_conformance checks a device against backend.h through its backend's table. scripts/conform.py runs it together
+// with the tests of the layers above.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -25,14 +25,14 @@ constexpr const char* kUsage =
     R"(usage: device_conformance [--device NAME] [--plugins FOLDER] [--limit SECONDS] [GoogleTest's options]
        device_conformance --plugin FILE [--index N] ...
 
-Holds a device to the contract of src/backend/backend.h, by the table of its backend.
+Checks a device against the contract of src/backend/backend.h, through its backend's table.
 
   --device NAME      the device, as ANYDML_ADAPTER names it: cpu, cuda:0 (ANYDML_ADAPTER, or the first)
-  --plugins FOLDER   where plugins are, as ANYDML_PLUGINS
-  --plugin FILE      a plugin by its path, which nothing but this program loads
-  --index N          which of its devices (0)
-  --limit SECONDS    a test that takes longer is ended as one that hangs (ANYDML_TEST_LIMIT, or 120)
-  --describe         says what the device is, and ends
+  --plugins FOLDER   the folder of plugins, as in ANYDML_PLUGINS
+  --plugin FILE      the path of a plugin, which this program loads itself
+  --index N          which of the plugin's devices (0)
+  --limit SECONDS    time after which a test counts as hung (ANYDML_TEST_LIMIT, or 120)
+  --describe         describes the device and exits
   --help             this text, and GoogleTest's options
 )";
 
@@ -50,8 +50,8 @@ class Limit final : public testing::EmptyTestEventListener {
   explicit Limit(unsigned seconds) : seconds_(seconds) { std::signal(SIGALRM, end_hung); }
   void OnTestStart(const testing::TestInfo& test) override {
     std::snprintf(g_hung, sizeof(g_hung),
-                  "%s.%s hangs: it has not ended after %u seconds; expected that all work ends, and that no function "
-                  "but wait blocks\n",
+                  "%s.%s hangs: it has not ended after %u seconds; expected all work to finish, and no function "
+                  "but wait to block\n",
                   test.test_suite_name(), test.name(), seconds_);
     alarm(seconds_);
   }
@@ -82,11 +82,12 @@ const BackendTable& load_plugin(const std::string& file) {
   const char* message = nullptr;
   const BackendTable* const table = entry(&message);
   if (table == nullptr) {
-    leave("--plugin: " + file + ": " + (message != nullptr ? message : "it has no devices here, and says no reason"));
+    leave("--plugin: " + file + ": " + (message != nullptr ? message : "it found no devices and gave no reason"));
   }
   if (table->build != kBuildHash) {
     leave("--plugin: " + file +
-          " was built from other headers than this program; expected one of this tree, with kBuildHash as `build`");
+          " was built from different headers than this program; expected a plugin of this tree, with kBuildHash as "
+          "`build`");
   }
   return *table;
 }
@@ -105,13 +106,13 @@ BackendDevice* open_index(const BackendTable& table, std::uint32_t index, std::s
   const BackendStatus status = table.open(index, &settings(), &opened);
   if (status.code != BackendCode::ok || opened == nullptr) {
     why = std::string("open of device ") + std::to_string(index) + ": " +
-          (status.message != nullptr ? status.message : "no device, and no reason");
+          (status.message != nullptr ? status.message : "no device, and no reason given");
     return nullptr;
   }
   return opened;
 }
 
-// The table of the device that the library chooses, and the device's number there.
+// Finds the table of the device that the library chooses, and the device's index in it.
 void find_by_name() {
   const CoreTable* const core = core_of_this_build("device_conformance");
   if (core == nullptr || core->device_count() == 0) {
@@ -123,7 +124,7 @@ void find_by_name() {
     std::string why;
     BackendDevice* const opened = open_index(*chosen.backend, g_device.index, why);
     if (opened == nullptr) {
-      continue;  // another one of the table's
+      continue;  // try the table's next device
     }
     BackendDeviceInfo info{};
     chosen.backend->describe(opened, &info);
@@ -133,7 +134,7 @@ void find_by_name() {
     }
   }
   leave(std::string("device ") + chosen.info->name +
-        " is open in the library and cannot be opened again; expected that `open` may be called more than once");
+        " is open in the library and cannot be opened again; expected `open` to work more than once");
 }
 
 void check_table(const BackendTable& table) {
@@ -175,9 +176,9 @@ void describe() {
   const BackendDeviceInfo& info = g_device.info;
   std::printf("%s: %s\n%llu MiB of memory%s%s%s\n", info.name, info.description,
               static_cast<unsigned long long>(info.memory_bytes >> 20),
-              info.unified_memory != 0 ? ", which is the CPU's own" : "",
-              info.shares_addresses != 0 ? ", at addresses of the process" : ", at addresses of its own",
-              info.asynchronous != 0 ? "; works later" : "; works at once");
+              info.unified_memory != 0 ? ", shared with the CPU" : "",
+              info.shares_addresses != 0 ? ", in the process's address space" : ", in its own address space",
+              info.asynchronous != 0 ? "; asynchronous" : "; synchronous");
 }
 
 }  // namespace
@@ -221,7 +222,7 @@ int main(int count, char** arguments) {
     if (option == "--device") {
       setenv("ANYDML_ADAPTER", value, 1);
     } else if (option == "--plugins") {
-      char* const whole = realpath(value, nullptr);  // the library takes no relative path
+      char* const whole = realpath(value, nullptr);  // the library rejects relative paths
       setenv("ANYDML_PLUGINS", whole != nullptr ? whole : value, 1);
       std::free(whole);
     } else if (option == "--plugin") {
@@ -246,7 +247,7 @@ int main(int count, char** arguments) {
   check_table(*g_device.table);
   const std::uint32_t devices = g_device.table->device_count();
   if (g_device.index >= devices) {
-    leave("device " + std::to_string(g_device.index) + " was asked for; the table has " + std::to_string(devices));
+    leave("device " + std::to_string(g_device.index) + " was requested; the table has " + std::to_string(devices));
   }
   std::string why;
   g_device.handle = open_index(*g_device.table, g_device.index, why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory of a device: its three names, its contents, its limits.
+// A device's memory: its handle, address and host pointer, its contents, and its limits.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -22,14 +22,14 @@ TEST(DeviceMemory, HasItsNames) {
       SCOPED_TRACE(testing::Message() << name_of(kind) << " of " << bytes << " bytes");
       const Block block(kind, bytes);
       const std::uint64_t alignment = kind == MemoryKind::temporary ? kTemporaryAlignment : kBufferAlignment;
-      EXPECT_NE(block.get().handle, nullptr) << "expected a handle, even of 0 bytes";
+      EXPECT_NE(block.get().handle, nullptr) << "expected a handle, even for 0 bytes";
       EXPECT_NE(block.address(), 0U) << "expected an address for programs";
       EXPECT_EQ(block.address() % alignment, 0U) << "expected a multiple of " << alignment;
       if (is_for_the_cpu(kind)) {
-        EXPECT_NE(block.host(), nullptr) << "expected a pointer: the CPU maps these buffers";
+        EXPECT_NE(block.host(), nullptr) << "expected a host pointer, because the CPU maps these buffers";
       }
       if (g_device.info.unified_memory != 0) {
-        EXPECT_NE(block.host(), nullptr) << "unified_memory is 1; expected a pointer to all memory";
+        EXPECT_NE(block.host(), nullptr) << "unified_memory is 1; expected a host pointer for all memory";
       }
     }
   }
@@ -38,7 +38,7 @@ TEST(DeviceMemory, HasItsNames) {
 TEST(DeviceMemory, BuffersHoldZeros) {
   const Queue queue;
   for (const MemoryKind kind : kBufferKinds) {
-    for (int round = 0; round < 3; ++round) {  // the second and the third may lie where the first did
+    for (int round = 0; round < 3; ++round) {  // the second and the third may reuse the memory of the first
       SCOPED_TRACE(testing::Message() << name_of(kind) << ", round " << round);
       const Block block(kind, 300'001);
       EXPECT_TRUE(same(queue.read(block), Bytes(block.bytes())));
@@ -57,10 +57,10 @@ TEST(DeviceMemory, IsTheSameByEveryName) {
     SCOPED_TRACE(name_of(kind));
     const Bytes first = some_bytes(block.bytes(), 2);
     queue.write(block, 0, first);
-    EXPECT_TRUE(same(Bytes(block.host(), block.host() + block.bytes()), first)) << "the CPU reads what a copy wrote";
+    EXPECT_TRUE(same(Bytes(block.host(), block.host() + block.bytes()), first)) << "the CPU reads the bytes of a copy";
     const Bytes second = some_bytes(block.bytes(), 3);
     std::ranges::copy(second, block.host());
-    EXPECT_TRUE(same(queue.read(block), second)) << "a copy reads what the CPU wrote";
+    EXPECT_TRUE(same(queue.read(block), second)) << "a copy reads the CPU's bytes";
   }
 }
 
@@ -83,7 +83,7 @@ TEST(DeviceMemory, BlocksAreDistinct) {
 }
 
 TEST(DeviceMemory, IsUsedAgainAfterItsRelease) {
-  // More in all than the device has, if it had nothing back.
+  // More in total than the device has, so memory must be reused.
   const std::uint64_t part = std::min<std::uint64_t>(g_device.info.memory_bytes / 16, std::uint64_t{64} << 20);
   const std::uint64_t rounds = std::min<std::uint64_t>(g_device.info.memory_bytes / part * 2, 200);
   for (std::uint64_t i = 0; i < rounds && !testing::Test::HasFailure(); ++i) {
@@ -96,7 +96,7 @@ TEST(DeviceMemory, BufferBytesGoUpAndDown) {
   const std::uint64_t before = bytes();
   {
     const Block first(MemoryKind::device_buffer, 100);
-    EXPECT_EQ(bytes() - before, whole_units(100)) << "expected the buffer's bytes in whole units";
+    EXPECT_EQ(bytes() - before, whole_units(100)) << "expected the buffer's bytes, rounded up to whole units";
     {
       const Block second(MemoryKind::device_buffer, 200'000);
       EXPECT_EQ(bytes() - before, whole_units(100) + whole_units(200'000));
@@ -111,7 +111,8 @@ TEST(DeviceMemory, BufferBytesGoUpAndDown) {
 TEST(DeviceMemory, MoreThanThereIsFailsAndHarmsNothing) {
   const std::uint64_t before = g_device.table->buffer_bytes(g_device.handle);
   for (const MemoryKind kind : kAllKinds) {
-    // The CPU's memory is not the device's to count, and no machine has the last two.
+    // `twice` applies only to device buffers, because other kinds may use CPU memory. No machine has the last two
+    // sizes.
     const std::uint64_t twice = g_device.info.memory_bytes * 2;
     for (const std::uint64_t bytes : {twice, std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
       if (bytes == twice && kind != MemoryKind::device_buffer) {
@@ -126,7 +127,7 @@ TEST(DeviceMemory, MoreThanThereIsFailsAndHarmsNothing) {
       EXPECT_EQ(block.host, nullptr);
     }
   }
-  EXPECT_EQ(g_device.table->buffer_bytes(g_device.handle), before) << "a request that failed counts nothing";
+  EXPECT_EQ(g_device.table->buffer_bytes(g_device.handle), before) << "expected a failed request not to count";
   // The device still works.
   const Queue queue;
   const Block block(MemoryKind::device_buffer, 5000);
@@ -135,10 +136,10 @@ TEST(DeviceMemory, MoreThanThereIsFailsAndHarmsNothing) {
 }
 
 TEST(DeviceMemory, GivesAsMuchAsItHasAndThenRefuses) {
-  // Devices whose memory is the CPU's would take it from everybody else.
+  // A device that uses CPU memory would take it from all other processes.
   constexpr std::uint64_t kMost = std::uint64_t{4} << 30;
   if (g_device.info.unified_memory != 0 || g_device.info.memory_bytes > kMost) {
-    GTEST_SKIP() << "the device has more memory than a test should take";
+    GTEST_SKIP() << "the device has more memory than a test should allocate";
   }
   const std::uint64_t part = g_device.info.memory_bytes / 8;
   std::vector<MemoryBlock> blocks;
@@ -176,7 +177,7 @@ TEST(DeviceMemory, MayBeTakenByManyThreadsAtOnce) {
   }
 }
 
-// Pages of the CPU's memory: devices may import nothing smaller.
+// Pages of CPU memory, because devices may refuse to import anything smaller.
 class Pages {
  public:
   explicit Pages(std::size_t bytes)
@@ -195,19 +196,19 @@ class Pages {
 
 TEST(DeviceMemory, TheCpusMayBeImported) {
   ASSERT_EQ(g_device.table->import_host == nullptr, g_device.table->forget_host == nullptr)
-      << "expected import_host and forget_host, or neither";
+      << "expected both import_host and forget_host, or neither";
   if (g_device.table->import_host == nullptr) {
     GTEST_SKIP() << "the device imports no memory (import_host is null)";
   }
   const Queue queue;
   constexpr std::uint64_t kBytes = 1 << 18;
   const Pages pages(kBytes);
-  for (int round = 0; round < 2; ++round) {  // what was forgotten may be imported again
+  for (int round = 0; round < 2; ++round) {  // forgotten memory may be imported again
     MemoryBlock block{};
     ASSERT_TRUE(is_ok(g_device.table->import_host(g_device.handle, pages.get(), kBytes, &block)));
     ASSERT_NE(block.handle, nullptr);
     EXPECT_NE(block.address, 0U);
-    EXPECT_EQ(block.host, pages.get()) << "expected the pointer that was given";
+    EXPECT_EQ(block.host, pages.get()) << "expected the imported pointer";
     const Bytes bytes = some_bytes(kBytes, static_cast<std::uint64_t>(round) + 5);
     std::ranges::copy(bytes, pages.get());
     const Block copied(MemoryKind::device_buffer, kBytes);
@@ -218,14 +219,14 @@ TEST(DeviceMemory, TheCpusMayBeImported) {
     EXPECT_TRUE(same(Bytes(pages.get(), pages.get() + 4096), Bytes(bytes.begin(), bytes.begin() + 4096)));
     EXPECT_EQ(as<std::uint32_t>(Bytes(pages.get() + 4096, pages.get() + 8192)),
               std::vector<std::uint32_t>(1024, 0x01020304))
-        << "the CPU reads what the device wrote";
+        << "the CPU reads the device's bytes";
     g_device.table->forget_host(g_device.handle, block.handle);
   }
 }
 
 TEST(DeviceMemory, PointersMeanWhatAccessSays) {
   ASSERT_EQ(g_device.info.shares_addresses != 0, g_device.table->access != nullptr)
-      << "expected `access` exactly where shares_addresses is 1";
+      << "expected `access` if and only if shares_addresses is 1";
   if (g_device.table->access == nullptr) {
     GTEST_SKIP() << "the device does not share addresses (access is null)";
   }
@@ -233,13 +234,14 @@ TEST(DeviceMemory, PointersMeanWhatAccessSays) {
   for (const MemoryKind kind : kAllKinds) {
     const Block block(kind, 4096);
     const auto* const pointer = reinterpret_cast<const std::byte*>(block.address());
-    EXPECT_EQ(access(pointer), Access::direct) << name_of(kind) << ": expected direct access to memory of its own";
-    EXPECT_EQ(access(pointer + 100), Access::direct) << name_of(kind) << ", in its midst";
+    EXPECT_EQ(access(pointer), Access::direct)
+        << name_of(kind) << ": expected direct access to the device's own memory";
+    EXPECT_EQ(access(pointer + 100), Access::direct) << name_of(kind) << ", inside the block";
     const Queue queue;
     const Bytes bytes = some_bytes(4096, 9);
     queue.copy(place_at(pointer), place_at(bytes.data()), 4096);
     queue.finish();
-    EXPECT_TRUE(same(queue.read(block), bytes)) << name_of(kind) << ": an address names the block in a copy too";
+    EXPECT_TRUE(same(queue.read(block), bytes)) << name_of(kind) << ": an address also identifies the block in a copy";
   }
   const Bytes own(64);
   EXPECT_NE(access(own.data()), Access::none) << "the CPU's memory: expected direct or by_copy";

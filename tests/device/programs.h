@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small graphs as programs of the device, made with the traits that it describes.
+// Small graphs as device programs, compiled with the device's own traits.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,8 @@ class Program {
   BackendProgram* program_;
 };
 
-// The plan of a graph as text (support/graph_text.h). Null: the device lacks an operator of it, and `why` says so.
+// The plan of a graph as text (support/graph_text.h). Returns null and sets `why` if the device lacks one of its
+// operators.
 [[nodiscard]] inline std::optional<GraphPlans> plan_of(const std::string& graph, const DeviceTraits& traits,
                                                        std::string& why) {
   LacksOperator lacks;
@@ -67,15 +68,15 @@ class Program {
   BackendProgram* made = nullptr;
   const BackendStatus status = device.table->compile(device.handle, &flat, &made);
   if (status.code == BackendCode::ok) {
-    EXPECT_NE(made, nullptr) << "compile succeeded without a program";
+    EXPECT_NE(made, nullptr) << "compile returned ok, but no program";
   } else {
-    EXPECT_EQ(made, nullptr) << "compile failed, and wrote a program";
+    EXPECT_EQ(made, nullptr) << "compile failed, but stored a program";
   }
   program = Program(device, made);
   return status;
 }
 
-// c = a + b, of as many numbers of 32 bits.
+// c = a + b, for `count` 32-bit numbers.
 [[nodiscard]] inline std::string sum_graph(std::uint64_t count) {
   const std::string bytes = std::to_string(count * 4);
   const std::string tensor = "u32[" + std::to_string(count) + "]";
@@ -95,7 +96,7 @@ class Program {
   return a;
 }
 
-// Makes the program of a graph, or leaves the test: skipped if the device lacks an operator, failed if it cannot
+// Compiles a graph's program, or leaves the test: skipped if the device lacks an operator, failed if the device cannot
 // compile a plan that its traits allow.
 #define ANYDML_MAKE_PROGRAM(plans, program, graph)                           \
   std::string why_no_##program;                                              \

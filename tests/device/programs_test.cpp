@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs: plans that the device compiles and runs, the memory that a run needs, and plans that it refuses. Which bits
-// operators give is left to operator_digests.
+// Programs: plans that the device compiles and runs, the memory that a run needs, and plans that the device refuses.
+// operator_digests checks the bits of operators.
 #include "device/programs.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace anydml::device {
 namespace {
 
-// Sums of rows, of a sum of two inputs: two steps, and what lies between them is in the temporary if they are not
+// The row sums of the sum of two inputs: two steps, with an intermediate tensor in the temporary unless the steps are
 // joined.
 constexpr std::uint64_t kRows = 64;
 constexpr std::uint64_t kColumns = 300;
@@ -47,8 +47,8 @@ TEST(DeviceDescription, IsComplete) {
   EXPECT_LE(info.shares_addresses, 1U);
   EXPECT_LE(info.asynchronous, 1U);
   EXPECT_TRUE(info.unified_memory == 0 || info.shares_addresses == 1)
-      << "unified_memory is 1 and shares_addresses is 0; expected that memory which is the CPU's own has its addresses";
-  EXPECT_GE(info.traits.threads, 1U) << "expected the pieces of work that run at once, at least 1";
+      << "unified_memory is 1 and shares_addresses is 0; expected 1, because the memory is shared with the CPU";
+  EXPECT_GE(info.traits.threads, 1U) << "expected the number of concurrent pieces of work, at least 1";
   BackendDeviceInfo again{};
   g_device.table->describe(g_device.handle, &again);
   EXPECT_STREQ(again.name, info.name) << "expected the same description every time";
@@ -88,7 +88,7 @@ TEST(DevicePrograms, GiveTheirResults) {
   }
 }
 
-// Operands begin anywhere that their elements may, and nothing beside them is written.
+// Operands may start at any element-aligned offset, and no other bytes are written.
 TEST(DevicePrograms, WriteTheirOutputsAlone) {
   constexpr std::uint64_t kCount = 1001;
   constexpr std::uint64_t kRoom = 8192;
@@ -100,7 +100,7 @@ TEST(DevicePrograms, WriteTheirOutputsAlone) {
   const Bytes given = some_bytes(2 * kRoom, 1);
   queue.write(in, 0, given);
   for (const std::uint64_t offset : {4U, 8U, 12U, 20U, 52U, 4000U}) {
-    SCOPED_TRACE(testing::Message() << "at offset " << offset);
+    SCOPED_TRACE(testing::Message() << "offset " << offset);
     Bytes expected = some_bytes(kRoom, 2);
     queue.write(out, 0, expected);
     queue.run(program.get(), {in.address(offset), in.address(kRoom + 2 * offset % 36), out.address(offset),
@@ -114,7 +114,7 @@ TEST(DevicePrograms, WriteTheirOutputsAlone) {
     std::ranges::copy(result, expected.begin() + static_cast<std::ptrdiff_t>(offset));
     EXPECT_TRUE(same(queue.read(out), expected));
   }
-  EXPECT_TRUE(same(queue.read(in), given)) << "the inputs stay as they were";
+  EXPECT_TRUE(same(queue.read(in), given)) << "expected the inputs to be unchanged";
 }
 
 TEST(DevicePrograms, RunInTheOrderOfTheirQueue) {
@@ -188,7 +188,7 @@ TEST(DevicePrograms, AreCompiledByManyThreadsAtOnce) {
   }
 }
 
-// The rows of rows_graph with given traits, over a temporary that lies amid other memory and holds anything at first.
+// Runs a program of rows_graph. Its temporary lies inside other memory and has arbitrary contents at first.
 void check_rows(const Program& program, const GraphPlans& plans) {
   constexpr std::uint64_t kBefore = kTemporaryAlignment * 5;
   const Queue queue;
@@ -200,7 +200,7 @@ void check_rows(const Program& program, const GraphPlans& plans) {
   queue.write(memory_a, 0, bytes_of(a));
   queue.write(memory_b, 0, bytes_of(b));
   ASSERT_GE(program.temporary_bytes(), plans.run.temporary_bytes())
-      << "expected the plan's own bytes, and the workspace of the kernels";
+      << "expected the plan's own bytes plus the workspace of the kernels";
   const std::uint64_t needed = program.temporary_bytes();
   const Block around(MemoryKind::device_buffer, kBefore + needed + 1000);
   std::vector<DeviceAddress> addresses(plans.slots());
@@ -214,10 +214,10 @@ void check_rows(const Program& program, const GraphPlans& plans) {
     queue.run(program.get(), addresses);
     EXPECT_EQ(as<std::uint32_t>(queue.read(out)), row_sums(a, b)) << "round " << round;
     Bytes after = queue.read(around);
-    // Within, it may hold anything.
+    // Inside the temporary, any contents are allowed.
     std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(kBefore), needed,
                 after.begin() + static_cast<std::ptrdiff_t>(kBefore));
-    EXPECT_TRUE(same(after, before)) << "a run wrote outside of the " << needed << " bytes of its temporary";
+    EXPECT_TRUE(same(after, before)) << "a run wrote outside the " << needed << " bytes of its temporary";
   }
 }
 
@@ -258,14 +258,14 @@ TEST(DevicePrograms, JoinStepsOrSayThatTheyCannot) {
 
 TEST(DevicePrograms, GetMemoryInTheOrderOfTheirQueue) {
   ASSERT_EQ(g_device.table->allocate_in_order == nullptr, g_device.table->release_in_order == nullptr)
-      << "expected allocate_in_order and release_in_order, or neither";
+      << "expected both allocate_in_order and release_in_order, or neither";
   if (g_device.table->allocate_in_order == nullptr) {
-    GTEST_SKIP() << "the device has no memory in the order of its work (allocate_in_order is null)";
+    GTEST_SKIP() << "the device does not allocate memory in queue order (allocate_in_order is null)";
   }
   const Queue queue;
   const Block out(MemoryKind::readback_buffer, 50 * 4096);
   int given = 0;
-  for (std::uint32_t i = 0; i < 50; ++i) {  // the next may lie where the last one did, and its work comes later
+  for (std::uint32_t i = 0; i < 50; ++i) {  // an allocation may reuse memory that earlier work still uses
     MemoryBlock block{};
     ASSERT_TRUE(is_ok(g_device.table->allocate_in_order(queue.get(), 4096 + i, &block)));
     if (block.handle == nullptr) {
@@ -310,10 +310,10 @@ TEST(DevicePrograms, MayBeInterrupted) {
     const BackendStatus status = g_device.table->run(queue.get(), program.get(), addresses, &interrupt);
     if (wanted == 1 && status.code == BackendCode::interrupted) {
       EXPECT_TRUE(returns(BackendCode::interrupted, status));
-      EXPECT_EQ(g_device.info.asynchronous, 0U) << "a device that works later cannot know that the run was interrupted";
+      EXPECT_EQ(g_device.info.asynchronous, 0U) << "an asynchronous device cannot know that the run was interrupted";
       continue;
     }
-    EXPECT_TRUE(is_ok(status)) << "wished to end: " << wanted;
+    EXPECT_TRUE(is_ok(status)) << "interrupt wanted: " << wanted;
     EXPECT_TRUE(same(queue.read(out), bytes_of(sums(some_words(kCount, 1), some_words(kCount, 1)))));
   }
 }
@@ -338,9 +338,9 @@ TEST(DeviceRefusals, PlansOfUnknownFamilies) {
     Plan plan(1, 1);
     plan.add(family, operands, parameters);
     Program program(g_device, nullptr);
-    EXPECT_TRUE(returns(BackendCode::failed, compile(plan, program))) << "a plan of a family that nobody has";
+    EXPECT_TRUE(returns(BackendCode::failed, compile(plan, program))) << "a plan of an unknown family";
   }
-  ANYDML_MAKE_PROGRAM(plans, program, sum_graph(10));  // and then it compiles again
+  ANYDML_MAKE_PROGRAM(plans, program, sum_graph(10));  // the device still compiles
 }
 
 TEST(DeviceRefusals, StepsThatCannotBeJoined) {
@@ -351,7 +351,7 @@ TEST(DeviceRefusals, StepsThatCannotBeJoined) {
   if (!plans) {
     GTEST_SKIP() << "lacking: " << why;
   }
-  // The sum before the rows, joined with them twice.
+  // The prologue that sums the inputs, joined twice.
   Plan twice(2, 1);
   std::size_t steps = 0;
   for_each_step(plans->run.words(), [&](const Step& step) {
@@ -361,10 +361,10 @@ TEST(DeviceRefusals, StepsThatCannotBeJoined) {
     }
     return true;
   });
-  ASSERT_EQ(steps, 3U) << "expected a plan that joins two steps";
+  ASSERT_EQ(steps, 3U) << "expected a plan of two joined steps";
   Program program(g_device, nullptr);
   EXPECT_TRUE(returns(BackendCode::not_joined, compile(twice, program)))
-      << "expected not_joined, after which the graph is compiled with its steps apart";
+      << "expected not_joined, so that the graph is compiled with separate steps";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Queues and marks: the order of work, work that waits for other queues, and what a mark says.
+// Queues and marks: the order of work, work that waits for other queues, and the meaning of a mark.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kBytes = test::kSanitized ? 1 << 16 : 1 << 20;
 
-// The words at the beginning and at the end of what a queue wrote: all of it was written by one fill.
+// Expects every word to be the one that a single fill wrote.
 void expect_filled(const Bytes& bytes, std::uint32_t word, const std::string& when) {
   const std::vector<std::uint32_t> words = as<std::uint32_t>(bytes);
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -26,7 +26,7 @@ TEST(DeviceQueues, DoTheirWorkInOrder) {
   const Block first(MemoryKind::device_buffer, kBytes);
   const Block second(MemoryKind::device_buffer, kBytes);
   const Block result(MemoryKind::readback_buffer, kBytes);
-  // Each piece of work reads what the one before it wrote, and overwrites what an earlier one read.
+  // Each piece of work reads the output of the previous one and overwrites the input of an earlier one.
   for (std::uint32_t i = 1; i <= 50; ++i) {
     queue.fill(first.at(), kBytes, {i});
     queue.copy(second.at(), first.at(), kBytes);
@@ -79,8 +79,8 @@ TEST(DeviceQueues, MarksArePassedInOrderAndNeverGoBack) {
     bool later = false;  // a mark after this one was passed
     for (std::size_t i = marks.size(); i-- > 0;) {
       const bool is = marks[i].is_passed();
-      ASSERT_TRUE(is || !passed[i]) << "mark " << i << " was passed and is no longer";
-      ASSERT_TRUE(is || !later) << "mark " << i << " is not passed, and one after it was";
+      ASSERT_TRUE(is || !passed[i]) << "mark " << i << " was passed, but no longer is";
+      ASSERT_TRUE(is || !later) << "mark " << i << " is not passed, but a later one is";
       passed[i] = is;
       later = later || is;
       all = all && is;
@@ -98,7 +98,7 @@ TEST(DeviceQueues, MarksEndBeforeTheyArePassed) {
     {
       const Mark mark = queue.mark();
       other.follow(mark);
-    }  // it is destroyed here, perhaps before it is passed; the other queue waits all the same
+    }  // destroyed here, perhaps before it is passed; the other queue still waits
     static_cast<void>(queue.mark());
     other.copy(to.at(), from.at(), kBytes);
     queue.follow(other.mark());
@@ -116,7 +116,7 @@ TEST(DeviceQueues, FollowOneAnother) {
     blocks.emplace_back(MemoryKind::device_buffer, kBytes);
   }
   for (std::uint32_t round = 1; round <= 20; ++round) {
-    // Each queue waits for the one before it; nobody but the last is waited for.
+    // Each queue waits for the previous one; the host waits only for the last.
     queues[0].fill(blocks[0].at(), kBytes, {round, round, round, round});
     for (std::uint32_t i = 0; i < kQueues; ++i) {
       if (i != 0) {
@@ -208,7 +208,7 @@ TEST(DeviceQueues, ThatAreManyWork) {
 
 TEST(DeviceQueues, MayBeOnAStreamOfTheCaller) {
   if (g_device.table->create_queue_on == nullptr) {
-    GTEST_SKIP() << "the device has no streams of callers (create_queue_on is null)";
+    GTEST_SKIP() << "the device does not accept callers' streams (create_queue_on is null)";
   }
   BackendQueue* made = nullptr;
   ASSERT_TRUE(is_ok(g_device.table->create_queue_on(g_device.handle, nullptr, &made)));
@@ -218,7 +218,7 @@ TEST(DeviceQueues, MayBeOnAStreamOfTheCaller) {
   queue.fill(memory.at(), kBytes, {7});
   stream.follow(queue.mark());
   const Bytes got = stream.read(memory);
-  expect_filled(got, 7, "on the stream that callers use who name none");
+  expect_filled(got, 7, "on the default stream");
 }
 
 TEST(DeviceQueues, ADeviceMayBeOpenedAgain) {
@@ -232,7 +232,7 @@ TEST(DeviceQueues, ADeviceMayBeOpenedAgain) {
     EXPECT_TRUE(same(queue.read(block), some_bytes(5000)));
   }
   g_device.table->close(another.handle);
-  const Queue queue;  // the first one is open still
+  const Queue queue;  // while the first one is still open
   const Block block(MemoryKind::device_buffer, 16);
   EXPECT_TRUE(same(queue.read(block), Bytes(16)));
 }

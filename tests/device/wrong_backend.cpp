@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A plugin that breaks the contract of backend.h in the one way that ANYDML_WRONG names, so that conform_test.py can
-// see that the suite finds it. Otherwise it is the CPU.
+// check that the suite detects it. Otherwise it is the CPU.
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, Backen
   cpu_backend().release(device, kind, bytes, handle);
 }
 
-// Of odd offsets as a device would that copies words.
+// Rounds offsets down, like a device that copies whole words.
 BackendStatus copy(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
   if (is("copy") && to.block != nullptr && from.block != nullptr) {
     to.offset -= to.offset % 4;
@@ -75,7 +75,7 @@ BackendStatus fill(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, con
   return cpu_backend().fill(queue, to, bytes, pattern, is("fill") ? 4 : pattern_bytes);
 }
 
-// In microseconds.
+// In microseconds instead of nanoseconds.
 BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) {
   const BackendStatus status = cpu_backend().timestamp(queue, to);
   if (is("timestamp")) {
@@ -87,7 +87,7 @@ BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) {
 
 BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendProgram** program) {
   BackendStatus status = cpu_backend().compile(device, plan, program);
-  if (status.code == BackendCode::failed && is("program")) {  // it does nothing, and says that it did
+  if (status.code == BackendCode::failed && is("program")) {  // reports success for a program that does nothing
     const BackendPlan nothing{
         .words = nullptr, .word_count = 0, .temporary_bytes = 0, .temporary_slot = plan->temporary_slot};
     status = cpu_backend().compile(device, &nothing, program);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The passes over large graphs: each looks at every node and every source a bounded number of times, and what it finds
-// does not depend on the number of nodes.
+// The passes over large graphs: each visits every node and every source a bounded number of times, and its results do
+// not depend on the number of nodes.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ constexpr DeviceTraits kJoins{.joins_from = 1};
 
 std::string numbered(const char* name, int i) { return name + std::to_string(i); }
 
-// One value, which n nodes read; what they make is added up, one after another.
+// n nodes read one value, and their results are added up one after another.
 Graph fan(int n) {
   std::string text = "a = input 16\nh = EXP a:f32[4] -> f32[4]\n";
   for (int i = 0; i < n; ++i) {
@@ -32,7 +32,7 @@ Graph fan(int n) {
   return parse_graph(text + "out " + numbered("s", n - 1) + "\n");
 }
 
-// n times a large value of one input, then a small one of that; all small ones are joined.
+// n large values computed from one input, each reduced to a small value; the small values are joined.
 Graph joined(int n, int large, int small) {
   const std::string shape = "f32[" + std::to_string(large) + "]";
   const std::string column = "f32[" + std::to_string(large) + ",1]";
@@ -62,7 +62,7 @@ TEST(Large, TheOrderIsFrugalForAnyNumberOfGroups) {
   for (const int n : {50, 5000}) {
     const auto plans = compile_graph(joined(n, 64, 1), kJoins);
     ASSERT_TRUE(plans.ok());
-    // One large value at a time, and all the small ones.
+    // One large value at a time, plus all the small ones.
     EXPECT_LE(plans.value().run.temporary_bytes(), static_cast<std::uint64_t>(n) * kTemporaryAlignment + 4096) << n;
     EXPECT_GE(plans.value().temporary_values, static_cast<std::uint64_t>(n) * 64 * 4) << n;
   }
@@ -78,14 +78,15 @@ TEST(Large, EachPartOfAJoinIsMadeInItsPlace) {
   EXPECT_NE(text.find("| writes output0+" + std::to_string((kParts - 1) * 64 * 4) + "\n"), std::string::npos);
 }
 
-// How long graphs take, from 1,000 nodes to 1,000,000. Not a test: --gtest_also_run_disabled_tests
+// Compile times of graphs of 1,000 to 1,000,000 nodes. A benchmark, not a test: run it with
+// --gtest_also_run_disabled_tests
 TEST(Compile, DISABLED_Times) {
   struct Kind {
     const char* name;
     std::function<Graph(int)> make;
   };
   const auto repeated = [](const std::string& first, int nodes, auto line) {
-    // The operators of a large graph are few: they are shared.
+    // A large graph has few distinct operators, which its nodes share.
     Graph graph = parse_graph(first);
     const Graph small = parse_graph(first + line);
     for (int i = 0; i < nodes; ++i) {
@@ -102,15 +103,15 @@ TEST(Compile, DISABLED_Times) {
   const Kind kinds[] = {
       {"a chain of NEGATE",
        [&](int n) { return repeated("a = input 4096\n", n, "x = NEGATE a:f32[1024] -> f32[1024]\n"); }},
-      {"ADD of the last and the seventh before",
+      {"ADD of the last and seventh-last values",
        [&](int n) { return repeated("a = input 4096\n", n, "x = ADD a:f32[1024] a:f32[1024] -> f32[1024]\n"); }},
-      {"REDUCE of the last",
+      {"REDUCE of the last value",
        [&](int n) {
          return repeated("a = input 4096\n", n, "x = REDUCE a:f32[1024,1] -> f32[1024,1] Function=MAX Axes=[1]\n");
        }},
       {"ADD that cannot be fused",
        [&](int n) { return repeated("a = input 4096\n", n, "x = ADD a:f32[1024/0] a:f32[1024/0] -> f32[1024]\n"); }},
-      {"NEGATE of one value, all of them outputs",
+      {"NEGATE of one value, all outputs",
        [&](int n) {
          Graph graph = repeated("a = input 4096\n", n, "x = NEGATE a:f32[1024] -> f32[1024]\n");
          for (int i = 1; i < n; ++i) {
@@ -119,9 +120,9 @@ TEST(Compile, DISABLED_Times) {
          }
          return graph;
        }},
-      {"NEGATE of one value, added one after another", fan},
-      {"REDUCE of one value, all of them joined", [](int n) { return joined(n, 1024, 1024); }},
-      {"two REDUCE after one another, all of them joined", [](int n) { return joined(n, 1024, 1); }}};
+      {"NEGATE of one value, summed in turn", fan},
+      {"REDUCE of one value, all joined", [](int n) { return joined(n, 1024, 1024); }},
+      {"two REDUCE in sequence, all joined", [](int n) { return joined(n, 1024, 1); }}};
   for (const Kind& kind : kinds) {
     for (const int nodes : {1'000, 10'000, 100'000, 1'000'000}) {
       const Graph graph = kind.make(nodes);

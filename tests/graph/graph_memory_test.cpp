@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The temporary memory of three graphs that users would know, against the least there is: every order of their steps,
-// every choice of what is made in place of what, every placing.
+// The temporary memory of three familiar graphs against the minimum, found by exhaustive search over every order of
+// their steps, every choice of in-place results, and every assignment of offsets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr char kGatedResidual[] =
     "z = ADD x:f32[64,256] c:f32[64,256] -> f32[64,256]\n"
     "out z\n";
 
-// Two layer normalisations, one after the other, with weights: 128 rows of 64 elements.
+// Two layer normalizations in sequence, with weights: 128 rows of 64 elements.
 constexpr char kLayerNormalisation[] =
     "x = input 32768\n"
     "gamma = input 256\n"
@@ -54,8 +54,8 @@ constexpr char kLayerNormalisation[] =
     "z = DIVIDE d2:f32[128,64] s2:f32[128,64/1,0] -> f32[128,64]\n"
     "out z\n";
 
-// Attention of one query to 64 keys of 32 elements, in two heads that are added: weights are squares of what is left of
-// the scores above their mean, divided by their sum.
+// Attention of one query to 64 keys of 32 elements, in two heads whose results are added: weights are the squares of
+// the scores' excess over their mean, divided by their sum.
 constexpr char kAttention[] =
     "q = input 128\n"
     "k = input 8192\n"
@@ -103,7 +103,7 @@ class Search {
     }
   }
 
-  // known: what suffices, as somebody found out.
+  // known: a size that is known to suffice.
   std::uint64_t least(std::uint64_t known) {
     least_ = known;
     try_orders();
@@ -138,7 +138,8 @@ class Search {
     }
   }
 
-  // Whether `made` may lie where `read` does: its step reads that for the last time, each element for its own alone.
+  // Whether `made` may overwrite `read`: the step that computes it is the last reader of `read`, and each element
+  // depends only on the element that it replaces.
   [[nodiscard]] bool may_take(const Lifetime& made, const Lifetime& read) const {
     const GraphGroup& group = order_[made.first];
     if (read.last != made.first || read.first >= made.first) {
@@ -162,7 +163,7 @@ class Search {
     return written != nullptr;
   }
 
-  // For each value from this one on: no other's place, or that of one that it may take.
+  // For each value from this one on, tries memory of its own and the memory of each value that it may overwrite.
   void try_places_of(std::size_t value) {
     if (value == lives_.size()) {
       return try_placing();
@@ -177,7 +178,8 @@ class Search {
     }
   }
 
-  // The best of all turns, each at the lowest free place: the least there is for these lifetimes.
+  // Tries all orders of placing the values, each at the lowest free offset: the best is the minimum for these
+  // lifetimes.
   void try_placing() {
     std::vector<Lifetime> chains;
     std::vector<std::size_t> chain_of(lives_.size());
@@ -192,7 +194,7 @@ class Search {
       chain.last = std::max(chain.last, lives_[i].last);
       chain.extent.bytes = std::max(chain.extent.bytes, aligned(lives_[i].extent.bytes));
     }
-    if (peak_bytes(chains) < least_) {  // which no placing is below
+    if (peak_bytes(chains) < least_) {  // a lower bound for every placement
       std::vector<std::uint64_t> offsets(chains.size());
       std::vector<std::size_t> placed;
       place_rest(chains, placed, offsets, 0);
@@ -235,7 +237,7 @@ class Search {
   std::vector<GraphGroup> groups_;
   std::vector<GraphGroup> order_;
   std::vector<Lifetime> lives_;
-  std::vector<std::uint32_t> taken_;  // by each value: the one whose place it takes
+  std::vector<std::uint32_t> taken_;  // for each value, the one whose memory it reuses
   std::uint64_t least_ = 0;
   std::size_t orders_ = 0;
 };
@@ -264,7 +266,7 @@ void expect_the_best(const char* name, const char* text) {
 
 TEST(GraphMemory, IsTheBestThereIs) {
   expect_the_best("gated residual block", kGatedResidual);
-  expect_the_best("layer normalisations", kLayerNormalisation);
+  expect_the_best("layer normalizations", kLayerNormalisation);
   expect_the_best("attention, two heads", kAttention);
 }
 

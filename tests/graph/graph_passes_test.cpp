@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The passes over graphs, by what they say of small ones: what is folded, what goes through one program together, in
-// which order, where values are.
+// The passes over small graphs, checked through their descriptions of the plan: which nodes are folded, which are fused
+// into one program, the order of steps, and the offsets of values.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -108,7 +108,7 @@ TEST(Expand, AnOperatorThatIsMadeOfOthersIsThose) {
             "run: 2 steps, 128 bytes of temporary for 60 bytes of values\n");
 }
 
-// A function of the same type that has nothing but an error.
+// A function of the same type that always returns an error.
 template <class Answer, class... Arguments>
 auto refusal(Answer (*)(Arguments...)) -> Answer (*)(Arguments...) {
   return [](Arguments...) -> Answer { return Error{ErrorKind::unsupported, "no parts today"}; };
@@ -129,7 +129,7 @@ TEST(Expand, AnErrorNamesTheNode) {
   EXPECT_EQ(compiled(graph_of(graph.nodes[1].op)), "ELEMENT_WISE_ABS: no parts today");
 }
 
-// A device is asked for each operator that has steps of its own. The message names the operator that the caller knows.
+// A device is asked about each operator that has steps of its own. The message names the caller's operator.
 TEST(Compile, ADeviceIsAskedForEveryPartWithItsTypes) {
   const Graph graph = parse_graph(
       "a = input 32\n"
@@ -158,7 +158,7 @@ TEST(Compile, ADeviceIsAskedForEveryPartWithItsTypes) {
   EXPECT_EQ(plans.error().kind, ErrorKind::unsupported);
 }
 
-// The caller may number the nodes otherwise, as DirectML does, whose constants are nodes too.
+// The caller may number the nodes differently, as DirectML does, where constants are nodes too.
 TEST(Compile, WhatADeviceLacksHasTheCallersNumber) {
   Graph graph = parse_graph(
       "a = input 32\n"
@@ -223,10 +223,10 @@ TEST(Prune, WhatNoOutputNeedsIsLeftOut) {
 TEST(Fold, WhatIsKnownIsMadeOnce) {
   EXPECT_EQ(compiled("a = input 16\n"
                      "w = owned 16\n"
-                     "p = IDENTITY w:f32[4] -> f32[4]\n"  // folded, and so is what it feeds
+                     "p = IDENTITY w:f32[4] -> f32[4]\n"  // folded, and so is its consumer
                      "q = NEGATE p:f32[4] -> f32[4]\n"
                      "x = ADD a:f32[4] q:f32[4] -> f32[4]\n"
-                     "y = MULTIPLY x:f32[4] w:f32[4] -> f32[4]\n"  // w itself is kept too
+                     "y = MULTIPLY x:f32[4] w:f32[4] -> f32[4]\n"  // w itself is also kept
                      "out y\n"),
             "4 nodes\n"
             "initialise: %0 ELEMENT_WISE_IDENTITY, %1 ELEMENT_WISE_NEGATE | reads input1 | writes persistent+256\n"
@@ -249,7 +249,7 @@ TEST(Fold, NotWhatMakesMuchOfLittle) {
 TEST(Fuse, AChainIsOneStep) {
   EXPECT_EQ(compiled("a = input 16\n"
                      "x = ADD a:f32[4] a:f32[4] -> f32[4]\n"
-                     "y = NEGATE x:f32[2,2] -> f32[2,2]\n"  // other sizes, the same elements
+                     "y = NEGATE x:f32[2,2] -> f32[2,2]\n"  // other sizes, same elements
                      "z = CAST y:f32[1,4] -> u8[1,4]\n"
                      "out z\n"),
             "3 nodes\n"
@@ -260,8 +260,8 @@ TEST(Fuse, AChainIsOneStep) {
 TEST(Fuse, NotWhereElementsDoNotMeet) {
   EXPECT_EQ(compiled("a = input 16\n"
                      "x = NEGATE a:f32[4] -> f32[4]\n"
-                     "y = NEGATE x:f32[2,2/1,2] -> f32[2,2]\n"  // turned
-                     "z = NEGATE y:u16[4] -> u16[4]\n"          // the first half, as something else
+                     "y = NEGATE x:f32[2,2/1,2] -> f32[2,2]\n"  // transposed
+                     "z = NEGATE y:u16[4] -> u16[4]\n"          // the first half, as another type
                      "out y\nout z\n"),
             "3 nodes\n"
             "run: %0 ELEMENT_WISE_NEGATE | reads input0 | writes temporary+0\n"
@@ -270,7 +270,7 @@ TEST(Fuse, NotWhereElementsDoNotMeet) {
             "run: 3 steps, 64 bytes of temporary for 16 bytes of values\n");
 }
 
-// x and z would be one step without r, which lies between them.
+// x and z would be one step if r did not separate them.
 TEST(Fuse, NotAroundWhatLiesBetween) {
   EXPECT_EQ(compiled("a = input 16\n"
                      "x = NEGATE a:f32[4] -> f32[4]\n"
@@ -287,7 +287,7 @@ constexpr char kNorms[] =
     "a = input 4096\n"
     "b = input 128\n"
     "x = ADD a:f32[32,32] b:f32[32,32/0,1] -> f32[32,32]\n"
-    "y = MULTIPLY x:f32[1024] x:f32[1024] -> f32[1024]\n"  // other sizes, the same elements
+    "y = MULTIPLY x:f32[1024] x:f32[1024] -> f32[1024]\n"  // other sizes, same elements
     "r = REDUCE y:f32[32,32] -> f32[32,1] Function=SUM Axes=[1]\n"
     "s = ADD r:f32[32] b:f32[32] -> f32[32]\n"
     "t = SQRT s:f32[32] -> f32[32]\n"
@@ -312,7 +312,7 @@ TEST(Join, NotForADeviceThatDoesNot) {
             "run: 3 steps, 4224 bytes of temporary for 4224 bytes of values\n");
 }
 
-// A reduction that takes its elements otherwise than they are made, and one whose result is needed besides.
+// A reduction that reads elements in a different order than they are written, and one whose result has a second reader.
 TEST(Join, NotWhatIsReadOtherwise) {
   EXPECT_EQ(compiled("a = input 4096\n"
                      "x = NEGATE a:f32[32,32] -> f32[32,32]\n"
@@ -328,7 +328,7 @@ TEST(Join, NotWhatIsReadOtherwise) {
             "run: 4 steps, 4224 bytes of temporary for 4352 bytes of values\n");
 }
 
-// The epilogue would read what its own prologue writes, and so would one with another step between them.
+// The epilogue would read a result of its own prologue, directly or through another step.
 TEST(Join, NotAroundWhatLiesBetween) {
   EXPECT_EQ(compiled("a = input 4096\n"
                      "x = NEGATE a:f32[32,32] -> f32[32,32]\n"
@@ -390,7 +390,7 @@ TEST(Place, AValueTakesThePlaceOfOneThatIsReadLast) {
                      "s = REDUCE x:f32[1024] -> f32[1] Function=SUM Axes=[0]\n"
                      "y = ADD x:f32[1024] s:f32[1024/0] -> f32[1024]\n"  // in place of x
                      "t = REDUCE y:f32[1024] -> f32[1] Function=SUM Axes=[0]\n"
-                     "z = ADD y:f32[1024/0] t:f32[1024/0] -> f32[1024]\n"  // not: one element is read for all
+                     "z = ADD y:f32[1024/0] t:f32[1024/0] -> f32[1024]\n"  // not in place: one element is read for all
                      "u = REDUCE z:f32[1024/0] -> f32[1] Function=SUM Axes=[0]\n"
                      "out u\n"),
             "7 nodes\n"
@@ -404,7 +404,7 @@ TEST(Place, AValueTakesThePlaceOfOneThatIsReadLast) {
             "run: 5 steps, 8256 bytes of temporary for 12300 bytes of values\n");
 }
 
-// Values of many sizes, none of which can be made in place of another: each is read by its first element.
+// Values of many sizes, none of which can overwrite another, because each is read by broadcasting its first element.
 Graph random_values(std::mt19937_64& random, int nodes) {
   std::string text = "v0 = input 4\n";
   for (int i = 1; i <= nodes; ++i) {
@@ -418,7 +418,8 @@ Graph random_values(std::mt19937_64& random, int nodes) {
   return parse_graph(text + "out v" + std::to_string(nodes) + "\n");
 }
 
-// The least bytes in which values can lie: the best of all turns, each at the lowest free place.
+// The minimum number of bytes for values with these lifetimes: the best of all placement orders, with each value at the
+// lowest free offset.
 std::uint64_t least_bytes(std::span<const Lifetime> lifetimes) {
   std::vector<std::size_t> turns(lifetimes.size());
   std::iota(turns.begin(), turns.end(), std::size_t{0});
@@ -443,7 +444,7 @@ std::uint64_t least_bytes(std::span<const Lifetime> lifetimes) {
   return least;
 }
 
-// Calls use(groups) for every order of the groups in which each comes after those that feed it.
+// Calls use(groups) for every topological order of the groups.
 void for_each_order(const std::vector<GraphGroup>& groups, std::vector<GraphGroup>& done, ValueSet& made,
                     const std::function<void(const std::vector<GraphGroup>&)>& use) {
   if (done.size() == groups.size()) {
@@ -485,7 +486,7 @@ TEST(Place, IsNearTheBestThereIs) {
     made[values.of_input(0)] = true;
     for_each_order(groups, done, made, [&](const std::vector<GraphGroup>& order) {
       const auto lives = lifetimes(graph, values, order, temporary);
-      if (peak_bytes(lives) < least) {  // which no placing is below
+      if (peak_bytes(lives) < least) {  // a lower bound for every placement
         least = std::min(least, least_bytes(lives));
       }
     });
@@ -496,15 +497,15 @@ TEST(Place, IsNearTheBestThereIs) {
     all += plans.temporary_values;
     equal += plans.run.temporary_bytes() == least ? 1 : 0;
   }
-  std::printf("temporary memory: %d of %d graphs as small as can be; %.4f times the best in all; %.3f of all values\n",
+  std::printf("temporary memory: %d of %d graphs are optimal; %.4f times the optimum overall; %.3f of all values\n",
               equal, kGraphs, static_cast<double>(ours) / static_cast<double>(best),
               static_cast<double>(ours) / static_cast<double>(all));
   EXPECT_GE(equal, kGraphs * 3 / 4);
   EXPECT_LE(static_cast<double>(ours), 1.05 * static_cast<double>(best));
 }
 
-// Random graphs, seen by what must hold of any: each node in one group, after those that feed it; values that are alive
-// together apart, but for one that is made in place of another.
+// Random graphs, checked for properties that hold for every graph: each node is in one group, after the groups that it
+// depends on, and values that are alive together do not overlap, except for in-place results.
 Graph random_graph(std::mt19937_64& random, int nodes) {
   static constexpr const char* kViews[] = {"f32[24]", "f32[4,6]", "i32[24]", "f32[24/0]", "f32[4,6/1,4]", "f32[2,3,4]"};
   static constexpr const char* kShapes[] = {"f32[24]", "f32[4,6]", "i32[24]", "f32[24]", "f32[4,6]", "f32[2,3,4]"};

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Makes the two .debs, or takes those of a folder, unpacks them into a root of their own, and looks at them as the system
-# would. The runtime package alone: ldconfig finds libanydml and none of the libraries with bare names, and dmlrun runs.
-# With the development package: a C program and a DirectML program compile; the latter runs by the package's rpath and,
-# built without one, by LD_LIBRARY_PATH. Together they have each file that an installation has, and no other.
+# Builds the two .debs, or uses the ones in a folder, unpacks them into a separate root, and examines them as the system
+# would. With the runtime package alone, ldconfig finds libanydml but none of the libraries with unprefixed names, and
+# dmlrun runs. With the development package, a C program and a DirectML program compile; the latter runs with the
+# package's rpath and, if built without it, with LD_LIBRARY_PATH. Together the packages contain exactly the files of an
+# installation.
 # usage: deb.sh SOURCE BUILD WORK [FOLDER]
 set -euo pipefail
 source=$1 build=$2 work=$3 folder=${4-}
@@ -34,7 +35,7 @@ PATH=$PATH:/usr/sbin:/sbin
 ldconfig -r root 2>/dev/null
 listed=$(ldconfig -r root -p)
 rm -r root/etc
-# Here-strings, not pipes: grep -q leaves early, and pipefail would count the writer's broken pipe.
+# Here-strings, not pipes: grep -q exits early, and pipefail would report the writer's broken pipe.
 grep -q 'libanydml\.so\.0' <<<"$listed"
 if grep -E 'lib(directml|d3d12|dxcore)\.so' <<<"$listed"; then
   fail "ldconfig lists libraries that must not be on the default path"
@@ -53,8 +54,8 @@ compiled=$(grep -rlP '^\x7fELF' dev || true)
 cp -a dev/. root
 files() { (cd "$1" && find . -not -type d | sort); }
 cmake --install "$build" --prefix "$PWD/installed" >/dev/null
-diff <(files installed) <(files root/usr) || fail "the packages and an installation differ in their files"
-echo "both packages have each file of an installation: $(files dev | wc -l) of $(files root | wc -l) are in anydml-dev"
+diff <(files installed) <(files root/usr) || fail "the packages and an installation contain different files"
+echo "together the packages contain every file of an installation: $(files dev | wc -l) of $(files root | wc -l) are in anydml-dev"
 root=$PWD/root/usr/lib
 expected=$("$build/examples/directml_modulus")
 export PKG_CONFIG_PATH=$root/pkgconfig
@@ -62,14 +63,14 @@ export PKG_CONFIG_PATH=$root/pkgconfig
 # shellcheck disable=SC2046
 cc -std=c11 -Werror "$source/tests/install/program.c" -o c_program $(pkg-config --cflags --libs anydml)
 [ "$(LD_LIBRARY_PATH=$root ./c_program)" = "floor 1 2 -2 -1, truncate 1 -1 1 -1" ]
-echo "a C program: compiled against anydml-dev, and right"
+echo "a C program: compiled against anydml-dev, correct output"
 flags=$(pkg-config --cflags --libs anydml-directml)
 # shellcheck disable=SC2086
 c++ -std=c++14 "$source/examples/directml_modulus.cpp" -o by_rpath $flags
 # shellcheck disable=SC2086
 c++ -std=c++14 "$source/examples/directml_modulus.cpp" -o by_path $(sed 's:-Wl,-rpath,[^ ]*::' <<<"$flags")
 [ "$(./by_rpath)" = "$expected" ]
-# An anydml that is installed would come first in the rpath; otherwise it is this package's.
+# An installed anydml would come first in the rpath; otherwise the library must be this package's.
 [ -e /usr/lib/anydml ] || grep -q "libdirectml.so => .*root/usr/lib" <<<"$(ldd by_rpath)"
 echo "a program with the package's rpath: the same output"
 if ./by_path >/dev/null 2>&1; then

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Installs the library and builds programs against it from outside the tree, as a user would: a C program and a C++
-# program, each through pkg-config and through find_package; then from a moved installation; then add_subdirectory. A
-# DirectML program likewise, which finds its libraries by rpath, and by LD_LIBRARY_PATH where it was built without.
+# program, each through pkg-config and through find_package; then from a moved installation; then with add_subdirectory.
+# Does the same with a DirectML program, which finds its libraries through its rpath or, if built without one, through
+# LD_LIBRARY_PATH.
 # usage: run.sh SOURCE BUILD WORK
 set -euo pipefail
 source=$1 build=$2 work=$3
@@ -10,7 +11,7 @@ rm -rf "$work"
 mkdir -p "$work"
 cp "$source"/tests/install/{program.c,program.cpp,CMakeLists.txt} "$source"/examples/directml_modulus.cpp "$work"
 cmake --install "$build" --prefix "$work/first" >/dev/null
-mv "$work/first" "$work/prefix"  # what was installed must not remember where
+mv "$work/first" "$work/prefix"  # installed files must not depend on the original path
 cd "$work"
 python3 -B "$source/tests/tree/documents_test.py" --installed prefix/share/doc/anydml
 expected="floor 1 2 -2 -1, truncate 1 -1 1 -1"
@@ -36,7 +37,8 @@ check ./c_pkg "C, pkg-config"
 c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror program.cpp -o cpp_pkg $(pkg-config --cflags --libs anydml)
 check ./cpp_pkg "C++11, pkg-config"
 
-# The library is in the ordinary folder: no rpath among the flags, one by name for prefixes that the loader does not know.
+# The library is in the standard folder: the flags have no rpath; a separate variable offers one for prefixes that the
+# loader does not search.
 if grep -q rpath <<<"$(pkg-config --libs anydml)"; then
   echo "pkg-config --libs anydml gives an rpath" >&2 && exit 1
 fi
@@ -46,15 +48,15 @@ fi
 # shellcheck disable=SC2046
 cc -std=c11 program.c -o c_rpath $(pkg-config --cflags --libs anydml) $(pkg-config --variable=rpath anydml)
 [ "$(env -u LD_LIBRARY_PATH ./c_rpath)" = "$expected" ]
-echo "C, pkg-config with the rpath that it has by name: $expected"
+echo "C, pkg-config with its rpath variable: $expected"
 
 cmake -G Ninja -S . -B cmake_build -DCMAKE_PREFIX_PATH="$PWD/prefix" >/dev/null
 cmake --build cmake_build >/dev/null
 check cmake_build/c_program "C, find_package"
 check cmake_build/cpp_program "C++, find_package"
 
-# Part of another project. The lowest layers show that it finds its folders there; ./test --exhaustive, which is not in a
-# hurry, compiles all of the library and programs with it.
+# As part of another project. Compiling the lowest layers shows that the folders are found; ./test --exhaustive compiles
+# the whole library and programs with it.
 cmake -G Ninja -S . -B subdirectory_build -DANYDML_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_CXX_FLAGS=-DANYDML_PLAIN_ENTRIES -DCMAKE_CXX_FLAGS_DEBUG=-O0 >/dev/null
 whole_subdirectory=${ANYDML_TEST_WHOLE_INSTALL-}
@@ -77,7 +79,7 @@ run_directml() {
 c++ -std=c++14 directml_modulus.cpp -o directml_pkg $(pkg-config --cflags --libs anydml-directml)
 run_directml ./directml_pkg
 echo "DirectML, pkg-config with its rpath: the same output"
-# The spelling of programs that were written for the system's header.
+# The spelling used by programs that were written for the system's header.
 sed -e 's:<anydml/DirectML.h>:<DirectML.h>:' -e 's:<anydml/directml_guids.h>:<directml_guids.h>:' directml_modulus.cpp >plain.cpp
 # shellcheck disable=SC2046
 c++ -std=c++14 plain.cpp -o directml_plain $(pkg-config --cflags --libs anydml-directml | sed 's:-Wl,-rpath,[^ ]*::')
@@ -90,11 +92,11 @@ if [ -x prefix/bin/dmlrun ]; then
   grep -q "Resource 'Out': 6, 10, -2" <<<"$(prefix/bin/dmlrun prefix/share/doc/anydml/examples/models/add.json)"
   run_directml prefix/bin/dmlrun exec -- ./directml_plain
   [ -f prefix/share/man/man1/dmlrun.1 ] && [ -f prefix/share/bash-completion/completions/dmlrun ]
-  echo "dmlrun: runs an example, and a program with the libraries beside it"
+  echo "dmlrun: runs an example, and a program with the installed libraries"
 fi
 mkdir beside && cp prefix/lib*/anydml/*.so prefix/lib*/libanydml.so.0 beside 2>/dev/null
 run_directml env LD_LIBRARY_PATH="$PWD/beside" ./directml_plain
-echo "DirectML, libraries copied beside: the same output"
+echo "DirectML, libraries copied into one folder: the same output"
 cat >last_error.cpp <<'PROGRAM'
 #include <anydml/anydml.h>
 #include <wsl/winadapter.h>
@@ -109,7 +111,7 @@ PROGRAM
 # shellcheck disable=SC2046
 c++ -std=c++14 last_error.cpp -o last_error $(pkg-config --cflags --libs anydml-directml)
 ./last_error >/dev/null
-echo "the C API and DXCore's attributes beside DirectML: linked and found"
+echo "the C API and DXCore's attributes next to DirectML: linked and found"
 cmake --build cmake_build --target directml_program >/dev/null
 run_directml cmake_build/directml_program
 echo "DirectML, find_package: the same output"

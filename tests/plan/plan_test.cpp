@@ -114,7 +114,7 @@ TEST(Nest, SurvivesStridesThatReachTheLimit) {
   EXPECT_EQ(nest.count, 4);
 }
 
-// Every element is visited once and meets the same partners, whatever the normalisation did.
+// Every element is visited once and meets the same partners, regardless of the normalization.
 TEST(Nest, VisitsTheSameElements) {
   Random random(kSeed);
   u64 visited = 0;
@@ -240,7 +240,7 @@ TEST(SelfOverlap, AgreesWithCountingPlaces) {
 }
 
 TEST(SelfOverlap, GivesUpRatherThanRunForEver) {
-  // Coprime strides of like size and many steps each.
+  // Coprime strides of similar size, with many steps each.
   const TensorDesc desc = tensor({13, 13, 13, 13, 13, 13, 13, 13},
                                  {1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121});
   EXPECT_NE(find_self_overlap(desc), SelfOverlap::none);
@@ -306,7 +306,7 @@ TEST(Conflicts, ReachTheEndsOfTheAddressSpace) {
   EXPECT_EQ(find_conflicts(ranges), (std::vector<bool>{true, true, true, false, false}));
 }
 
-// A tensor that is no candidate shares nothing with any other; a pair that shares something is of two candidates.
+// A tensor that is not a candidate shares memory with no other; if two tensors share memory, both are candidates.
 TEST(Sharing, CandidatesHoldAllThatShare) {
   Random random(kSeed);
   int shared = 0;
@@ -362,7 +362,7 @@ OpDesc modulus(const TensorSpec& a, const TensorSpec& b, const TensorSpec& out) 
   return made.value();
 }
 
-// The steps of a plan as they are seen in it; they live as long as the plan.
+// The steps of a plan. They point into the plan and must not outlive it.
 std::vector<Step> steps_of(const Plan& plan) {
   std::vector<Step> steps;
   for_each_step(plan.words(), [&](const Step& step) {
@@ -407,7 +407,7 @@ void for_each_offset(const TensorDesc& tensor, Use use) {
 }
 
 TEST(Reshape, SeesAReaderThroughAView) {
-  // The second half of each row of a matrix of 4 by 6, which was made packed, 4 by 3.
+  // The second half of each row of a 4-by-6 matrix, written as a packed 4-by-3 tensor.
   const TensorDesc made = packed({4, 3});
   const TensorDesc view = tensor({4, 3}, {6, 1});
   const auto columns = seen_through(tensor({3, 4}, {1, 3}), 0, made, view);  // read transposed
@@ -418,13 +418,13 @@ TEST(Reshape, SeesAReaderThroughAView) {
   ASSERT_TRUE(last);
   EXPECT_EQ(last->offset, 2 * 6 * 4);
   EXPECT_EQ(last->tensor.strides[0], 6);
-  EXPECT_FALSE(seen_through(packed({12}), 0, made, view));  // no stride goes through a gap
+  EXPECT_FALSE(seen_through(packed({12}), 0, made, view));  // no stride can skip a gap
   EXPECT_FALSE(seen_through(packed({4, 3}), 4, made, view));
   EXPECT_FALSE(seen_through(packed({4, 3}, DataType::FLOAT64), 0, made, view));
   EXPECT_TRUE(seen_through(packed({12}), 0, made, packed({4, 3})));
 }
 
-// Random readers of random views: where the answer is yes, every element is the one that it should be.
+// Random readers of random views: if the reader can be rewritten, it reads the right elements.
 TEST(Reshape, SeesTheSameElements) {
   std::mt19937 random(27);
   const auto upto = [&](i64 most) { return static_cast<i64>(random() % static_cast<u64>(most + 1)); };
@@ -443,7 +443,7 @@ TEST(Reshape, SeesTheSameElements) {
     }
     const TensorDesc made = tensor(sizes, made_strides);
     const TensorDesc view = tensor(sizes, view_strides);
-    std::map<i64, i64> place;  // from the memory of made to the view's
+    std::map<i64, i64> place;  // from offsets in `made` to offsets in the view
     std::vector<i64> from;
     for_each_offset(made, [&](i64 offset) { from.push_back(offset); });
     std::size_t next = 0;
@@ -465,7 +465,7 @@ TEST(Reshape, SeesTheSameElements) {
     std::vector<i64> wanted;
     for_each_offset(read, [&](i64 offset) {
       const auto found = place.find(begin + offset);
-      ASSERT_NE(found, place.end()) << "an element outside of what was made";
+      ASSERT_NE(found, place.end()) << "an element outside the tensor";
       wanted.push_back(found->second);
     });
     std::size_t at = 0;

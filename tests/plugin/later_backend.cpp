@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A plugin for tests: a device that works later, and in memory that only it reaches. It computes by the CPU backend, on
-// a thread for each queue, so that the demands of a GPU on the rest of the library can be tried, and its races looked
-// for, where there is none.
+// A plugin for tests: an asynchronous device with memory that only it can access. It computes with the CPU backend, on
+// one thread per queue, so that the library's handling of a GPU, including races, can be tested without one.
 //
-// Its addresses are ranges of the process that nobody can read; the bytes lie elsewhere, and the CPU gets a pointer to
-// them only for buffers that it may map. Whoever reads or writes at a device's address therefore ends the program, and
-// a copy or a run that gets a pointer in place of the device's memory, or the other way round, fails.
+// Device addresses are reserved ranges of the process that nobody can read. The bytes are stored elsewhere, and the CPU
+// gets a pointer to them only for buffers that it may map. Any access through a device address therefore crashes the
+// program, and a copy or a run fails if it gets a host pointer instead of device memory, or vice versa.
 //
 // ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU.
 // ANYDML_LATER_ABSENT=1: the plugin says that it has no device.
-// ANYDML_LATER_WORKSPACE=N: every program asks for N bytes of workspace. A run that finds it misaligned, or overwritten
-// by the plan's own steps, fails. ANYDML_LATER_APART=1: the device refuses every plan that joins steps, although it
-// says that it joins them. ANYDML_LATER_LACKS=NAME,NAME: it has none of these operators, parts of operators and types.
+// ANYDML_LATER_WORKSPACE=N: every program requests N bytes of workspace. A run fails if the workspace is misaligned or
+// was overwritten by the plan's own steps. ANYDML_LATER_APART=1: the device refuses every plan with joined steps,
+// although its traits allow them. ANYDML_LATER_LACKS=NAME,NAME: it lacks these operators, parts of operators and types.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,10 +44,10 @@ namespace anydml {
 
 namespace {
 
-// The names in backend.h are the CPU backend's here: what is this plugin's own is cast to them and back.
+// The types declared in backend.h belong to the CPU backend here; this plugin's own types are cast to them and back.
 // A block of memory: its address on the device, and its bytes.
 struct LaterMemory {
-  std::uintptr_t address = 0;  // in a range that is reserved
+  std::uintptr_t address = 0;  // in a reserved range
   std::uint64_t bytes = 0;
   std::byte* contents = nullptr;
   void* reserved = nullptr;
@@ -59,22 +58,22 @@ struct LaterDevice {
   BackendDevice* cpu = nullptr;
   BackendQueue* cpu_queue = nullptr;
   std::mutex mutex;
-  std::map<std::uintptr_t, LaterMemory*> memory;  // by its address on the device
+  std::map<std::uintptr_t, LaterMemory*> memory;  // by device address
   std::atomic<std::uint64_t> promised_bytes{0};
-  std::atomic<const char*> failed{nullptr};  // why
-  std::atomic<long> runs_left{0};            // until the one that fails; 0: none does
+  std::atomic<const char*> failed{nullptr};  // the reason, or null
+  std::atomic<long> runs_left{0};            // until the failing one; 0: none fails
   std::uint64_t workspace_bytes = 0;
 };
 
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
-constexpr const char* kToldToFail = "the device of the tests failed, as it was told to";
+constexpr const char* kToldToFail = "the test device failed, as it was told to";
 constexpr const char* kWorkspaceUsed = "a step of the plan used the workspace of the kernels";
-constexpr const char* kNotOnDevice = "a program got an address that is not the device's";
-constexpr const char* kNotAPointer = "a copy got an address of the device in place of a handle or a pointer";
+constexpr const char* kNotOnDevice = "a program got an address that is not a device address";
+constexpr const char* kNotAPointer = "a copy got a device address instead of a handle or a pointer";
 BackendStatus failed(const LaterDevice& device) { return {BackendCode::failed, device.failed}; }
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 30;
 
-// Passed once, by the queue's thread; whoever waits holds a share of it.
+// Passed once, by the queue's thread; every waiter shares ownership.
 struct Passage {
   std::mutex mutex;
   std::condition_variable changed;
@@ -130,7 +129,7 @@ struct LaterQueue {
       const std::function<void()> job = std::move(jobs.front());
       jobs.pop_front();
       lock.unlock();
-      if (random() % 8 == 0) {  // now and then it takes its time
+      if (random() % 8 == 0) {  // an occasional delay
         std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
       }
       job();
@@ -143,7 +142,7 @@ struct LaterQueue {
   std::condition_variable arrived;
   std::deque<std::function<void()>> jobs;
   bool closed = false;
-  std::thread thread;  // last: it uses the others
+  std::thread thread;  // last, because it uses the other members
 };
 
 LaterDevice& own(const BackendDevice* device) {
@@ -154,7 +153,7 @@ LaterMark& own(BackendMark* mark) { return *reinterpret_cast<LaterMark*>(mark); 
 
 LaterMemory& own(BackendMemory* memory) { return *reinterpret_cast<LaterMemory*>(memory); }
 
-// The bytes at an address of the device; null: it is not one. A tensor without elements may lie at the end.
+// The bytes at a device address, or null if it is not one. A tensor without elements may begin at the end of a block.
 std::byte* find_contents(LaterDevice& device, DeviceAddress address) {
   const std::scoped_lock lock(device.mutex);
   const auto after = device.memory.upper_bound(address);
@@ -166,7 +165,7 @@ std::byte* find_contents(LaterDevice& device, DeviceAddress address) {
   return offset <= memory.bytes ? memory.contents + offset : nullptr;
 }
 
-// The bytes that a copy means. Null, and the device has failed, if that is an address of the device.
+// The bytes that a copy refers to. If that is a device address, returns null and marks the device as failed.
 std::byte* resolve(LaterDevice& device, MemoryPlace place) {
   if (place.block != nullptr) {
     return own(place.block).contents + place.offset;
@@ -205,7 +204,7 @@ void describe(const BackendDevice*, BackendDeviceInfo* info) {
   std::snprintf(info->description, sizeof(info->description), "a device of the tests");
   info->memory_bytes = kMemoryBytes;
   info->asynchronous = 1;
-  // Its plans are a GPU's: the CPU's kernels run them, if slowly.
+  // Plans are made as for a GPU: the CPU's kernels run them, if slowly.
   info->traits = {.threads = 64,
                   .joins_from = 1,
                   .hands_on_tiles = false,
@@ -238,13 +237,13 @@ const char* lacks(const BackendDevice*, const AskedOperator* op) {
     ANYDML_FOR_EACH_TYPE(ANYDML_LACKING)
 #undef ANYDML_LACKING
     default:
-      return "it was told to lack types of four bits";
+      return "it was told to lack 4-bit types";
   }
 }
 
 bool is_mapped(MemoryKind kind) { return kind == MemoryKind::upload_buffer || kind == MemoryKind::readback_buffer; }
 
-// Gives the bytes an address that nobody can read.
+// Assigns the bytes an address that nobody can read.
 BackendStatus add_memory(LaterDevice& device, std::byte* contents, std::uint64_t bytes, bool has_host,
                          MemoryBlock* block) {
   *block = {};
@@ -257,7 +256,7 @@ BackendStatus add_memory(LaterDevice& device, std::byte* contents, std::uint64_t
   made->reserved_bytes = bytes + 2 * kBufferAlignment;
   made->reserved = mmap(nullptr, made->reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made->reserved == MAP_FAILED) {
-    return {BackendCode::out_of_memory, "the device of the tests has no addresses left"};
+    return {BackendCode::out_of_memory, "the test device has no addresses left"};
   }
   made->address =
       (reinterpret_cast<std::uintptr_t>(made->reserved) + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
@@ -288,7 +287,7 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
   const std::uint64_t before = own(device).promised_bytes.fetch_add(bytes);
   if (bytes > kMemoryBytes || before + bytes > kMemoryBytes) {
     own(device).promised_bytes.fetch_sub(bytes);
-    return {BackendCode::out_of_memory, "the device of the tests has no memory for this"};
+    return {BackendCode::out_of_memory, "the test device has no memory for this"};
   }
   MemoryBlock inner = {};
   BackendStatus status = cpu_backend().allocate(own(device).cpu, kind, bytes, &inner);
@@ -306,16 +305,16 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
 
 void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, BackendMemory* handle) {
   own(device).promised_bytes.fetch_sub(bytes);
-  // The CPU's handle of memory is its address.
+  // The CPU backend's memory handle is the address itself.
   cpu_backend().release(own(device).cpu, kind, bytes,
                         reinterpret_cast<BackendMemory*>(remove_memory(own(device), handle)));
 }
 
-// The CPU's program, how many addresses a run of it has, and where the workspace lies behind the plan's temporary.
+// The CPU's program, the number of addresses of a run, and the offset of the workspace after the plan's temporary.
 struct LaterProgram {
   BackendProgram* program = nullptr;
   std::size_t slots = 0;
-  std::set<std::size_t> used_slots;  // of operands, and the temporary if there is one
+  std::set<std::size_t> used_slots;  // the operands' slots, and the temporary's if there is one
   std::size_t temporary_slot = 0;
   std::uint64_t temporary_bytes = 0;
   std::uint64_t workspace_offset = 0;
@@ -364,7 +363,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
     return true;
   });
   if (joined && refuses_joined_plans()) {
-    return {BackendCode::not_joined, "the device of the tests was told to refuse joined steps"};
+    return {BackendCode::not_joined, "the test device was told to refuse joined steps"};
   }
   made->workspace_bytes = own(device).workspace_bytes;
   made->workspace_offset =
@@ -519,7 +518,7 @@ constexpr BackendTable kTable = {
 }  // namespace anydml
 
 extern "C" __attribute__((visibility("default"))) const anydml::BackendTable* anydml_backend(const char** message) {
-  // As CUDA may, which starts a helper where its kernel module is not loaded: on this thread, and on one of its own.
+  // Starts a helper process on this thread and on another one, as CUDA may if its kernel module is not loaded.
   const auto start_helper = [] {
     if (const pid_t helper = fork(); helper == 0) {
       _exit(0);

@@ -1,22 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Which plugins a program gets, and what it is told of those it does not get.
+# Which plugins a program loads, and what it reports about those that it does not load.
 # usage: loading.sh PROGRAM CPU_PROGRAM PLUGIN PLUGIN_OF_ANOTHER_BUILD WORK
-# PROGRAM asks for the list of devices, and CPU_PROGRAM only computes, on the default device.
+# PROGRAM lists the devices; CPU_PROGRAM only computes, on the default device.
 set -euo pipefail
 program=$1 cpu_program=$2 plugin=$3 other=$4 work=$5
 rm -rf "$work" && mkdir -p "$work/good" "$work/bad" "$work/empty" "$work/other"
 cp "$other" "$work/other/"
 cp "$plugin" "$work/good/"
 echo "no library" >"$work/bad/libanydml-text.so"
-cp "$(ldd "$program" | awk '/libanydml\.so/ { print $3 }')" "$work/bad/libanydml-other.so" # a library, but no plugin
+cp "$(ldd "$program" | awk '/libanydml\.so/ { print $3 }')" "$work/bad/libanydml-other.so" # a library, but not a plugin
 cp "$plugin" "$work/bad/other-name.so"
-mkfifo "$work/bad/libanydml-fifo.so" # opening it would wait for ever
+mkfifo "$work/bad/libanydml-fifo.so" # opening it would block forever
 mkdir "$work/bad/libanydml-folder.so"
 ln -s nowhere "$work/bad/libanydml-link.so"
 unset ANYDML_PLUGINS ANYDML_ADAPTER
 
-# expect STATUS PATTERN SETTING...: the program ends so, and its standard error has a line like this.
+# expect STATUS PATTERN SETTING...: the program exits with this status, and its standard error has a matching line.
 expect() {
   local status=0 wanted=$1 pattern=$2 errors
   shift 2
@@ -28,7 +28,7 @@ expect() {
 
 expect 0 'device later:0: a device of the tests' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_ADAPTER=later
 expect 0 'device later:0: a device of the tests' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_ADAPTER=LATER:0
-# The CPU goes on without them, and a line says why.
+# The CPU works without them, and a line of the log says why they are missing.
 expect 0 'libanydml-later.so: it was told to be absent' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_LATER_ABSENT=1
 expect 0 'libanydml-other.so: it has no function anydml_backend' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
 expect 0 'libanydml-text.so: .*text.so: .*' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
@@ -37,7 +37,7 @@ expect 0 'libanydml-folder.so: it is not a regular file' ANYDML_LOG=info ANYDML_
 expect 0 'libanydml-link.so: No such file or directory' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
 expect 0 "libanydml-otherbuild.so: it was built from other sources of anydml ([0-9a-f]*); expected those of this library" \
   ANYDML_LOG=info ANYDML_PLUGINS="$work/other"
-# Asked for by name, their absence is an error that says why.
+# If a device is requested by name, its absence is an error that says why.
 expect 1 "ANYDML_ADAPTER is 'later'; expected .* cpu (.*); libanydml-later.so: it was told to be absent" \
   ANYDML_PLUGINS="$work/good" ANYDML_LATER_ABSENT=1 ANYDML_ADAPTER=later
 expect 1 "ANYDML_ADAPTER is 'cuda'; .*; no plugin libanydml-\*.so is in $work/empty" ANYDML_PLUGINS="$work/empty" ANYDML_ADAPTER=cuda
@@ -46,7 +46,7 @@ expect 1 "ANYDML_PLUGINS is '$work/missing'; expected a folder that can be read:
 expect 1 "ANYDML_PLUGINS is 'good'; expected the absolute path of a folder, or none" ANYDML_PLUGINS=good
 expect 1 "ANYDML_PLUGINS is '$work/bad/libanydml-text.so'; expected a folder that can be read: Not a directory" \
   ANYDML_PLUGINS="$work/bad/libanydml-text.so"
-# On the default device no plugin is looked for, so a folder that is missing does not matter, but a wrong value does.
+# The default device loads no plugins, so a missing folder does not matter, but an invalid value does.
 program=$cpu_program
 expect 0 '' ANYDML_PLUGINS="$work/missing"
 expect 1 "ANYDML_PLUGINS is '$work/missing'; expected a folder that can be read" ANYDML_PLUGINS="$work/missing" ANYDML_ADAPTER=later

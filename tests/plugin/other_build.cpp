@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A plugin of another build: nothing of its table may be used but the first member, which says so.
+// A plugin of another build: only the first member of its table may be used, which identifies the build.
 #include "anydml_build/hash.h"
 #include "backend/backend.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The device of anydml_test_on_later.
+# The device used by anydml_test_on_later.
 add_library(anydml_later MODULE plugin/later_backend.cpp)
 target_link_libraries(anydml_later PRIVATE anydml_options anydml_backend)
 target_compile_options(anydml_later PRIVATE ${light})

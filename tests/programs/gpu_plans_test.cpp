@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Plans as GPUs get them, run by the CPU's kernels: random operators of every operator that is built are lowered with
-// the traits of a GPU and with the CPU's own, and give the same bits. So what a backend may ask for by its traits can
-// be tried without a GPU, and a device over the CPU's kernels can have any traits. ANYDML_CASES sets the number of
-// operators of each kind; a failure names the case.
+// GPU plans on the CPU's kernels: random instances of every supported operator are lowered with a GPU's traits and with
+// the CPU's own, and must give the same bits. This tests without a GPU everything that a backend can request through
+// its traits, and shows that a device built on the CPU's kernels can have any traits. ANYDML_CASES sets the number of
+// instances per operator; a failure names the case.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -31,7 +31,7 @@ Device with_traits(const DeviceTraits& traits) {
   return device;
 }
 
-// Numbers in which a wrong order of sums shows, and a NaN, an infinity and a -0 now and then.
+// Numbers that expose a wrong order of summation, with an occasional NaN, infinity or -0.
 Bytes random_elements(const TensorDesc& tensor, u64 bytes, Random& random) {
   Bytes made(bytes);
   if (is_four_bits(tensor.type)) {
@@ -70,7 +70,7 @@ std::string element_text(const TensorDesc& tensor, const Bytes& bytes, std::size
   });
 }
 
-// Empty: all elements of the outputs have the same bits.
+// Returns an empty string if all elements of the outputs have the same bits.
 std::string difference(const OpDesc& op, const std::vector<Bytes>& expected, const std::vector<Bytes>& got) {
   for (std::size_t output = 0; output < expected.size(); ++output) {
     const TensorDesc& tensor = op.outputs()[output].tensor;
@@ -93,7 +93,7 @@ std::string difference(const OpDesc& op, const std::vector<Bytes>& expected, con
   return "";
 }
 
-// Runs an operator with both traits. The plan for the GPU's is added to `text`.
+// Runs an operator with both sets of traits. The plan for the GPU's traits is appended to `text`.
 std::string compare(const std::shared_ptr<const OpDesc>& op, bool has_weights, Random& random, std::string& text) {
   Graph graph = graph_of(op);
   std::vector<Bytes> memory;
@@ -110,7 +110,7 @@ std::string compare(const std::shared_ptr<const OpDesc>& op, bool has_weights, R
   return difference(*op, expected, got);
 }
 
-// With the type of its first tensor in place of that type, wherever it has it.
+// Replaces the type of the first tensor with the given type wherever it occurs.
 schema::Described with_type(schema::Described described, DataType type) {
   u32 from = 0;
   for (schema::Argument& argument : described.arguments) {
@@ -125,7 +125,7 @@ schema::Described with_type(schema::Described described, DataType type) {
 TEST(GpuPlans, GiveTheBitsOfTheCpusOwn) {
   static constexpr i64 kLargeSizes[] = {1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 70};
   const u32 cases = number_from("ANYDML_CASES", kSanitized ? 4 : 16);
-  std::set<std::string> steps;  // of all plans
+  std::set<std::string> steps;  // in all plans
   std::size_t compared = 0;
   for (const facts::Operator& op : facts::operators()) {
     if (find_family(op) == nullptr) {
@@ -146,7 +146,7 @@ TEST(GpuPlans, GiveTheBitsOfTheCpusOwn) {
         }
         const auto checked = std::make_shared<const OpDesc>(std::move(desc.value()));
         if (!compile_graph(graph_of(checked), cpu().info.traits).ok()) {
-          continue;  // its parts do not take the type
+          continue;  // its decomposition does not support the type
         }
         SCOPED_TRACE(std::string(op.name) + ", case " + std::to_string(i) + ", " + std::string(type_name(type)));
         Random random(kSeed + i);
@@ -165,7 +165,7 @@ TEST(GpuPlans, GiveTheBitsOfTheCpusOwn) {
     compared += of_operator != 0 ? 1U : 0U;
   }
   EXPECT_GT(compared, 150U);
-  // The layouts and steps that the CPU's own plans have are in none of them.
+  // None of the plans contains layouts and steps that are specific to the CPU.
   EXPECT_EQ(steps, (std::set<std::string>{"CONVOLUTION_PRODUCT", "INTEGER_CONVOLUTION", "RECURRENT_PACK", "epilogue",
                                           "prologue"}));
 }

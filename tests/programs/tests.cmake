@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Its definition of cpu::families() stands in for that of the library. The device that works later is in the program.
+# Its definition of cpu::families() replaces the library's. The asynchronous test device is linked into the program.
 anydml_test(trial_family_test LIBRARIES anydml_programs anydml_backend)
 target_sources(trial_family_test PRIVATE support/trial_family.cpp plugin/later_backend.cpp)
 if(NOT ANYDML_SANITIZE)

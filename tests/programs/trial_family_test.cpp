@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interfaces of families in graphs, by an operator that uses all of them (support/trial_family.h) among operators
+// The family interfaces in graphs: an operator that uses all of them (support/trial_family.h) is mixed with operators
 // of the library. ANYDML_GRAPHS sets the number of random graphs; a failure names its seed.
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class Grower {
     for (u64 i = 0; i < 4 + random_() % 24; ++i) {
       add_node();
     }
-    // Mostly values that no node reads: the others then keep their freedom to lie anywhere.
+    // Mostly values that no node reads, so that the placement of the others stays unconstrained.
     for (std::size_t i = 0; i < graph.values().size(); ++i) {
       const GraphSource& source = graph.values()[i].source;
       const bool is_last = i + 1 == graph.values().size();
@@ -55,7 +55,7 @@ class Grower {
     return random_() % 40 == 0 ? Sizes{11, 300} : kSome[random_() % kSome.size()];
   }
 
-  // Packed, or in another order and with gaps.
+  // Packed, or permuted and with gaps.
   TensorDesc any_output(const Sizes& sizes, DataType type = DataType::FLOAT32) {
     if (random_() % 4 != 0) {
       return packed(sizes, type);
@@ -67,19 +67,20 @@ class Grower {
     return tensor_of(layout, type);
   }
 
-  // Late values are likelier, so that graphs are deep.
+  // Later values are more likely, so that graphs become deep.
   std::size_t any_value() {
     const std::size_t count = graph.values().size();
     return std::max(random_() % count, random_() % count);
   }
 
-  // Elements of some value: all of them as they lie, or a part, in another order, repeated. All of them were written.
+  // Elements of some value: all of them in their layout, or a subset, permuted or repeated. Only elements that were
+  // written.
   TwinGraph::View any_view(const Sizes& sizes) {
     for (int tries = 0; tries < 20; ++tries) {
       const std::size_t of = any_value();
       TensorDesc made = graph.values()[of].made;
       const DataType type = made.type;
-      made.type = DataType::FLOAT32;  // UINT32 numbers are small ones
+      made.type = DataType::FLOAT32;  // UINT32 values are small
       if (sizes_of(made) == sizes && (!is_packed(made) || random_() % 2 == 0)) {
         return {.of = of, .tensor = made};
       }
@@ -94,7 +95,7 @@ class Grower {
         return {.of = of, .tensor = tensor_of(layout), .offset = (place - layout.lowest()) * 4};
       }
     }
-    return {.of = 0, .tensor = tensor_of({sizes, Sizes(sizes.size())})};  // one element, again and again
+    return {.of = 0, .tensor = tensor_of({sizes, Sizes(sizes.size())})};  // one element, broadcast
   }
 
   std::vector<TwinGraph::View> any_views(const Sizes& sizes, u64 count) {
@@ -106,7 +107,7 @@ class Grower {
   }
 
   void add_node() {
-    // Sizes of values that are there let nodes meet.
+    // Reusing the sizes of existing values lets nodes connect.
     const Sizes sizes = random_() % 3 == 0 ? any_sizes() : sizes_of(graph.values()[any_value()].made);
     switch (random_() % 10) {
       case 0:
@@ -137,7 +138,7 @@ class Grower {
   void add_join(Sizes sizes) {
     const std::size_t axis = random_() % sizes.size();
     std::vector<TwinGraph::View> views;
-    for (int tries = 0; tries < 10; ++tries) {  // whole values, which may be made where they are joined
+    for (int tries = 0; tries < 10; ++tries) {  // whole values, which may be computed in place inside the joined one
       const std::size_t of = any_value();
       Sizes other = sizes_of(graph.values()[of].made);
       other.resize(sizes.size());
@@ -183,7 +184,7 @@ class Grower {
   Random random_;
 };
 
-// The formulas of the operator, element by element.
+// The operator's formulas, element by element.
 TEST(TrialFamily, ComputesItsFormulas) {
   Random random(kSeed);
   for (const u64 inputs : {1U, 2U, 63U, 64U, 65U, 1000U}) {
@@ -230,8 +231,8 @@ TEST(TrialFamily, ComputesItsFormulas) {
   }
 }
 
-// No value shares a byte with another while both are alive, but for one that a step by element makes in place; and a
-// step has its own memory behind all values.
+// No two values that are alive together share a byte, except for in-place results of element-wise steps, and a step's
+// own memory lies after all values.
 void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& parts) {
   const auto sorted = sorted_nodes(given);
   ASSERT_TRUE(sorted.ok());
@@ -259,7 +260,7 @@ void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& p
   for (const std::uint32_t i : order(graph, values, groups, temporary)) {
     for (const std::uint32_t value : groups[i].reads) {
       const bool is_given = value < graph.inputs.size() + graph.constants.size();
-      EXPECT_TRUE(is_given || made_at[value] < ordered.size()) << "a step comes before one that it reads from";
+      EXPECT_TRUE(is_given || made_at[value] < ordered.size()) << "a step precedes one whose result it reads";
     }
     for (const std::uint32_t value : groups[i].writes) {
       made_at[value] = ordered.size();
@@ -268,7 +269,7 @@ void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& p
   }
   ASSERT_EQ(ordered.size(), groups.size());
   const std::vector<Lifetime> alive = lifetimes(graph, values, ordered, temporary);
-  // A value lives from the first step that writes a part of it to the last that reads one.
+  // A value lives from the first step that writes part of it to the last step that reads part of it.
   for (u32 at = 0; at < ordered.size(); ++at) {
     for (const auto* const used : {&ordered[at].reads, &ordered[at].writes}) {
       for (const std::uint32_t value : *used) {
@@ -299,7 +300,7 @@ void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& p
           << graph_text(graph);
     }
   }
-  if (fold(graph, nodes) == NodeSet(graph.nodes.size())) {  // otherwise a part of the nodes is in another plan
+  if (fold(graph, nodes) == NodeSet(graph.nodes.size())) {  // otherwise another plan contains some of the nodes
     const auto plans = compile_graph(given, traits);
     ASSERT_TRUE(plans.ok());
     for_each_step(plans.value().run.words(), [&](const Step& step) {
@@ -309,7 +310,7 @@ void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& p
   }
 }
 
-// Of the nodes that an output needs.
+// Counts only nodes that an output depends on.
 void count_second_outputs(const Graph& graph, std::size_t (&counts)[3]) {
   const auto sorted = sorted_nodes(graph);
   ASSERT_TRUE(sorted.ok());
@@ -334,7 +335,7 @@ TEST(TrialFamily, RandomGraphsAreTheirNodesOneByOne) {
   std::size_t prologues = 0;
   std::size_t epilogues = 0;
   std::size_t views = 0;
-  std::size_t parts = 0;        // values that are made inside others
+  std::size_t parts = 0;        // values that are computed inside others
   std::size_t seconds[3] = {};  // second outputs that are absent, unread and read
   for (u32 seed = 0; seed < graphs && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -364,7 +365,7 @@ TEST(TrialFamily, RandomGraphsAreTheirNodesOneByOne) {
   EXPECT_GT(parts, graphs / 20);
 }
 
-// How many steps of a plan are of this family.
+// The number of steps of this family in a plan.
 std::size_t steps_of(const Graph& graph, FamilyId family, const DeviceTraits& traits) {
   const auto plans = compile_graph(graph, traits);
   EXPECT_TRUE(plans.ok());
@@ -419,7 +420,7 @@ TEST(TrialFamily, AThousandPartsAreReadAsViews) {
   EXPECT_EQ(steps_of(graph.graph(), FamilyId::move, cpu().info.traits), 0U);
 }
 
-// Joins has bits for 64 inputs. Those behind them are never made by a prologue, although the first 64 might be.
+// Joins has bits for 64 inputs. Inputs after these are never computed by a prologue, although the first 64 may be.
 TEST(TrialFamily, InputsWithoutABitAreNotJoined) {
   Random random(kSeed);
   for (const std::size_t made : {63U, 64U, 71U}) {
@@ -431,8 +432,8 @@ TEST(TrialFamily, InputsWithoutABitAreNotJoined) {
   }
 }
 
-// Chains before and after an operator of many tensors may have more operands together than a piece of work may have.
-// Then the graph runs with its steps apart.
+// The chains before and after an operator of many tensors can have more operands together than one piece of work
+// allows. The graph then runs with separate steps.
 TEST(TrialFamily, ManyInputsAndLongChainsRunApart) {
   Random random(kSeed);
   TwinGraph graph;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tensors of the examples, and the shapes, that DirectML's own pages show, held against the facts: what a page does
-// itself must not be refused here. Where an example breaks its page's rules by a slip, the sentence says which.
+// The tensors of the examples, and the shapes, in DirectML's own documentation, checked against the facts: an example
+// that the documentation uses must not be rejected here. Where an example mistakenly breaks its page's own rules, the
+// expected message names the violation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ struct ShownTensor {
 struct Example {
   std::string_view op;
   std::vector<ShownTensor> tensors;
-  std::string_view slip = {};  // of the page, as the facts tell it
+  std::string_view slip = {};  // the message for the page's mistake
 };
 
 const Example kExamples[] = {
@@ -73,7 +74,7 @@ const Example kExamples[] = {
       {"UpdatesTensor", kF32, {2, 3}},
       {"OutputTensor", kF32, {3, 3}}},
      "InputTensor: sizes are [2, 3]; expected exactly [3, 3], the sizes of OutputTensor"},
-    {"SCATTER_ND",  // the fields' own text asks for equal counts, and indices are integers everywhere else
+    {"SCATTER_ND",  // the field descriptions require equal counts, and indices are integers everywhere else
      {{"InputTensor", kF32, {8}},
       {"IndicesTensor", kF32, {4, 1}},
       {"UpdatesTensor", kF32, {4}},
@@ -149,7 +150,7 @@ const Example kExamples[] = {
      {{"InputStateTensor", kU32, {1, 1, 1, 6}},
       {"OutputTensor", kU32, {1, 1, 3, 4}},
       {"OutputStateTensor", kU32, {1, 1, 1, 6}}}},
-    // Shapes that the fields' text names.
+    // Shapes named in the field descriptions.
     {"ROI_ALIGN1",
      {{"InputTensor", kF32, {1, 3, 8, 8}},
       {"ROITensor", kF32, {5, 4}},

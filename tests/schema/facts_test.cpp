@@ -30,7 +30,7 @@ TEST(Facts, HoldAllOperatorsOnce) {
   EXPECT_EQ(values.size(), 177U);
 }
 
-// Every name, aliases too: programs and models are written with the header's names, whichever of them.
+// Every name, including aliases: programs and models may use any of the header's names.
 TEST(Facts, KnowEveryEnumeratorOfTheHeader) {
   std::ifstream header(ANYDML_HEADER);
   ASSERT_TRUE(header);
@@ -89,7 +89,7 @@ TEST(Facts, NameTheirLevels) {
   EXPECT_EQ(facts::parse_level("7_0"), std::nullopt);
 }
 
-// What semantics and contract promise of the two operators, read back from the table.
+// The documented properties of the two operators, read back from the table.
 TEST(Facts, KnowTheModulusOperators) {
   constexpr TypeSet kEight = 0x1fe;  // FLOAT32 to INT8
   constexpr TypeSet kTen = kEight | 1U << 10 | 1U << 11;
@@ -129,15 +129,15 @@ TEST(Facts, AdmitWhatAnyFunctionOfReduceTakes) {
   const facts::Operator& reduce = *facts::find_operator("REDUCE");
   const auto input = facts::admitted(reduce, field_of(reduce, "InputTensor"), FeatureLevel::v2_1);
   ASSERT_TRUE(input);
-  EXPECT_EQ(input->types, 0x1feU);  // ARGMIN takes all eight, the others fewer
+  EXPECT_EQ(input->types, 0x1feU);  // ARGMIN supports all eight, the others fewer
   const auto output = facts::admitted(reduce, field_of(reduce, "OutputTensor"), FeatureLevel::v2_0);
   ASSERT_TRUE(output);
-  EXPECT_EQ(output->types, 1U << 1 | 1U << 2 | 1U << 3);  // FLOAT32, FLOAT16; UINT32 of ARGMIN
+  EXPECT_EQ(output->types, 1U << 1 | 1U << 2 | 1U << 3);  // FLOAT32, FLOAT16; UINT32 for ARGMIN
   EXPECT_EQ(facts::admitted(reduce, field_of(reduce, "Function"), FeatureLevel::v6_4), std::nullopt);
 }
 
 TEST(Facts, AdmitTheFirstTableFromTheStartWhereItIsYounger) {
-  const facts::Operator& top_k = *facts::find_operator("TOP_K");  // of 1_0; its page begins with 2_0
+  const facts::Operator& top_k = *facts::find_operator("TOP_K");  // since 1_0, although its page begins with 2_0
   EXPECT_EQ(facts::admitted(top_k, 0, FeatureLevel::v1_0), facts::admitted(top_k, 0, FeatureLevel::v2_0));
 }
 
@@ -246,14 +246,14 @@ TEST(Entries, AreBuiltOperatorsOrStepsOfOurOwn) {
       continue;
     }
     EXPECT_EQ(&anydml::entry(entry->id), entry);
-    if (entry->facts == &op) {  // otherwise it is another name for what the entry computes
+    if (entry->facts == &op) {  // otherwise it is another name for the entry's operator
       ++built;
       EXPECT_EQ(entry->name, op.name);
     }
   }
   const auto internal = std::ranges::count(entries(), nullptr, &Entry::facts);
   EXPECT_EQ(built + static_cast<std::size_t>(internal), entries().size());
-  std::printf("%zu of %zu operators are entries\n", built, facts::operators().size());
+  std::printf("%zu of %zu operators have entries\n", built, facts::operators().size());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of data/facts/rules.txt: each is kept by an operator that is right and broken by one that is not, whatever
-// numbers they meet, and the sentences say what is wrong.
+// The rules of data/facts/rules.txt: a valid operator satisfies each rule and an invalid one breaks it, whatever their
+// numbers are, and the messages state the violation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ TEST(Rules, AreKeptByWhatIsRight) {
   }
 }
 
-// One change after another to what is right.
+// Applies one change after another to a valid operator.
 void for_each_change(const Described& right, const std::function<void(const Described&)>& use) {
   constexpr i64 kNumbers[] = {0, 1, 2, 3, 4, 7, 100, 0xffff'ffff};
   for (std::size_t i = 0; i < right.arguments.size(); ++i) {
@@ -117,7 +117,7 @@ void for_each_change(const Described& right, const std::function<void(const Desc
     }
     argument = {};
     use(changed);
-    for (std::size_t k = 0; k < right.arguments.size(); ++k) {  // a tensor that is not there
+    for (std::size_t k = 0; k < right.arguments.size(); ++k) {  // contents for an absent list of tensors
       if (right.op->fields[i].type == facts::FieldType::tensors && !right.arguments[i].present) {
         argument = right.arguments[k];
         argument.present = true;
@@ -127,7 +127,7 @@ void for_each_change(const Described& right, const std::function<void(const Desc
   }
 }
 
-// That a rule says something, and that what is right keeps it.
+// Checks that a rule constrains something and that valid operators satisfy it.
 TEST(Rules, AreEachKeptAndBroken) {
   std::map<const facts::Rule*, std::set<Verdict>> verdicts;
   for (const std::string_view text : kRightOperators) {
@@ -321,7 +321,7 @@ TEST(Rules, AskFusedOperatorsForNoTensors) {
                       "6_0"});
 }
 
-// Sizes of 64 bits, as callers other than DirectML's may have them: what does not fit breaks the rule.
+// 64-bit sizes, which callers other than DirectML may pass: a value that does not fit breaks the rule.
 TEST(Rules, KnowWhenNumbersDoNotFit) {
   constexpr i64 kMost = std::numeric_limits<i64>::max();
   Described padding = parse_described("PADDING InputTensor=f32[4] OutputTensor=f32[8] StartPadding=[1] EndPadding=[3]");
@@ -374,7 +374,7 @@ TEST(Rules, ReadUnionsInTheirType) {
   }
 }
 
-// Operators that nobody means, the same ones each time.
+// Nonsensical operators, the same ones on every run.
 class Garbage {
  public:
   explicit Garbage(u64 seed) : state_(seed) {}
@@ -450,7 +450,7 @@ class Garbage {
       }
       if (below(32) == 0) {
         argument = {};
-        argument.present = true;  // and holds nothing
+        argument.present = true;  // but empty
       }
     }
     return all;
@@ -460,7 +460,7 @@ class Garbage {
   u64 state_;
 };
 
-// Each violation names a field of the operator, or the operator as a whole, and says what would be right.
+// Each violation names a field of the operator, or the operator as a whole, and says what was expected.
 std::size_t expect_told(const Described& described, FeatureLevel level, const std::vector<Violation>& violations) {
   for (const Violation& violation : violations) {
     const std::string sentence = schema::sentence(*described.op, violation);
@@ -492,12 +492,12 @@ TEST(AllOperators, AreJudgedWhateverTheyHold) {
   EXPECT_GT(told, 10000U);
 }
 
-// What is right but for one number, so that rules are reached that garbage never gets to.
+// Valid operators with one number changed, which reach rules that random garbage never reaches.
 TEST(AllOperators, AreJudgedWithOneExtremeNumber) {
   constexpr i64 kExtremes[] = {0, -1, 0xffff'ffff, std::numeric_limits<i64>::max(), std::numeric_limits<i64>::min()};
   constexpr FeatureLevel kLevel = facts::kNewestLevel;
   std::size_t broken = 0;
-  // A rule that is broken by itself is told, or something is from which it follows.
+  // A broken rule must be reported, either itself or through a violation that implies it.
   const auto check_rules = [&](const Described& wrong) {
     const auto relations = check_relations(wrong, kLevel, false);
     expect_told(wrong, kLevel, relations);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What check_operator tells of operators, built here or not: all that is wrong, and nothing that is not.
+// The violations that check_operator reports for operators, supported here or not: all of them, and no others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::size_t field_of(const facts::Operator& op, std::string_view name) {
   return static_cast<std::size_t>(found - op.fields.begin());
 }
 
-// A tensor of a field, with the least bytes there can be.
+// A tensor of a field, with the minimum number of bytes.
 struct Tensor {
   Tensor(std::string_view field_name, u32 type, const std::vector<u32>& sizes, const std::vector<u32>& strides = {})
       : field(field_name) {
@@ -195,7 +195,7 @@ TEST(Schema, LimitsTotalSizes) {
   }
 }
 
-// Optional tensors that are absent leave their places empty.
+// Absent optional tensors leave their slots empty.
 TEST(Schema, KeepsPositions) {
   const auto positions = [](std::string_view name, const std::vector<std::string_view>& fields) {
     const facts::Operator& op = operator_named(name);
@@ -260,7 +260,7 @@ TEST(Schema, NamesTheTensorsOfArrays) {
   EXPECT_EQ(check("JOIN", FeatureLevel::v6_4, {{"OutputTensor", kFloat32, {2, 8}}}),
             Sentences{"InputTensors: holds no tensor; expected 1 or more"});
   EXPECT_EQ(check("QUANTIZE", FeatureLevel::v6_4, {{"InputTensor", kFloat32, {8}}, {"OutputTensor", kInt4, {8}}}),
-            Sentences());  // how many there must be the documents leave open
+            Sentences());  // the documentation does not say how many there must be
 }
 
 TEST(Schema, LetsReduceTakeWhatAnyOfItsFunctionsDoes) {
@@ -299,7 +299,7 @@ TEST(TensorRules, ImplyBytes) {
   EXPECT_EQ(bytes(kUint8, {1U << 31, 1U << 31, 2}), std::nullopt);
 }
 
-// Tensors that an operator's facts admit at a level, of types and ranks that its groups allow together.
+// Tensors that an operator's facts accept at a feature level, of types and ranks that its groups allow together.
 class Admissible {
  public:
   Admissible(const facts::Operator& op, FeatureLevel level) : op_(op), level_(level) {
@@ -310,7 +310,7 @@ class Admissible {
         max_[field] = admitted->max_rank;
       }
     }
-    // What a group allows is what all of it allow; until groups that share a tensor agree.
+    // A group allows the intersection of its members' sets; iterate until groups that share a tensor agree.
     for (std::size_t round = 0; round < op.same.size(); ++round) {
       for (const facts::SameGroup& group : op.same) {
         agree(group);
@@ -383,7 +383,7 @@ void for_each_operator_and_level(Use use) {
   }
 }
 
-// Of the tensors alone: sizes that fit the rules of each operator are in rules_test.
+// Only tensors are checked here: sizes that satisfy each operator's rules are in rules_test.
 TEST(AllOperators, TakeWhatTheirFactsAdmit) {
   for_each_operator_and_level([](const facts::Operator& op, FeatureLevel level) {
     const Admissible admissible(op, level);
@@ -395,7 +395,7 @@ TEST(AllOperators, TakeWhatTheirFactsAdmit) {
   });
 }
 
-// One fault in one tensor, and it is told alone, there.
+// One fault in one tensor: exactly that fault is reported, for that tensor.
 TEST(AllOperators, TellOneFaultOnce) {
   for_each_operator_and_level([](const facts::Operator& op, FeatureLevel level) {
     const auto right = Admissible(op, level).tensors(true);

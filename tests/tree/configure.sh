@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What is missing is said when a build is configured, by the name of a package, and nothing is left for the linker to
-# miss: every library of others on a link line is one that was found, but for those of the compilers.
+# Configuring a build reports each missing dependency by the name of its package, and leaves nothing for the linker to
+# miss: every third-party library on a link line was found, except for the compilers' own.
 # usage: configure.sh SOURCE BUILD WORK
 set -euo pipefail
 source=$1 build=$2 work=$3
 rm -rf "$work"
 mkdir -p "$work/CMakeFiles"
-cp -r "$build"/CMakeFiles/[0-9]* "$work/CMakeFiles"  # the compilers, which need not be found out each time
+cp -r "$build"/CMakeFiles/[0-9]* "$work/CMakeFiles"  # the results of compiler detection, to save time
 
-# hidden OPTIONS PACKAGE: without what the options hide, configuring stops and names the package
+# hidden OPTIONS PACKAGE: configuring without the dependencies that the options hide fails and names the package
 hidden() {
   local said
-  # With a sanitizer no compiler for GPUs is looked for, which takes longer than all the rest.
+  # With a sanitizer, CMake does not look for a GPU compiler, which would take longer than everything else.
   # shellcheck disable=SC2086
   if said=$(cmake -G Ninja -S "$source" -B "$work" -DANYDML_SANITIZE=thread -DCMAKE_HAVE_LIBC_PTHREAD=1 $1 2>&1); then
-    echo "$1: configuring went on; expected it to say that $2 is missing" >&2 && exit 1
+    echo "$1: configuring succeeded; expected it to report that $2 is missing" >&2 && exit 1
   fi
   said=$(tr -s '[:space:]' ' ' <<<"$said")
   grep -qF "is missing (Debian: $2)" <<<"$said" || { echo "$1: expected $2, got: $said" >&2 && exit 1; }
@@ -41,16 +41,16 @@ done <<'ROWS'
 -DGMP_LIBRARY=OFF libmpfr-dev
 -DANYDML_PYTHON=OFF python3
 ROWS
-echo "configure: names the package of each of $needs things that are missing"
+echo "configure: names the package of each of $needs missing dependencies"
 
-# Those of this build have a path within it, those that were found an absolute one. What has neither was looked for by
-# nobody.
+# Libraries of this build have a path inside it, and libraries that were found have an absolute one. A library with
+# neither was never looked for.
 [ -f "$build/build.ninja" ] || exit 0
 stray=$(sed -n 's/^  LINK_LIBRARIES = //p' "$build/build.ninja" | tr ' ' '\n' | grep -E '^-l' | sort -u |
   grep -vxE -- '-l(dl|pthread|m|rt|c|cudart_static|cudadevrt)' || true)
 [ -z "$stray" ] || { echo "linked without being looked for:" $stray >&2 && exit 1; }
-# Ours do without it, so that they link where it is not.
+# Our programs do without it, so that they link on systems that lack it.
 if grep -q 'DirectX-Guids' <(sed -n 's/^  LINK_LIBRARIES = //p' "$build/build.ninja"); then
   echo "a program here needs libDirectX-Guids" >&2 && exit 1
 fi
-echo "configure: every library of a link line was found"
+echo "configure: every library on a link line was found"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The documents tell the truth: the README's program compiles and prints what it says, the errors page has the library's
-# own messages, the example of a new operator compiles.
+# The documents are correct: the README's program compiles and prints the documented output, the errors page has the
+# library's own messages, and the example of a new operator compiles.
 # usage: docs.sh SOURCE BUILD WORK
 set -euo pipefail
 source=$1 build=$2 work=$3
@@ -14,7 +14,7 @@ block() { awk -v fence="\`\`\`$2" -v wanted="$3" '$0 == fence { n++; inside = n 
 sed -n '/^## C and C++/,/^## dmlrun/p' "$source/README.md" >readme.md
 block readme.md c 1 >first.c
 block readme.md text 1 >expected.txt
-# As the README has it, but for ./run, which has built already, and the home folder.
+# As in the README, except for ./run, because the build exists already, and the home folder.
 block readme.md sh 1 | sed -e 's:^\./run && ::' -e "s:build/release:$build:" >commands.sh
 HOME=$PWD/home bash -eu commands.sh >output.txt
 grep -v '^-- ' output.txt >actual.txt
@@ -22,17 +22,17 @@ diff expected.txt actual.txt
 libraries=(-I"$source/include" -L"$build/lib" -Wl,-rpath,"$build/lib" -lanydml)
 c++ -x c++ -Wall -Wextra -Werror first.c -o first_cpp "${libraries[@]}"
 ./first_cpp | diff expected.txt -
-echo "README.md: the program compiles, in C++ too, and prints what it says"
+echo "README.md: the program compiles, in C++ too, and prints the documented output"
 block "$source/docs/c.md" c 1 >page.c
 cc -Wall -Wextra -Werror page.c -o page "${libraries[@]}"
 ./page | diff <(block "$source/docs/c.md" text 1) -
-echo "docs/c.md: the program compiles and prints what it says"
+echo "docs/c.md: the program compiles and prints the documented output"
 
-# The README's times of a command are what the command itself says.
+# The README's times for a command match the command's own help text.
 for command in run test; do
   said=$("$source/$command" --help | tr '\n' ' ' | tr -s ' ')
   while read -r time; do
-    grep -qi "$time minutes" <<<"$said" || { echo "./$command --help does not say '$time minutes', as README.md does" && exit 1; }
+    grep -qi "$time minutes" <<<"$said" || { echo "./$command --help does not mention '$time minutes', as README.md does" && exit 1; }
   done < <(grep "^| \`./$command\` |" "$source/README.md" | cut -d'|' -f4 | tr ';' '\n' |
     sed -E 's/`[^`]*`//; s/ minutes//; s/^ *| *$//g')
 done
@@ -41,22 +41,22 @@ echo "README.md: ./run and ./test say the same times"
 "$build/tests/bad_input_test" | grep '^| ' >messages.txt
 grep '^| ' "$source/docs/errors.md" | grep -vE '^\| (code|`ANYDML|case) ?' >documented.txt || true
 diff <(grep -v '^| case ' messages.txt) documented.txt
-echo "docs/errors.md: $(wc -l <messages.txt) messages, as the library gives them"
+echo "docs/errors.md: $(wc -l <messages.txt) messages, as the library returns them"
 
 if [ -x "$build/tests/directml_bad_input_test" ]; then
   "$build/tests/directml_bad_input_test" | grep '^| ' >directml_messages.txt
   sed -n '/^| case | answer/,$p' "$source/docs/directml-errors.md" | tail -n +3 | diff directml_messages.txt -
-  echo "docs/directml-errors.md: $(wc -l <directml_messages.txt) messages, as the libraries give them"
+  echo "docs/directml-errors.md: $(wc -l <directml_messages.txt) messages, as the libraries return them"
   block "$source/docs/directml.md" cpp 1 | diff - <(tail -n +2 "$source/examples/directml_modulus.cpp")
   block "$source/docs/directml.md" text 1 | diff - <("$build/examples/directml_modulus")
-  echo "docs/directml.md: the program is the example's, and prints what it says"
+  echo "docs/directml.md: the program is the example, and prints the documented output"
 
   block "$source/docs/graphs.md" text 1 | diff - <("$build/examples/directml_graph")
   ANYDML_LOG=graph "$build/examples/directml_graph" 2>&1 >/dev/null |
     sed -n '/^input0/,/bytes of values$/p' | diff <(block "$source/docs/graphs.md" text 2) -
-  echo "docs/graphs.md: the example prints what it says, and its graph is the one that is shown"
+  echo "docs/graphs.md: the example prints the documented output, and its graph is the documented one"
 
-  # As they are typed in a clone, after the installation above; a program of one's own is the example.
+  # As typed in a clone, after the installation above; the example stands in for the user's program.
   sed -n '/^## DirectML/,/^## Python/p' "$source/README.md" >readme_directml.md
   ln -sfn "$source/examples" examples
   rm -f directml_commands.sh
@@ -69,10 +69,10 @@ fi
 
 if [ -x "$build/examples/networks/network" ]; then
   block "$source/docs/networks.md" cpp 1 | diff - <(sed -n '/^Value build/,/^}/p' "$source/examples/networks/superresolution.cpp")
-  # All but the times, which are the last line.
+  # Everything but the times, which are the last line.
   "$build/examples/networks/network" mobilenet --runs 1 | head -n -2 |
     diff <(block "$source/docs/networks.md" console 1 | tail -n +2 | head -n -2) -
-  echo "docs/networks.md: the network is the example's, and gives the classes that are shown"
+  echo "docs/networks.md: the network is the example's, and gives the documented classes"
 fi
 
 if [ -x "$build/tools/dmlrun/dmlrun" ]; then

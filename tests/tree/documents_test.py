@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the documents name is there: links and their anchors, files, environment variables, commands and their options.
+"""Everything that the documents name exists: links and their anchors, files, environment variables, commands and options.
 docs.sh and tests/python/test_docs.py run the programs that the documents show, and data/facts/generate_docs.py --check
 compares their numbers.
 
-usage: documents_test.py SOURCE [DMLRUN]           the tree; with DMLRUN the options of dmlrun too
+usage: documents_test.py SOURCE [DMLRUN]           the tree; with DMLRUN also the options of dmlrun
        documents_test.py --installed FOLDER        the links of installed documents
 """
 import fnmatch
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 SKIPPED = {"build", "dist", ".git", ".cache", ".venv", "__pycache__"}
-# What documents name and the tree does not have: the files of others, and files that a command writes.
+# Files that documents name but the tree does not have: third-party files, and files that a command writes.
 ELSEWHERE = re.compile(
     r"^(/|~|build/|dist/|FOLDER/|root/|https?:)|<|\$|^(\w+/)*(windows|wrl/client|dxgi1_6|d3dx12|basetsd)\.h$"
     r"|^onnxruntime_c_api\.h$|^DirectMLX?\.h$|^(model|MODEL|add|x|bench|peers|times|program|run1|xeon(-peers)?)\.(json|py|npy|svg)$"
@@ -38,7 +38,7 @@ class Tree:
         return (self.root / name).read_text(encoding="utf-8")
 
     def has(self, name):
-        """A file or folder of that name, or one whose path ends with it."""
+        """Whether there is a file or folder with this name, or with a path that ends with it."""
         name = name.removeprefix("./").rstrip("/")
         if "*" in name:
             return any(fnmatch.fnmatch(file, pattern) for file in self.files for pattern in (name, f"*/{name}"))
@@ -50,7 +50,7 @@ def without_blocks(text):
 
 
 def anchors_of(text):
-    """As GitHub makes them of headings."""
+    """Anchors of the headings, as GitHub generates them."""
     headings = re.findall(r"^#+ (.*)$", without_blocks(text), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", one.lower())).replace(" ", "-") for one in headings}
 
@@ -70,14 +70,14 @@ def broken_links(tree, is_absent=lambda target: False):
             if is_absent(target):
                 continue
             if target not in tree.files and target not in tree.folders:
-                yield f"{page}: the link to {link} leads nowhere"
+                yield f"{page}: the link to {link} is broken"
             elif anchor and target.endswith(".md") and anchor not in anchors_of(tree.text(target)):
                 yield f"{page}: {target} has no heading #{anchor}"
 
 
 def missing_files(tree):
     for page in tree.pages:
-        if page == "CHANGELOG.md":  # older sections name what was there
+        if page == "CHANGELOG.md":  # older sections name files that no longer exist
             continue
         for span in re.findall(r"`([^`\n]+)`", without_blocks(tree.text(page))):
             for word in span.split():
@@ -93,7 +93,7 @@ def environment_of(tree):
 
 
 def wrong_environment(tree):
-    """Lists of the variables are complete, and no document names one that is not read anywhere."""
+    """Lists of the variables must be complete, and no document may name a variable that nothing reads."""
     known = environment_of(tree)
     security = tree.text("SECURITY.md")
     lists = {
@@ -116,7 +116,7 @@ def wrong_environment(tree):
 # ---- Commands -------------------------------------------------------------------------------------------------------
 
 def commands_of(text):
-    """The commands that a document tells to type, in blocks and within sentences, without comments."""
+    """The commands that a document tells the reader to type, in blocks and in sentences, without comments."""
     lines = []
     for block in re.findall(r"^```(?:sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         is_console = block.startswith("$ ")
@@ -141,10 +141,10 @@ class Help:
         return re.findall(r"^  ([\w-]+) ", self.of(self.dmlrun).partition("Subcommands:")[2].partition("\n\n")[0], re.MULTILINE)
 
     def of_words(self, words):
-        """The text in which the options of a command must stand; None: not one of ours."""
+        """The text that must mention the options of a command, or None if the command is not ours."""
         program = words[0]
         if program == "./test" or re.fullmatch(r"(scripts|tests)/.*\.(sh|py)", program):
-            # A script without a help text says in its source what it takes.
+            # The source of a script without a help text documents its options.
             return (self.of(f"./{program.removeprefix('./')}") if program == "./test" else "") + self.tree.text(program.removeprefix("./"))
         if program in ("./run", "dmlrun"):
             if self.dmlrun is None:
@@ -170,7 +170,7 @@ def wrong_commands(tree, dmlrun):
             try:
                 words = [word for word in shlex.split(command) if not re.match(r"[A-Z_]+=", word)]
             except ValueError:
-                continue  # a piece of a shell program
+                continue  # part of a shell program
             for word in words:
                 if re.match(r"(\./)?(scripts|bench|examples|data|tests|src|tools|docs)/", word) and not tree.has(word):
                     yield f"{page}: `{command}`: there is no file {word}"
@@ -188,9 +188,9 @@ def wrong_commands(tree, dmlrun):
         shown = re.search(r"dmlrun: ([^(]*)\(", helps.of("./run"))[1]
         for command in helps.dmlrun_commands():
             if command not in accepted:
-                yield f"./run: does not take dmlrun's command {command}"
+                yield f"./run: does not accept dmlrun's command {command}"
             if command not in ("run", "help") and not re.search(rf"\b{command}\b", shown):
-                yield f"./run --help: does not name dmlrun's command {command}"
+                yield f"./run --help: does not mention dmlrun's command {command}"
     if count < 40:
         yield f"only {count} options were found in the documents"
 
@@ -204,7 +204,7 @@ def main(arguments):
         tree = Tree(Path(arguments[0]).resolve())
         dmlrun = str(Path(arguments[1]).resolve()) if len(arguments) > 1 else None
         wrong = [*broken_links(tree), *missing_files(tree), *wrong_environment(tree), *wrong_commands(tree, dmlrun)]
-    print("\n".join(wrong) or f"{len(tree.pages)} documents: what they name is there")
+    print("\n".join(wrong) or f"{len(tree.pages)} documents: everything that they name exists")
     return 1 if wrong or not tree.pages else 0
 
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The layers of src/ as the build declares them, compared with the sources: every include goes to a layer that the
-file's layer sees, every function that a layer's library calls is defined in a layer that it is linked with, and nothing
-goes round in a circle, neither layers nor files.
+"""Compares the layers of src/ that the build declares with the sources: a file may include only layers that its own layer
+sees, a library may call only functions of layers that it is linked with, and neither layers nor files may form a cycle.
 
 usage: layers_test.py SRC LAYERS           checks; LAYERS is layers.json in the build folder (cmake/layers.cmake)
        layers_test.py SRC LAYERS --table   prints the layers and how often each includes another
@@ -21,10 +20,10 @@ LISTS = ("files", "sources", "depends", "uses", "links", "sees")
 
 
 def find_circle(edges):
-    """The members of a circle in their order, or None."""
+    """The members of a cycle in order, or None."""
     done = set()
     for start in sorted(edges):
-        way, ahead = [], [[start]]  # a way down, and what is left to visit at each of its steps
+        way, ahead = [], [[start]]  # the current path, and what remains to be visited at each of its steps
         while ahead:
             if not ahead[-1]:
                 ahead.pop()
@@ -54,14 +53,14 @@ class Layers:
             layer["whole"] |= not line["files"]
         for name, layer in self.of.items():
             unknown = {one for key in ("depends", "uses", "links") for one in layer[key]} - self.of.keys()
-            assert not unknown, f"{name} names layers that are not there: {', '.join(sorted(unknown))}"
+            assert not unknown, f"{name} names unknown layers: {', '.join(sorted(unknown))}"
         self.folders = {layer["folder"]: name for name, layer in self.of.items() if layer["whole"]}
 
     def declared(self, *keys):
         return {name: {one for key in keys for one in layer[key] if one != name} for name, layer in self.of.items()}
 
     def reach(self, name, keys):
-        """The layers that a layer names itself, and what those pass on by `keys`."""
+        """The layers that a layer names itself, and the layers that it reaches through `keys`."""
         found = set()
         ahead = [one for key in ("depends", "uses", *keys) for one in self.of[name][key]]
         while ahead:
@@ -72,11 +71,11 @@ class Layers:
         return found
 
     def folder(self, path):
-        """The innermost folder that is a layer."""
+        """The innermost enclosing folder that is a layer."""
         return next((str(above) for above in Path(path).parents if str(above) in self.folders), None)
 
     def owners(self, path):
-        """The layers that a file belongs to, the one that names it first."""
+        """The layers that a file belongs to, starting with those that name it."""
         sources = [name for name, layer in self.of.items() if path in layer["sources"]]
         named = [name for name, layer in self.of.items() if path in layer["files"]]
         folder = self.folders.get(self.folder(path))
@@ -129,14 +128,14 @@ def circles(layers, included):
     arrows = {}
     for start, end in count_arrows(layers, included):
         arrows.setdefault(start, set()).add(end)
-    for what, edges in (("layers as the build declares them", layers.declared("depends", "uses", "links")),
+    for what, edges in (("layers as declared by the build", layers.declared("depends", "uses", "links")),
                         ("layers as their files include each other", arrows), ("files", included)):
         if circle := find_circle(edges):
-            yield f"{what} go round in a circle: {' -> '.join(circle)}"
+            yield f"{what} form a cycle: {' -> '.join(circle)}"
 
 
 def symbols(archive):
-    """The functions and objects that a library defines for others, and those that it asks of others."""
+    """The external functions and objects that a library defines, and those that it needs from others."""
     lines = subprocess.run(["nm", "-g", "--format=posix", archive], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in lines.splitlines()]
     kinds = [(row[0], row[1]) for row in rows if len(row) > 1 and len(row[1]) == 1]
@@ -151,7 +150,7 @@ def wrong_calls(layers):
         linked = layers.reach(name, ("depends", "uses", "links"))
         for symbol in sorted(asked & homes.keys()):
             if homes[symbol] not in linked:
-                yield f"the layer {name} calls {symbol} of {homes[symbol]}, with which it is not linked"
+                yield f"the layer {name} calls {symbol} of {homes[symbol]}, but is not linked with it"
 
 
 def errors_in(src, layers):
@@ -172,7 +171,7 @@ def show(arrows, layers, as_dot):
 
 
 def check_itself():
-    """What the test has to find, in a tree of three files."""
+    """Checks that this test finds errors, in a tree of three files."""
     def errors(texts, **changes):
         lines = [{"name": name, "folder": name, "archive": "", **{key: [] for key in LISTS}} for name in "abc"]
         for line, depends in zip(lines, ([], ["a"], ["b"])):
@@ -190,10 +189,10 @@ def check_itself():
     up = errors({**fine, "a/a.h": '#include "c/c.h"\n'})
     assert up[0] == "src/a/a.h includes c/c.h of c: its layer a sees nothing", up
     assert [one.split(":")[0] for one in up[1:]] == [
-        "layers as their files include each other go round in a circle", "files go round in a circle"], up
+        "layers as their files include each other form a cycle", "files form a cycle"], up
     assert errors({**fine, "a/d.h": '#include "a.h"\n', "a/a.h": '#include "a/d.h"\n'}) == [
-        "files go round in a circle: a/a.h -> a/d.h -> a/a.h"]
-    assert errors(fine, uses=["c"])[0].startswith("layers as the build declares them go round in a circle: a -> c")
+        "files form a cycle: a/a.h -> a/d.h -> a/a.h"]
+    assert errors(fine, uses=["c"])[0].startswith("layers as declared by the build form a cycle: a -> c")
     assert errors({**fine, "d/d.h": ""}) == ["src/d/d.h belongs to no layer: name it in a CMakeLists.txt of src/"]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What data/facts/rules.py refuses: rules that do not fit the fields of their operator, and constraints that nobody judges.
+"""data/facts/rules.py rejects rules that do not match their operator's fields, and constraints that no rule covers.
 
 usage: rules_generator_test.py SOURCE
 """
@@ -28,11 +28,11 @@ class Rules(unittest.TestCase):
         for name, line in (
             ("SPLIT", "Axes < InputTensor.DimensionCount"),  # no such field
             ("SPLIT", "Axis < InputTensor.Rank"),  # no such member
-            ("SPLIT", "Axis < OutputTensors.DimensionCount"),  # which of them
-            ("SPLIT", "Axis < InputTensor[0].DimensionCount"),  # no array
-            ("SPLIT", "Axis == 0.5"),  # no real
+            ("SPLIT", "Axis < OutputTensors.DimensionCount"),  # ambiguous: which of them?
+            ("SPLIT", "Axis < InputTensor[0].DimensionCount"),  # not an array
+            ("SPLIT", "Axis == 0.5"),  # not a real number
             ("SPLIT", "Axis < 5_2"),  # a level
-            ("SPLIT", "level < 5_2"),  # no claim
+            ("SPLIT", "level < 5_2"),  # not a claim
             ("SPLIT", "Axis"),
             ("SPLIT", "4 < 5"),  # blames no field
             ("SPLIT", "Axis < i"),
@@ -41,7 +41,7 @@ class Rules(unittest.TestCase):
             ("SPLIT", "Axis < length(OutputTensors)"),
             ("SPLIT", "Axis < "),
             ("REDUCE", "Axes < 4"),  # an array
-            ("REDUCE", "Function == FLOAT32"),  # another enumeration's
+            ("REDUCE", "Function == FLOAT32"),  # from another enumeration
             ("REDUCE", "Function == 3"),
             ("REDUCE", "InputTensor.DataType == SUM"),
             ("UPSAMPLE_2D", "ScaleSize.Depth > 0"),

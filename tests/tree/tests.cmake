@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Generated files are current, the documents are true, and the tree follows the rules that no compiler checks.
+# Generated files are up to date, the documents are correct, and the tree follows the rules that no compiler checks.
 add_test(NAME facts_tables_are_current COMMAND ${ANYDML_PYTHON} ${PROJECT_SOURCE_DIR}/data/facts/generate_tables.py --check)
 add_test(NAME rules_generator COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/rules_generator_test.py
                                       ${PROJECT_SOURCE_DIR})
@@ -9,13 +9,13 @@ add_test(NAME dmlrun_skeletons_are_current
 add_test(NAME documents_are_current COMMAND ${ANYDML_PYTHON} ${PROJECT_SOURCE_DIR}/data/facts/generate_docs.py --check)
 if(NOT ANYDML_SANITIZE)
   set(documents_test ${ANYDML_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/documents_test.py ${PROJECT_SOURCE_DIR})
-  if(ANYDML_BUILD_TOOLS AND ANYDML_BUILD_BENCH)  # the help texts are compared, and one is the benchmark's
+  if(ANYDML_BUILD_TOOLS AND ANYDML_BUILD_BENCH)  # the help texts are compared, and one of them is the benchmark's
     list(APPEND documents_test $<TARGET_FILE:dmlrun>)
   endif()
   add_test(NAME documents COMMAND ${documents_test})
 endif()
 if(NOT ANYDML_SANITIZE AND ANYDML_PYTHON)
-  # The documents' pictures and tables are what the kept measurements say.
+  # The documents' charts and tables match the recorded measurements.
   add_test(NAME figures COMMAND ${ANYDML_PYTHON} -B ${PROJECT_SOURCE_DIR}/bench/plot.py --check)
 endif()
 if(NOT ANYDML_SANITIZE)  # the scripts link the library into programs without sanitizers
@@ -28,7 +28,7 @@ if(NOT ANYDML_SANITIZE)  # the scripts link the library into programs without sa
   add_test(NAME docs COMMAND ${CMAKE_CURRENT_LIST_DIR}/docs.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                              ${CMAKE_CURRENT_BINARY_DIR}/docs)
   add_test(NAME tree COMMAND ${CMAKE_CURRENT_LIST_DIR}/tree.sh ${PROJECT_SOURCE_DIR})
-  if(ANYDML_BUILD_DIRECTML)  # without it the table lacks those layers
+  if(ANYDML_BUILD_DIRECTML)  # without it, the table lacks those layers
     add_test(NAME layers COMMAND ${ANYDML_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/layers_test.py ${PROJECT_SOURCE_DIR}/src
                                  ${PROJECT_BINARY_DIR}/layers.json)
   endif()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What no compiler checks: formatting, licence lines, the length of files, the order of the layers where a relative path
-# could evade it.
+# Rules that no compiler checks: formatting, license lines, the length of files, and the order of the layers where a
+# relative path could evade it.
 # usage: tree.sh SOURCE
 set -euo pipefail
 cd "$1"
@@ -12,21 +12,21 @@ clang-format --dry-run -Werror $sources || status=1
 for file in $(find src include tests examples bench tools python cmake scripts data -type f -not -name '*.so' -not -name 'py.typed' -not -name '*.json' -not -name '*.ipynb' -not -path '*/corpus/*' -not -path '*/expected/*' -not -name '*.npy' -not -name '*.dat' -not -name '*.md' -not -name '*.in' -not -name '*.map' -not -path '*__pycache__*') run test; do
   [[ $(head -n 3 "$file") == *SPDX-License-Identifier* ]] || { echo "$file: no SPDX line" >&2; status=1; }
 done
-# Downloads and builds that were added by accident.
+# Files that were downloaded or built, and added by accident.
 if git rev-parse --git-dir >/dev/null 2>&1 && git ls-files | grep -E '\.(whl|so|o|a|deb|tar\.gz)$'; then
   echo "a built or downloaded file is tracked" >&2
   status=1
 fi
-# A file is about one subject. Those that are generated are as long as they are.
+# A file covers one subject. Generated files may have any length.
 most_lines=600
 if git rev-parse --git-dir >/dev/null 2>&1; then
   while read -r file; do
-    [ -f "$file" ] || continue  # deleted, and not yet in a commit
+    [ -f "$file" ] || continue  # deleted, but not yet committed
     lines=$(wc -l <"$file")
     [ "$lines" -le "$most_lines" ] || { echo "$file: $lines lines; expected $most_lines at most: split it by subject" >&2; status=1; }
   done < <(git ls-files '*.cpp' '*.h' '*.cu' '*.cuh' '*.py' '*.sh' '*.def' | grep -vxE 'include/anydml/DirectML\.h|src/facts/[^/]*_tables\.h|python/anydml/_operators\.py')
 fi
-# The plugin for GPUs can be built alone, and has the version in its own file.
+# The GPU plugin can be built alone, and its own file states the version.
 version=$(sed -nE 's/^project\(anydml VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 for expected in "src/backend/cuda/CMakeLists.txt:project(anydml_cuda VERSION $version " "CHANGELOG.md:## $version" \
   "README.md:find_package(anydml ${version%.*} " "docs/directml.md:find_package(anydml ${version%.*} " \
@@ -38,7 +38,7 @@ if grep -rn '#include "\.\.' src include tests examples bench tools; then
   status=1
 fi
 if grep -rnE '#include <(fmt|wsl|directx)' src/base src/ops src/backend src/schema/*.h src/plan/*.h; then
-  echo "base, ops, backend and the headers of schema and plan use the standard library alone" >&2
+  echo "base, ops, backend and the headers of schema and plan may use only the standard library" >&2
   status=1
 fi
 exit $status
