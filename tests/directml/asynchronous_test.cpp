@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What only a device that works later can show: work given ahead of it, queues that wait for one another on the device,
-// objects released in the midst of its work, and its faults. On other devices the same programs run as well.
+// Behavior that only a device running asynchronously can show: work submitted ahead of it, queues that wait for one
+// another on the device, objects released while it works, and faults. The same programs also run on other devices.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -27,7 +27,8 @@ std::vector<std::uint32_t> numbers(std::uint32_t first) {
   return values;
 }
 
-// Each round one queue writes, another waits for it on the device and copies on; the CPU waits for the last alone.
+// In each round one queue writes, another waits for it on the device and copies the result; the CPU waits only for the
+// second queue.
 TEST(Asynchronous, QueuesWaitForOneAnotherOnTheDevice) {
   const auto device = create_d3d12_device();
   Queue first(device.Get());
@@ -46,14 +47,14 @@ TEST(Asynchronous, QueuesWaitForOneAnotherOnTheDevice) {
     second.execute();
     ASSERT_EQ(first.queue->Wait(second.fence.Get(), second.submitted), S_OK);  // before it writes again
     second.wait();
-    EXPECT_EQ(first.fence->GetCompletedValue(), first.submitted) << "what came before is done too";
+    EXPECT_EQ(first.fence->GetCompletedValue(), first.submitted) << "earlier work is not complete";
     std::vector<std::uint32_t> got(kCount);
     std::memcpy(got.data(), read_bytes(result.Get()).data(), kBytes);
     ASSERT_EQ(got, numbers(round));
   }
 }
 
-// The wait comes before the signal: what follows it is held back until then, whoever signals.
+// The wait is enqueued before the signal. Later work is held back until the signal arrives, whoever sends it.
 TEST(Asynchronous, AWaitForAValueNobodyHasSignalledHoldsBack) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
@@ -84,7 +85,7 @@ TEST(Asynchronous, AWaitForAValueNobodyHasSignalledHoldsBack) {
   }
 }
 
-// A list that uses its own output many times over, submitted many times ahead of the device.
+// A list that reads and writes its own output many times, submitted many times ahead of the device.
 TEST(Asynchronous, WorkGivenAheadKeepsItsOrder) {
   Dml dml;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_UINT32, {kCount});
@@ -113,8 +114,8 @@ TEST(Asynchronous, WorkGivenAheadKeepsItsOrder) {
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK);
 }
 
-// Everything goes while the device is at work, the devices first. What was submitted uses memory that is its own till
-// then.
+// Everything is released while the device is busy, the devices first. Submitted work keeps its memory alive until it
+// has finished.
 TEST(Asynchronous, EverythingMayBeReleasedInTheWrongOrder) {
   ComPtr<ID3D12Resource> result;
   ComPtr<ID3D12Fence> fence;
@@ -178,8 +179,9 @@ TEST(Asynchronous, TimestampsFollowOneAnother) {
   EXPECT_LT(cpu_before, cpu_after);
 }
 
-// Makes the device fail: a device of the tests was told to (ANYDML_LATER_FAILS=1, and likewise by other names), a GPU
-// is given a kernel that traps (ANYDML_TEST_TRAP=library). False when neither is asked for.
+// Makes the device fail. A test device is told to fail through its environment variable (ANYDML_LATER_FAILS=1, and
+// likewise for other names); a GPU gets a kernel that traps (ANYDML_TEST_TRAP=library). Returns false if neither is
+// set.
 bool make_fail() {
   if (const char* library = std::getenv("ANYDML_TEST_TRAP"); library != nullptr) {
     void* loaded = dlopen(library, RTLD_NOW);
@@ -194,7 +196,7 @@ bool make_fail() {
   return std::getenv(("ANYDML_" + name + "_FAILS").c_str()) != nullptr;
 }
 
-// Run alone: after it the process has no device.
+// Must run in its own process, which has no usable device afterwards.
 TEST(AsynchronousFault, RemovesTheDeviceAndHangsNobody) {
   Dml dml;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_UINT32, {kCount});
@@ -210,18 +212,18 @@ TEST(AsynchronousFault, RemovesTheDeviceAndHangsNobody) {
   dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
   ASSERT_EQ(dml.queue.list->Close(), S_OK);
   if (!make_fail()) {
-    GTEST_SKIP() << "the device does not fail";
+    GTEST_SKIP() << "no device failure was requested";
   }
   ID3D12CommandList* lists[] = {dml.queue.list.Get()};
   dml.queue.queue->ExecuteCommandLists(1, lists);
-  // It may have failed already.
+  // The device may have failed already.
   const HRESULT signalled = dml.queue.queue->Signal(dml.queue.fence.Get(), 1);
   EXPECT_TRUE(signalled == S_OK || signalled == kDeviceRemoved) << signalled;
   EXPECT_EQ(dml.queue.fence->SetEventOnCompletion(1, nullptr), kDeviceRemoved);
   EXPECT_EQ(dml.queue.fence->GetCompletedValue(), UINT64_MAX);
   EXPECT_EQ(dml.d3d12->GetDeviceRemovedReason(), kDeviceHung);
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), kDeviceHung);
-  // All that follows says so, and nothing waits for ever.
+  // Every later call reports the removal, and nothing waits forever.
   dml.queue.queue->ExecuteCommandLists(1, lists);
   EXPECT_EQ(dml.queue.queue->Signal(dml.queue.fence.Get(), 2), kDeviceRemoved);
   EXPECT_EQ(dml.queue.fence->SetEventOnCompletion(2, nullptr), kDeviceRemoved);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the cases of directml_bad_input_test are made of, and the lists of them.
+// The building blocks and the case lists of directml_bad_input_test.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace anydml::test {
 
 inline constexpr auto kFloat = DML_TENSOR_DATA_TYPE_FLOAT32;
 
-// An enumerator that the enumeration may not have, as a C program or a newer header passes it.
+// A value that the enumeration may not define, as a C program or a newer header could pass.
 template <class E>
 E number_as(int number) {
   E value;
@@ -21,7 +21,7 @@ E number_as(int number) {
   return value;
 }
 
-// A program that is right until a case changes something.
+// A valid program until a case changes something.
 struct Program {
   Dml dml{DML_CREATE_DEVICE_FLAG_DEBUG};
   Tensor a{kFloat, {1, 2, 3, 4}};
@@ -46,7 +46,7 @@ struct Program {
     }
     return result;
   }
-  // Everything up to the table.
+  // Everything up to the binding table.
   void prepare(DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE) {
     ASSERT_EQ(create(), S_OK) << anydml_last_error();
     compiled = dml.compile(op.Get(), flags);
@@ -62,7 +62,7 @@ struct Program {
     dml.queue.list->SetDescriptorHeaps(1, heaps);
     dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
   }
-  // Owned inputs: an initializer with a table, at descriptor 8.
+  // For owned inputs: an initializer with a table, starting at descriptor 8.
   ComPtr<IDMLOperatorInitializer> initializer;
   ComPtr<IDMLBindingTable> initializer_table;
   void prepare_owned() {
@@ -100,11 +100,11 @@ struct Program {
 
 inline constexpr DML_BINDING_DESC kNone{DML_BINDING_TYPE_NONE, nullptr};
 
-// What a case expects: an HRESULT that it returns, or the removal of the DirectML device.
+// A case expects either the HRESULT that it returns or the removal of the DirectML device.
 struct Case {
   const char* what;
   HRESULT expected;     // kRemoval: the case returns S_OK and the device is removed with E_INVALIDARG
-  const char* message;  // a part of it
+  const char* message;  // a substring of the message
   std::function<HRESULT(Program&)> run;
 };
 inline constexpr HRESULT kRemoval = static_cast<HRESULT>(0x0BADBADB);
@@ -117,7 +117,7 @@ std::function<HRESULT(Program&)> creating(Change change) {
   };
 }
 
-// A void method: the outcome is whether the device is removed.
+// A void method: the outcome is whether the device was removed.
 template <class Body>
 std::function<HRESULT(Program&)> binding(Body body) {
   return [body](Program& p) -> HRESULT {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong bindings, recordings and submissions: void methods, which remove the DirectML device.
+// Invalid bindings, recordings and submissions. These are void methods, so errors remove the DirectML device.
 #include "directml/bad_input.h"
 
 namespace anydml::test {
@@ -211,7 +211,7 @@ std::vector<Case> binding_cases() {
          p.dml.queue.submit();
          p.dml.queue.wait();
        })},
-      {"ExecuteCommandLists: volatile descriptors that never came", kRemoval, "ATensor: nothing is bound",
+      {"ExecuteCommandLists: volatile descriptors that were never written", kRemoval, "ATensor: nothing is bound",
        [](Program& p) -> HRESULT {
          p.prepare(DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
          p.record();
@@ -219,7 +219,7 @@ std::vector<Case> binding_cases() {
          p.dml.queue.wait();
          return S_OK;
        }},
-      {"ExecuteCommandLists: volatile descriptors that another operator's table wrote over", kRemoval,
+      {"ExecuteCommandLists: volatile descriptors overwritten by another operator's table", kRemoval,
        "ATensor: another binding table overwrote its descriptor after the dispatch was recorded",
        [](Program& p) -> HRESULT {
          p.prepare(DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
@@ -321,7 +321,8 @@ std::vector<Case> binding_cases() {
          p.record();
          return S_OK;
        }},
-      {"an operator that owns, executed before it was initialized", kRemoval, "was executed before it was initialized",
+      {"an operator with owned tensors, executed before it was initialized", kRemoval,
+       "was executed before it was initialized",
        [](Program& p) -> HRESULT {
          p.prepare_owned();
          p.bind_owned_execution(kNone, 3);
@@ -353,7 +354,7 @@ std::vector<Case> binding_cases() {
          p.bind_initializer({nullptr, 0, 0}, {p.buffers[3].Get(), 0, 1024});
          return S_OK;
        }},
-      {"initializer: nothing bound at all", kRemoval, "BTensor: nothing is bound",
+      {"initializer: nothing bound", kRemoval, "BTensor: nothing is bound",
        [](Program& p) -> HRESULT {
          p.prepare_owned();
          p.record_initializer();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong descriptions of operators: what every operator's tensors must be, and the rules of single ones.
+// Invalid operator descriptions: the rules for every operator's tensors, and rules of individual operators.
 #include "directml/bad_input.h"
 
 namespace anydml::test {
@@ -83,7 +83,7 @@ std::vector<Case> description_cases() {
        creating([](Program& p) { p.a.buffer.TotalTensorSizeInBytes = 92; })},
       {"a total size of zero", E_INVALIDARG, "TotalTensorSizeInBytes is 0; expected 96 or more",
        creating([](Program& p) { p.b.buffer.TotalTensorSizeInBytes = 0; })},
-      {"a total size of 2^63, twice of tensors that DirectML is to own", E_INVALIDARG,
+      {"a total size of 2^63 for two tensors owned by DirectML", E_INVALIDARG,
        "ATensor: TotalTensorSizeInBytes is 9223372036854775808; expected 72057594037927936 at most",
        creating([](Program& p) {
          for (Tensor* owned : {&p.a, &p.b}) {
@@ -132,7 +132,7 @@ std::vector<Case> description_cases() {
 
 namespace {
 
-// Operators other than the program's.
+// Operators other than the one in Program.
 template <DML_OPERATOR_TYPE Type, class Desc, class Fill>
 std::function<HRESULT(Program&)> creating_other(Fill fill) {
   return [fill](Program& p) {
@@ -237,7 +237,7 @@ std::vector<Case> rule_cases() {
          static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ACTIVATION_RELU, nullptr};
          desc.FusedActivation = &kFused;
        })},
-      {"operators fused into one another without end", E_INVALIDARG, "is nested too deeply",
+      {"operators fused into one another endlessly", E_INVALIDARG, "is nested too deeply",
        creating_fused([](DML_ELEMENT_WISE_ADD1_OPERATOR_DESC& desc) {
          static DML_ELEMENT_WISE_ADD1_OPERATOR_DESC inner;
          static constexpr DML_OPERATOR_DESC kFused{DML_OPERATOR_ELEMENT_WISE_ADD1, &inner};

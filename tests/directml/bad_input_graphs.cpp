@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Wrong graphs. Each is right but for one thing: y = a MODULUS_FLOOR b, then out = y MODULUS_FLOOR a.
+// Invalid graphs. Each is valid except for one detail: y = a MODULUS_FLOOR b, then out = y MODULUS_FLOOR a.
 #include "directml/bad_input.h"
 #include "directml/graph_program.h"
 
 namespace anydml::test {
 namespace {
 
-// A graph in plain arrays, so that a case can change any word of it.
+// A graph in plain arrays, so that a case can change any field.
 struct Draft {
   explicit Draft(Program& p) : program(p) {
     EXPECT_EQ(p.create(), S_OK) << anydml_last_error();
@@ -51,7 +51,7 @@ std::function<HRESULT(Program&)> compiling(Change change) {
   };
 }
 
-// A graph that is right, up to its table.
+// A valid graph, up to its binding table.
 template <class Body>
 std::function<HRESULT(Program&)> bound(Body body) {
   return [body](Program& p) {
@@ -64,7 +64,7 @@ std::function<HRESULT(Program&)> bound(Body body) {
   };
 }
 
-// A graph with one owned input, which is read raw, and a value in the temporary.
+// A graph with one owned input that is read directly, and an intermediate value in the temporary resource.
 ComPtr<IDMLCompiledOperator> graph_with_all(Program& p) {
   const Tensor plain(kFloat, {1, 1, 1, 24});
   const Tensor owned(kFloat, {1, 1, 1, 24}, {}, DML_TENSOR_FLAG_OWNED_BY_DML);
@@ -163,21 +163,21 @@ std::vector<Case> graph_cases() {
        compiling([](Draft& d) { d.output_edge.Type = DML_GRAPH_EDGE_TYPE_INVALID; })},
       {"CompileGraph: an output edge among the input edges", E_INVALIDARG, "InputEdges[2].Type is 2; expected 1",
        compiling([](Draft& d) { d.input_edges[2].Type = DML_GRAPH_EDGE_TYPE_OUTPUT; })},
-      {"CompileGraph: a graph input that is not there", E_INVALIDARG, "GraphInputIndex is 2; expected less than 2",
+      {"CompileGraph: a graph input that does not exist", E_INVALIDARG, "GraphInputIndex is 2; expected less than 2",
        compiling([](Draft& d) { d.inputs[0].GraphInputIndex = 2; })},
-      {"CompileGraph: an input edge to a node that is not there", E_INVALIDARG, "ToNodeIndex is 7",
+      {"CompileGraph: an input edge to a node that does not exist", E_INVALIDARG, "ToNodeIndex is 7",
        compiling([](Draft& d) { d.inputs[0].ToNodeIndex = 7; })},
-      {"CompileGraph: an input edge to an input that is not there", E_INVALIDARG, "ToNodeInputIndex is 2",
+      {"CompileGraph: an input edge to an input that does not exist", E_INVALIDARG, "ToNodeInputIndex is 2",
        compiling([](Draft& d) { d.inputs[0].ToNodeInputIndex = 2; })},
-      {"CompileGraph: an edge from a node that is not there", E_INVALIDARG, "FromNodeIndex is 4294967295",
+      {"CompileGraph: an edge from a node that does not exist", E_INVALIDARG, "FromNodeIndex is 4294967295",
        compiling([](Draft& d) { d.inner.FromNodeIndex = 0xFFFFFFFF; })},
-      {"CompileGraph: an edge from an output that is not there", E_INVALIDARG, "FromNodeOutputIndex is 1",
+      {"CompileGraph: an edge from an output that does not exist", E_INVALIDARG, "FromNodeOutputIndex is 1",
        compiling([](Draft& d) { d.inner.FromNodeOutputIndex = 1; })},
-      {"CompileGraph: an edge to a node that is not there", E_INVALIDARG, "ToNodeIndex is 2",
+      {"CompileGraph: an edge to a node that does not exist", E_INVALIDARG, "ToNodeIndex is 2",
        compiling([](Draft& d) { d.inner.ToNodeIndex = 2; })},
-      {"CompileGraph: an output edge from a node that is not there", E_INVALIDARG, "FromNodeIndex is 2",
+      {"CompileGraph: an output edge from a node that does not exist", E_INVALIDARG, "FromNodeIndex is 2",
        compiling([](Draft& d) { d.output.FromNodeIndex = 2; })},
-      {"CompileGraph: a graph output that is not there", E_INVALIDARG, "GraphOutputIndex is 1",
+      {"CompileGraph: a graph output that does not exist", E_INVALIDARG, "GraphOutputIndex is 1",
        compiling([](Draft& d) { d.output.GraphOutputIndex = 1; })},
       {"CompileGraph: a node's input fed twice", E_INVALIDARG,
        "BTensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR 'second') is fed already",
@@ -216,7 +216,7 @@ std::vector<Case> graph_cases() {
        })},
       {"CompileGraph: a node that feeds itself", E_INVALIDARG, "the edges form a cycle: node 1",
        compiling([](Draft& d) { d.inner.FromNodeIndex = 1; })},
-      {"CompileGraph: a node behind a constant that feeds itself", E_INVALIDARG, "the edges form a cycle: node 1 (",
+      {"CompileGraph: a node that reads a constant and itself", E_INVALIDARG, "the edges form a cycle: node 1 (",
        compiling([](Draft& d) {
          static const std::uint8_t data[96] = {};
          static const DML_CONSTANT_DATA_GRAPH_NODE_DESC constant{data, 96, nullptr};
@@ -225,7 +225,7 @@ std::vector<Case> graph_cases() {
          d.graph.InputEdgeCount = 1;
          d.inner.FromNodeIndex = 1;
        })},
-      {"CompileGraph: an edge between tensors of other sizes in bytes", E_INVALIDARG,
+      {"CompileGraph: an edge between tensors of different sizes in bytes", E_INVALIDARG,
        "TotalTensorSizeInBytes is 96 of what Nodes[0]",
        [](Program& p) {
          Draft draft(p);
@@ -243,7 +243,7 @@ std::vector<Case> graph_cases() {
          draft.operators[1].Operator = other.Get();
          return draft.compile();
        }},
-      {"CompileGraph: a graph input that is owned here and not there", E_INVALIDARG, "expected all or none",
+      {"CompileGraph: a graph input that only one of its readers owns", E_INVALIDARG, "expected all or none",
        [](Program& p) {
          Draft draft(p);
          p.b.buffer.Flags = DML_TENSOR_FLAG_OWNED_BY_DML;
@@ -253,7 +253,7 @@ std::vector<Case> graph_cases() {
        }},
       {"a graph: too few inputs bound", kRemoval, "graph: bindingCount is 1; expected 2 bindings",
        bound([](Program& p) { bind_inputs(p.table.Get(), {p.whole(0)}); })},
-      {"a graph: an input that is read, bound to nothing", kRemoval, "graph input 1: the binding is NONE",
+      {"a graph: an input that is read but not bound", kRemoval, "graph input 1: the binding is NONE",
        bound([](Program& p) {
          bind_inputs(p.table.Get(), {p.whole(0), {}});
        })},

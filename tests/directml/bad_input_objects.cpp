@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong arguments of the methods that make and ask objects.
+// Invalid arguments to the methods that create and query objects.
 #include "directml/bad_input.h"
 
 namespace anydml::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads that are cancelled, and signals, in the midst of calls. A cancelled thread finishes the call it is in; a
-// signal handler runs and the call goes on.
+// Thread cancellation and signals during calls. A cancelled thread finishes its current call; after a signal handler
+// has run, the call continues.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -16,9 +16,9 @@
 namespace anydml::test {
 namespace {
 
-// Runs the body on a thread that was cancelled before: it ends at the first cancellation point that is reached while
-// cancellation is allowed. Gives whether the body came to its end, which it does unless a call of ours has such a
-// point. (One inside a function that lets nothing out ends the process.)
+// Runs the body on a thread that has already been cancelled, so it ends at the first cancellation point that it reaches
+// with cancellation enabled. Returns whether the body ran to its end, as it does unless one of our calls contains a
+// cancellation point. (A cancellation point inside a noexcept function would terminate the process.)
 bool ends_when_cancelled(const std::function<void()>& body) {
   struct Start {
     const std::function<void()>* body;
@@ -45,7 +45,8 @@ bool ends_when_cancelled(const std::function<void()>& body) {
   return start.ended;
 }
 
-// Blocks a thread in the call, cancels it there, then ends the wait: the call must return, and the thread end after it.
+// Blocks a thread in the call, cancels it there, then ends the wait. The call must return, and the thread must end
+// after it.
 bool ends_when_cancelled_in(const std::function<void()>& call, const std::function<void()>& end_of_wait) {
   struct Start {
     const std::function<void()>* call;
@@ -108,7 +109,7 @@ TEST_F(Cancellation, InEveryCallThatBlocks) {
   }
 }
 
-// Who takes a callback back waits until no thread runs it any more.
+// Unregistering a callback waits until no thread is running it.
 TEST_F(Cancellation, InUnregisteringACallback) {
   ComPtr<ID3D12Debug> debug;
   ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
@@ -135,7 +136,7 @@ TEST_F(Cancellation, InUnregisteringACallback) {
   speaker.join();
 }
 
-// Everything a DirectML program does, each call on a thread that is to end at its first opportunity.
+// Everything a DirectML program does, each call on a thread that ends at the first opportunity.
 TEST_F(Cancellation, InEveryCall) {
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 64});
   const Tensor wrong(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 65});
@@ -161,9 +162,9 @@ TEST_F(Cancellation, InEveryCall) {
           buffer = create_buffer(device.Get(), 256);
         }
       },
-      [&] { EXPECT_NE(create_buffer(device.Get(), 8 << 20), nullptr); },  // and released
+      [&] { EXPECT_NE(create_buffer(device.Get(), 8 << 20), nullptr); },  // released immediately
       [&] { heap = create_heap(device.Get(), 8); },
-      [&] {  // a message on standard error, which is a cancellation point
+      [&] {  // prints a message to standard error, a cancellation point
         const DML_ELEMENT_WISE_ADD_OPERATOR_DESC desc{&tensor.desc, &wrong.desc, &tensor.desc};
         const DML_OPERATOR_DESC described{DML_OPERATOR_ELEMENT_WISE_ADD, &desc};
         EXPECT_EQ(dml->CreateOperator(&described, IID_PPV_ARGS(&op)), E_INVALIDARG);
@@ -193,7 +194,7 @@ TEST_F(Cancellation, InEveryCall) {
         queue->submit();
       },
       [&] { EXPECT_EQ(later->SetEventOnCompletion(1, handle_of(event)), S_OK); },
-      [&] { EXPECT_EQ(later->SetEventOnCompletion(2, handle_of(2)), E_INVALIDARG); },  // no eventfd
+      [&] { EXPECT_EQ(later->SetEventOnCompletion(2, handle_of(2)), E_INVALIDARG); },  // not an eventfd
       [&] { EXPECT_EQ(later->Signal(1), S_OK); },                                      // writes to the event
       [&] { queue->wait(); },
       [&] {
@@ -211,7 +212,7 @@ TEST_F(Cancellation, InEveryCall) {
       },
       [&] {
         EXPECT_EQ(later->SetEventOnCompletion(9, handle_of(event)), S_OK);
-        later.Reset();  // closes what it had of the event
+        later.Reset();  // closes its duplicate of the event
       },
       [&] {
         queue->queue->UpdateTileMappings(nullptr, 0, nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr, {});
@@ -249,7 +250,7 @@ TEST_F(Cancellation, InTheCApi) {
   EXPECT_TRUE(ends_when_cancelled([&] { EXPECT_EQ(anydml_find_device("abacus"), nullptr); }));
 }
 
-// A handler that does not restart system calls, run again and again on threads that wait.
+// A handler that does not restart system calls runs repeatedly on waiting threads.
 TEST_F(Cancellation, SignalsEndNoWait) {
   struct sigaction handler {};
   struct sigaction before {};

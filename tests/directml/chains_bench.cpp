@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Chains of element-wise operators as one DirectML graph, timed: not a test. On a GPU: ANYDML_ADAPTER=cuda.
+// A benchmark, not a test: chains of element-wise operators as one DirectML graph. On a GPU: ANYDML_ADAPTER=cuda.
 //
 //   chains_bench [ELEMENTS [DISPATCHES]]
 //
-// A chain of k steps over FLOAT32: times a number, plus a number, RELU, ABS, and again. Each list has DISPATCHES of the
-// graph, and the least time of several lists is divided by them. k = 1 is one pass over the memory.
+// A chain of k steps over FLOAT32: multiply by a constant, add a constant, RELU, ABS, and repeat. Each list dispatches
+// the graph DISPATCHES times, and the shortest time of several lists is divided by that count. k = 1 is one pass over
+// the memory.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Every operator with one of its tensors or numbers changed (support/changed_tensors.h), through DirectML:
-// CreateOperator rejects it with a message, or it is compiled, initialised, bound and run, once with inputs bound to
-// the execution and once with all of them owned by DirectML. It writes nothing but its outputs, and both ways give the
+// Every operator with one of its tensors or numbers changed (support/changed_tensors.h), through DirectML.
+// CreateOperator either rejects it with a message, or it is compiled, initialized, bound and run, once with its inputs
+// bound at execution and once with all of them owned by DirectML. It writes only its outputs, and both runs give the
 // same results.
 //
-// ANYDML_CHANGED_DRAWS, ANYDML_CHANGED_PAIRS, ANYDML_CHANGED_SEED and ANYDML_CHANGED_OPERATOR: as in
+// ANYDML_CHANGED_DRAWS, ANYDML_CHANGED_PAIRS, ANYDML_CHANGED_SEED and ANYDML_CHANGED_OPERATOR work as in
 // changed_tensors_test.
 #include <cinttypes>
 #include <cstdlib>
@@ -24,8 +24,8 @@ namespace anydml::test {
 namespace {
 
 constexpr u64 kBufferBytes = 8 << 20;
-constexpr u64 kMostBytes = 1 << 20;  // of a tensor; operators with larger ones are compiled and not run
-constexpr u64 kAround = 256;         // bytes around a tensor that nobody may write
+constexpr u64 kMostBytes = 1 << 20;  // per tensor; operators with larger ones are compiled but not run
+constexpr u64 kAround = 256;         // bytes around each tensor that must stay unchanged
 constexpr std::uint8_t kUntouched = 0x5a;
 
 struct Counts {
@@ -34,7 +34,7 @@ struct Counts {
   u64 run = 0;
 };
 
-// A tensor's bytes in the one buffer.
+// A tensor's byte range in the shared buffer.
 struct Range {
   DataType type;
   u64 offset;
@@ -121,7 +121,7 @@ class Program {
     return all;
   }
 
-  // NaN is one class.
+  // All NaNs count as equal.
   [[nodiscard]] bool are_same(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) const {
     if (a == b || a.size() != b.size()) {
       return a == b;
@@ -159,7 +159,7 @@ class Program {
     }
   }
 
-  // The bytes of the outputs; nothing if it is rejected or too large.
+  // Returns the bytes of the outputs, or nullopt if the operator is rejected or too large.
   std::optional<std::vector<std::uint8_t>> run(const schema::Described& described, bool owned, const std::string& label,
                                                u64 seed, Counts& counts) {
     const WrittenDesc written(described);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Both operators through the public DirectML API: every type, ranks 1 to 8, layouts of every kind for each tensor, out
-// of place and over either input. Each element against an oracle that is not ours, each byte around them untouched.
+// Both modulus operators through the public DirectML API: every type, ranks 1 to 8, every kind of layout for each
+// tensor, out of place and in place over either input. Each element is compared with an independent oracle, and every
+// byte around the elements must stay unchanged.
 #include <cstdio>
 
 #include "directml/harness.h"
@@ -52,7 +53,7 @@ std::vector<UINT> strides_of(Random& random, const std::vector<UINT>& sizes, Kin
   return strides;
 }
 
-// The place of the n-th element, in elements.
+// The offset of the n-th element, in elements.
 std::size_t place_of(const Tensor& tensor, std::size_t n) {
   std::size_t place = 0;
   for (std::size_t i = tensor.sizes.size(); i-- > 0;) {
@@ -62,7 +63,7 @@ std::size_t place_of(const Tensor& tensor, std::size_t n) {
   return place;
 }
 
-// One tensor in a buffer of its own, or in another's.
+// One tensor in its own buffer, or in another tensor's buffer.
 struct Bound {
   ComPtr<ID3D12Resource> buffer;
   UINT64 offset;
@@ -91,7 +92,7 @@ class Conformance : public testing::Test {
         for (const Kind b : kInputKinds) {
           for (const Kind out : kOutputKinds) {
             for (const Place place : {Place::apart, Place::over_a, Place::over_b}) {
-              // In place the two have one layout, so one of them follows the output.
+              // In place, the input and the output share one layout.
               if ((place == Place::over_a && a != out) || (place == Place::over_b && b != out)) {
                 continue;
               }
@@ -148,7 +149,7 @@ class Conformance : public testing::Test {
       std::memcpy(element(a_bound, a, n), &values[0], sizeof(T));
       std::memcpy(element(b_bound, b, n), &values[1], sizeof(T));
     }
-    // What must be there afterwards: every byte of the output's buffer, with the elements replaced.
+    // The expected contents of the output's whole buffer, with only the elements replaced.
     std::vector<std::uint8_t> expected(out_bound.map(), out_bound.map() + out_bound.buffer->GetDesc().Width);
     for (std::size_t n = 0; n < count; ++n) {
       T x;

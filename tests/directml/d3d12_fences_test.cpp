@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// D3D12's fences, and the removal of a device, which reaches them all.
+// D3D12 fences, and device removal, which reaches every fence.
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ TEST(Fences, ValuesOnlyRise) {
   EXPECT_EQ(fence->Signal(5), S_OK);
   EXPECT_EQ(fence->Signal(5), S_OK);
   EXPECT_EQ(fence->Signal(4), E_INVALIDARG);
-  EXPECT_EQ(queue.queue->Signal(fence.Get(), 2), S_OK);  // found out on the queue: the value stays
+  EXPECT_EQ(queue.queue->Signal(fence.Get(), 2), S_OK);  // rejected later, on the queue; the value stays
   queue.submit();
   queue.wait();
   EXPECT_EQ(fence->GetCompletedValue(), 5U);
@@ -56,14 +56,14 @@ TEST(Fences, EventsAreEventfds) {
   const int late = eventfd(0, 0);
   const int early = eventfd(0, 0);
   ASSERT_EQ(fence->SetEventOnCompletion(2, handle(late)), S_OK);
-  ASSERT_EQ(fence->SetEventOnCompletion(0, handle(early)), S_OK);  // reached already: at once
+  ASSERT_EQ(fence->SetEventOnCompletion(0, handle(early)), S_OK);  // already reached, so set immediately
   EXPECT_TRUE(is_set(early));
   EXPECT_FALSE(is_set(late));
   fence->Signal(1);
   EXPECT_FALSE(is_set(late));
   fence->Signal(2);
   EXPECT_TRUE(is_set(late));
-  // The caller may close its own while one is pending.
+  // The caller may close its descriptor while the wait is pending.
   const int gone = eventfd(0, 0);
   ASSERT_EQ(fence->SetEventOnCompletion(9, handle(gone)), S_OK);
   close(gone);
@@ -124,7 +124,7 @@ TEST(Removal, EveryFenceIsReachedAndNothingIsCreated) {
   EXPECT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, __uuidof(ID3D12Fence), &nothing), kDeviceRemoved);
   EXPECT_EQ(nothing, nullptr);
   EXPECT_EQ(queue.queue->Signal(queue.fence.Get(), 9), kDeviceRemoved);
-  // Whoever asks now gets a new one.
+  // Creating a device now returns a new one.
   const auto another = create_d3d12_device();
   EXPECT_NE(another.Get(), device.Get());
   EXPECT_EQ(another->GetDeviceRemovedReason(), S_OK);

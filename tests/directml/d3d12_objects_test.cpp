@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all of D3D12's objects have in common, and the debug layer.
+// Behavior common to all D3D12 objects, and the debug layer.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -30,7 +30,7 @@ TEST(Objects, PrivateDataAndNames) {
     EXPECT_EQ(object->SetPrivateData(key, 4, nullptr), E_INVALIDARG);
     EXPECT_EQ(object->SetPrivateData(key, 0, nullptr), S_OK);
     EXPECT_EQ(object->GetPrivateData(key, &size, nullptr), kNotFound);
-    // What is stored as an interface comes back with a reference of the caller's own.
+    // An object stored as an interface is returned with a reference for the caller.
     buffer->AddRef();
     const ULONG before = buffer->Release();
     const auto other = create_buffer(device.Get(), 16);
@@ -79,7 +79,7 @@ TEST(Objects, IdentityAndReferences) {
     EXPECT_EQ(parent.Get(), device.Get());
   }
   device->AddRef();
-  EXPECT_EQ(device->Release(), before);  // the child has let go
+  EXPECT_EQ(device->Release(), before);  // the child has released its reference
 }
 
 TEST(Objects, WhatShadersNeedFailsWithAMessage) {
@@ -101,7 +101,7 @@ TEST(Objects, InterfacesThatAreNotThere) {
   void* out = &out;
   EXPECT_EQ(queue.queue->QueryInterface(sharing_contract, &out), E_NOINTERFACE);
   EXPECT_EQ(out, nullptr);
-  // What residency asks for is there always.
+  // Residency requests always succeed, because everything is always resident.
   ComPtr<ID3D12Device3> device3;
   ASSERT_EQ(device.As(&device3), S_OK);
   const auto buffer = create_buffer(device.Get(), 16);
@@ -113,12 +113,12 @@ TEST(Objects, InterfacesThatAreNotThere) {
   EXPECT_EQ(queue.fence->GetCompletedValue(), 99U);
 }
 
-// Last, since the debug layer is one for the process.
+// This test comes last because the debug layer is enabled for the whole process.
 TEST(DebugLayer, MessagesReachCallbacksAndTheQueue) {
   const auto device = create_d3d12_device();
   ComPtr<ID3D12InfoQueue1> queue;
   ComPtr<ID3D12DebugDevice> debug_device;
-  EXPECT_EQ(device.As(&queue), E_NOINTERFACE);  // clients take this for "debugging is off"
+  EXPECT_EQ(device.As(&queue), E_NOINTERFACE);  // clients take this to mean that debugging is off
   EXPECT_EQ(device.As(&debug_device), E_NOINTERFACE);
   ComPtr<ID3D12Debug3> debug;
   ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
@@ -160,7 +160,7 @@ TEST(DebugLayer, MessagesReachCallbacksAndTheQueue) {
   auto* message = reinterpret_cast<D3D12_MESSAGE*>(storage.data());
   ASSERT_EQ(queue->GetMessage(last, message, &bytes), S_OK);
   EXPECT_EQ(heard[0], message->pDescription);
-  // A filter keeps errors from being stored and heard.
+  // A filter keeps errors from being stored and from reaching callbacks.
   D3D12_MESSAGE_SEVERITY severity = D3D12_MESSAGE_SEVERITY_ERROR;
   D3D12_INFO_QUEUE_FILTER filter{};
   filter.DenyList.NumSeverities = 1;
@@ -174,7 +174,7 @@ TEST(DebugLayer, MessagesReachCallbacksAndTheQueue) {
   EXPECT_EQ(queue->UnregisterMessageCallback(cookie), E_INVALIDARG);
   fail();
   EXPECT_EQ(heard.size(), 1U);
-  // The index of GetMessage counts what the retrieval filter lets through.
+  // The index passed to GetMessage counts only messages that pass the retrieval filter.
   queue->ClearStoredMessages();
   EXPECT_EQ(queue->GetNumStoredMessages(), 0U);
   fail();
@@ -187,7 +187,8 @@ TEST(DebugLayer, MessagesReachCallbacksAndTheQueue) {
   EXPECT_EQ(queue->GetMessage(1, nullptr, &bytes), E_INVALIDARG);
   queue->PopRetrievalFilter();
 
-  // A callback may unregister itself, create, and wait; on removal everything is reached before it is called.
+  // A callback may unregister itself, create objects and wait. On removal, every object is updated before the callback
+  // is called.
   struct Reentrant {
     ID3D12Device* device;
     ID3D12InfoQueue1* queue;
@@ -211,7 +212,7 @@ TEST(DebugLayer, MessagesReachCallbacksAndTheQueue) {
   fail();
   fail();
   EXPECT_EQ(reentrant.calls, 1);
-  // Unregistering from another thread returns only when no call is under way.
+  // Unregistering from another thread returns only when no callback is running.
   std::atomic<int> inside = 0;
   const auto slow = [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID, LPCSTR, void* context) {
     auto& count = *static_cast<std::atomic<int>*>(context);
@@ -239,7 +240,7 @@ TEST(DebugLayer, MessagesReachCallbacksAndTheQueue) {
   ComPtr<ID3D12Debug4> off;
   ASSERT_EQ(debug.As(&off), S_OK);
   off->DisableDebugLayer();
-  EXPECT_EQ(device.As(&debug_device), S_OK);  // an interface that was there stays
+  EXPECT_EQ(device.As(&debug_device), S_OK);  // an existing interface remains available
 }
 
 }  // namespace

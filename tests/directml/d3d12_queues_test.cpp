@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// D3D12's command lists and queues, as DirectML programs use them.
+// D3D12 command lists and queues, as DirectML programs use them.
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ TEST(Lists, CopiesAndClears) {
   const auto buffer = create_buffer(device.Get(), 256);
   const auto visible = create_heap(device.Get(), 4);
   const auto hidden = create_heap(device.Get(), 4, false);
-  EXPECT_EQ(hidden->GetGPUDescriptorHandleForHeapStart().ptr, 0U);  // asked by a client, which must not crash
+  EXPECT_EQ(hidden->GetGPUDescriptorHandleForHeapStart().ptr, 0U);  // clients query this, so it must not crash
   const UINT step = device->GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
   ASSERT_GT(step, 0U);
 
@@ -51,7 +51,7 @@ TEST(Lists, CopiesAndClears) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     EXPECT_EQ(words[i], i >= 4 && i < 12 ? i % 4 + 1 : 0) << i;
   }
-  // A typed view takes the first word alone.
+  // A typed view uses only the first word of the pattern.
   view.Format = DXGI_FORMAT_R32_UINT;
   view.Buffer.Flags = D3D12_BUFFER_UAV_FLAG_NONE;
   device->CreateUnorderedAccessView(buffer.Get(), nullptr, &view, cpu);
@@ -72,8 +72,8 @@ TEST(Lists, ExecutedAgainAndResetWhileInFlight) {
   queue.list->CopyResource(target.Get(), source.Get());
   ASSERT_EQ(queue.list->Close(), S_OK);
   queue.execute();
-  queue.execute();  // again, while the first may still run
-  // The list is opened anew with the same allocator while its submissions are in flight.
+  queue.execute();  // again, while the first may still be running
+  // The list is reopened with the same allocator while its submissions are in flight.
   ASSERT_EQ(queue.list->Reset(queue.allocator.Get(), nullptr), S_OK);
   queue.list->CopyBufferRegion(target.Get(), 0, source.Get(), 0, 4);
   ASSERT_EQ(queue.list->Close(), S_OK);
@@ -94,7 +94,7 @@ TEST(Lists, ExecutedAgainAndResetWhileInFlight) {
   EXPECT_EQ(device->GetDeviceRemovedReason(), S_OK);
 }
 
-// A submission that made room for exactly one more list each time would move its commands for minutes.
+// If each submission grew its storage by exactly one list, moving the commands would take minutes.
 TEST(Lists, HundredsOfThousandsInOneCall) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
@@ -117,10 +117,10 @@ TEST(Lists, AnAllocatorServesOneOpenList) {
                                       __uuidof(ID3D12GraphicsCommandList), &nothing),
             E_INVALIDARG);
   EXPECT_EQ(nothing, nullptr);
-  EXPECT_EQ(queue.list->Reset(queue.allocator.Get(), nullptr), E_FAIL);  // open already
+  EXPECT_EQ(queue.list->Reset(queue.allocator.Get(), nullptr), E_FAIL);  // already open
   EXPECT_EQ(queue.list->Close(), S_OK);
   EXPECT_EQ(queue.list->Close(), E_FAIL);
-  queue.list.Reset();  // a list that goes while open gives its allocator back
+  queue.list.Reset();  // a list released while open frees its allocator
   ASSERT_EQ(device->CreateCommandList(0, D3D12_COMMAND_LIST_TYPE_DIRECT, queue.allocator.Get(), nullptr,
                                       IID_PPV_ARGS(&queue.list)),
             S_OK);
@@ -200,7 +200,7 @@ TEST(Queues, AsynchronousAndInOrderAcrossTwo) {
   const auto target = create_buffer(device.Get(), 4, D3D12_HEAP_TYPE_READBACK);
   const UINT value = 42;
   write_bytes(source.Get(), &value, 4);
-  // The second queue waits for the first, which waits for the CPU: nothing has run when this returns.
+  // The second queue waits for the first, which waits for the CPU. Nothing has run when this function returns.
   ASSERT_EQ(first.queue->Wait(gate.Get(), 1), S_OK);
   first.list->CopyResource(middle.Get(), source.Get());
   first.submit();
@@ -225,7 +225,7 @@ TEST(Queues, ReleasedWhileWorkIsInFlight) {
     queue.submit();
     ASSERT_EQ(queue.queue->Signal(fence.Get(), 1), S_OK);
   }
-  target.Reset();  // the work holds its memory
+  target.Reset();  // the submitted work keeps its memory alive
   EXPECT_EQ(fence->SetEventOnCompletion(1, nullptr), S_OK);
 }
 
@@ -250,7 +250,7 @@ TEST(Queues, TheirThreadsEndWhoeverDidTheWork) {
     queue->submit();
     ASSERT_EQ(queue->queue->Signal(fence.Get(), 1), S_OK);
     std::thread waiting([&] { EXPECT_EQ(fence->SetEventOnCompletion(1, nullptr), S_OK); });
-    queue.reset();  // while the other thread may be running its work
+    queue.reset();  // while the other thread may still be running its work
     waiting.join();
   }
   for (int i = 0; i < 500 && thread_count() > before; ++i) {
@@ -259,8 +259,8 @@ TEST(Queues, TheirThreadsEndWhoeverDidTheWork) {
   EXPECT_LE(thread_count(), before);
 }
 
-// Who waits right after every submission is expected to do so again, and the queue's thread is left asleep. It must
-// take the work that nobody then comes for.
+// When a caller waits right after every submission, the queue expects another wait and leaves its thread asleep. The
+// thread must still pick up work that nobody waits for.
 TEST(Queues, WorkGoesOnWhenTheWaitThatWasExpectedNeverComes) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
@@ -270,7 +270,7 @@ TEST(Queues, WorkGoesOnWhenTheWaitThatWasExpectedNeverComes) {
     queue.wait();
   }
   queue.execute();
-  // A fence is looked at once: looking again would wake the queue's thread.
+  // Each fence is checked only once, because checking again would wake the queue's thread.
   bool reached = false;
   std::vector<ComPtr<ID3D12Fence>> fences(1000);
   for (auto& fence : fences) {
@@ -284,7 +284,7 @@ TEST(Queues, WorkGoesOnWhenTheWaitThatWasExpectedNeverComes) {
   EXPECT_TRUE(reached);
 }
 
-// Each other way to learn of the end, right after waits that made the queue expect another.
+// Every other way to observe completion, right after waits that made the queue expect another wait.
 TEST(Queues, WorkGoesOnForThoseWhoDoNotRunIt) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
@@ -332,7 +332,7 @@ TEST(Queues, AWaitRunsNoWorkThatDoesNotBringIt) {
   ASSERT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&gate)), S_OK);
   ASSERT_EQ(queue.queue->Signal(fence.Get(), 1), S_OK);
   ASSERT_EQ(fence->SetEventOnCompletion(1, nullptr), S_OK);
-  // The queue signalled the fence once and will not again; value 2 comes from the CPU.
+  // The queue has signaled the fence once and will not signal it again; value 2 comes from the CPU.
   ASSERT_EQ(queue.queue->Wait(gate.Get(), 1), S_OK);
   queue.submit();
   std::thread other([&] { fence->Signal(2); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// D3D12 as DirectML programs use it, and each behaviour of it that has bitten one.
-// Here: devices, their features, memory.
+// D3D12 as DirectML programs use it, with regression tests for each behavior that has broken a client. This file covers
+// devices, their features and memory.
 #include "directml/harness.h"
 
 namespace anydml::test {
@@ -63,7 +63,7 @@ TEST(Device, OfADXCoreAdapterWithTheSameLuid) {
   const LUID own = device->GetAdapterLuid();
   EXPECT_EQ(luid.LowPart, own.LowPart);
   EXPECT_EQ(luid.HighPart, own.HighPart);
-  // Something that is no adapter at all.
+  // An object that is not an adapter.
   void* nothing = &nothing;
   EXPECT_EQ(D3D12CreateDevice(device.Get(), D3D_FEATURE_LEVEL_11_0, __uuidof(ID3D12Device), &nothing), E_INVALIDARG);
   EXPECT_EQ(nothing, nullptr);
@@ -73,7 +73,7 @@ TEST(Features, TheQueriesOfClients) {
   const auto device = create_d3d12_device();
   D3D12_FEATURE_DATA_ARCHITECTURE1 architecture1{};
   ASSERT_EQ(device->CheckFeatureSupport(D3D12_FEATURE_ARCHITECTURE1, &architecture1, sizeof(architecture1)), S_OK);
-  const BOOL unified = anydml_device_get_info(nullptr)->threads != 0 ? TRUE : FALSE;  // the CPU's
+  const BOOL unified = anydml_device_get_info(nullptr)->threads != 0 ? TRUE : FALSE;  // true for the CPU
   EXPECT_EQ(architecture1.UMA, unified);
   EXPECT_EQ(architecture1.CacheCoherentUMA, unified);
   D3D12_FEATURE_DATA_ARCHITECTURE architecture{};
@@ -87,7 +87,7 @@ TEST(Features, TheQueriesOfClients) {
                                       D3D_FEATURE_LEVEL_11_1,
                                       D3D_FEATURE_LEVEL_12_0,
                                       D3D_FEATURE_LEVEL_12_1};
-  for (UINT count = 1; count <= 6; ++count) {  // the answer is the highest of the caller's list
+  for (UINT count = 1; count <= 6; ++count) {  // the answer is the highest level in the caller's list
     D3D12_FEATURE_DATA_FEATURE_LEVELS query{count, levels, {}};
     ASSERT_EQ(device->CheckFeatureSupport(D3D12_FEATURE_FEATURE_LEVELS, &query, sizeof(query)), S_OK);
     EXPECT_EQ(query.MaxSupportedFeatureLevel, levels[count - 1]);
@@ -132,15 +132,15 @@ TEST(Memory, EveryHeapThatClientsUse) {
       EXPECT_EQ(buffer->Map(0, nullptr, &first), E_INVALIDARG);
       continue;
     }
-    // Counted, and the pointer stays.
+    // Mappings are counted, and the pointer stays the same.
     ASSERT_EQ(buffer->Map(0, nullptr, &first), S_OK);
     ASSERT_EQ(buffer->Map(0, nullptr, &second), S_OK);
     EXPECT_EQ(first, second);
     buffer->Unmap(0, nullptr);
     static_cast<char*>(first)[99] = 1;
     buffer->Unmap(0, nullptr);
-    buffer->Unmap(0, nullptr);                  // once too often: nothing happens
-    EXPECT_EQ(read_bytes(buffer.Get())[0], 0);  // memory begins as zeros
+    buffer->Unmap(0, nullptr);                  // one Unmap too many has no effect
+    EXPECT_EQ(read_bytes(buffer.Get())[0], 0);  // memory is zeroed at first
     EXPECT_EQ(read_bytes(buffer.Get())[99], 1);
     EXPECT_EQ(buffer->Map(1, nullptr, &first), E_INVALIDARG);
   }
@@ -201,7 +201,7 @@ TEST(Memory, ThreePlacedBuffersOverOneHeapShareItsMemory) {
   }
   upload(queue, placed[2].Get(), bytes.data(), bytes.size());
   EXPECT_EQ(download(queue, placed[1].Get()), bytes);
-  // Source and destination over the same memory, as one client has it.
+  // Source and destination share memory, as in one client.
   queue.list->CopyBufferRegion(placed[2].Get(), 128, placed[1].Get(), 0, 128);
   queue.finish();
   EXPECT_EQ(download(queue, placed[0].Get())[200], 72);
@@ -210,7 +210,7 @@ TEST(Memory, ThreePlacedBuffersOverOneHeapShareItsMemory) {
             E_INVALIDARG);
   EXPECT_EQ(device->CreatePlacedResource(heap.Get(), 1 << 20, &desc, states[0], nullptr, IID_PPV_ARGS(&wrong)),
             E_INVALIDARG);
-  // The memory outlives the heap object while a resource is in it.
+  // The memory outlives the heap object while a resource uses it.
   heap.Reset();
   pageable.Reset();
   EXPECT_EQ(download(queue, placed[0].Get())[200], 72);
@@ -228,7 +228,7 @@ TEST(Memory, MoreThanTheMachineHasIsRefused) {
               E_OUTOFMEMORY);
     EXPECT_EQ(nothing, nullptr);
   }
-  // In parts it is no more: promised memory counts though nobody touched it.
+  // Splitting the request does not help: committed memory counts even if nobody has touched it.
   std::vector<ComPtr<ID3D12Resource>> parts;
   HRESULT result = S_OK;
   const auto desc = buffer_desc(all / 8);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Descriptions at random, most of them nearly right, with numbers at the ends of what their fields hold. Each is an
-// error or an operator, and an operator is taken as far as it goes: compiled, bound to small buffers, recorded, run.
-// Nothing may crash, and no sum of sizes wrap.
+// Random descriptions, most of them nearly valid, with numbers at the limits of their fields. Each is either rejected
+// or creates an operator, which is then taken as far as possible: compiled, bound to small buffers, recorded and run.
+// Nothing may crash, and no sum of sizes may overflow.
 //
-// ANYDML_FUZZ_SEED and ANYDML_FUZZ_ROUNDS: another start, and how many.
+// ANYDML_FUZZ_SEED sets the seed and ANYDML_FUZZ_ROUNDS the number of descriptions.
 #include <cstdlib>
 #include <random>
 
@@ -42,7 +42,7 @@ class Fuzzer {
     return static_cast<std::uint32_t>(one_in(2) ? value : value >> 32);
   }
 
-  // Sizes of a few elements, alike for all tensors of an operator.
+  // Small sizes, the same for all tensors of an operator.
   std::vector<UINT> shape() {
     std::vector<UINT> sizes(1 + random_() % 8);
     for (UINT& size : sizes) {
@@ -78,7 +78,7 @@ class Fuzzer {
     if (one_in(60)) {
       made.buffer.DimensionCount = one_in(2) ? extreme32() : static_cast<UINT>(random_() % 10);
       if (made.buffer.DimensionCount <= 8 && made.buffer.DimensionCount > sizes.size()) {
-        made.buffer.DimensionCount = static_cast<UINT>(sizes.size());  // the arrays are as long as they say
+        made.buffer.DimensionCount = static_cast<UINT>(sizes.size());  // the arrays have the length given here
       }
     }
     if (one_in(60)) {
@@ -102,10 +102,10 @@ constexpr DML_TENSOR_DATA_TYPE kTypes[] = {DML_TENSOR_DATA_TYPE_FLOAT32, DML_TEN
                                            DML_TENSOR_DATA_TYPE_INT32, DML_TENSOR_DATA_TYPE_UINT8,
                                            DML_TENSOR_DATA_TYPE_INT64};
 
-// What became of the descriptions.
+// The outcomes of the descriptions.
 struct Counts {
   int refused = 0;
-  int not_bound = 0;  // it needs more than the small buffers have
+  int not_bound = 0;  // needs more than the small buffers provide
   int run = 0;
 };
 
@@ -136,7 +136,7 @@ void take_as_far_as_it_goes(Program& program, Fuzzer& fuzzer, IDMLOperator* op, 
       ASSERT_FALSE(__builtin_add_overflow(owned_bytes, tensor->buffer.TotalTensorSizeInBytes, &owned_bytes));
     }
   }
-  if (!owns_all) {  // otherwise the result is what is kept
+  if (!owns_all) {  // otherwise only the result is kept
     ASSERT_GE(needs.PersistentResourceSize, owned_bytes);
   }
   ASSERT_EQ(needs.PersistentResourceSize != 0, owns);
@@ -144,7 +144,8 @@ void take_as_far_as_it_goes(Program& program, Fuzzer& fuzzer, IDMLOperator* op, 
   ComPtr<IDMLOperatorInitializer> initializer;
   IDMLCompiledOperator* targets[] = {compiled.Get()};
   ASSERT_EQ(dml.device->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), S_OK);
-  // Bound as they are, or by as much as there is. The device is removed where that is too little, and is made anew.
+  // Bindings have the requested size, or the whole buffer if it is smaller. If that is too small, the device is removed
+  // and created again.
   const auto binding = [&](int buffer, std::uint64_t bytes) {
     const std::uint64_t all = program.buffers[buffer]->GetDesc().Width;
     return DML_BUFFER_BINDING{program.buffers[buffer].Get(), 0,
@@ -218,7 +219,7 @@ TEST(DescriptionFuzz, NothingCrashesAndNoSumWraps) {
       program = std::make_unique<Program>();
     }
   }
-  std::printf("%llu descriptions: %d refused, %d not bound, %d run\n", static_cast<unsigned long long>(rounds),
+  std::printf("%llu descriptions: %d rejected, %d not bound, %d run\n", static_cast<unsigned long long>(rounds),
               counts.refused, counts.not_bound, counts.run);
   EXPECT_GT(counts.run, 0);
 }

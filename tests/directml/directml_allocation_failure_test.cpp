@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every allocation of a DirectML program's own thread fails once, from the device to the result. Each time some call
-// says so, or a device is removed; nothing crosses the API, nothing leaks, and the next program works. And a program
-// that goes on as it did allocates nothing, however many dispatches its lists have.
+// Every allocation on a DirectML program's own thread fails once, from device creation to the result. Each time some
+// call reports it or a device is removed; no exception crosses the API, nothing leaks, and the next program works. A
+// program in its steady state allocates nothing, however many dispatches its lists contain.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -13,7 +13,7 @@
 namespace anydml::test {
 namespace {
 
-// Allocates nothing unless the code is wrong.
+// Allocates nothing unless the result is an unexpected error.
 #define TRY(expression)                                      \
   if (const HRESULT tried = (expression); FAILED(tried)) {   \
     if (tried != E_OUTOFMEMORY && tried != kDeviceRemoved) { \
@@ -32,7 +32,7 @@ ID3D12Resource* buffer(ID3D12Device* device, ComPtr<ID3D12Resource>& made) {
              : made.Get();
 }
 
-// A program with an owned tensor; true when it got to the end with the right result.
+// A program with an owned tensor. Returns true if it finished with the right result.
 bool run_program() {
   ComPtr<ID3D12Device> d3d12;
   ComPtr<IDMLDevice> dml;
@@ -124,7 +124,7 @@ bool run_program() {
   return true;
 }
 
-// Queue threads let go of what they held a moment after the program has.
+// Queue threads release their objects a moment after the program does.
 long settled_live() {
   long live = g_live;
   for (int quiet = 0; quiet < 20;) {
@@ -135,7 +135,7 @@ long settled_live() {
   return live;
 }
 
-// A library that brings its own operator new cannot be made to fail from here.
+// A library with its own operator new cannot be made to fail from here.
 bool is_out_of_reach() {
   const auto device = create_d3d12_device();
   ComPtr<ID3D12Fence> fence;
@@ -151,7 +151,7 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
   if (is_out_of_reach()) {
     GTEST_SKIP() << kOutOfReach;
   }
-  EXPECT_NE(anydml_find_device(""), anydml_device_at(0));  // an error, for which each thread keeps room from then on
+  EXPECT_NE(anydml_find_device(""), anydml_device_at(0));  // an error; each thread keeps its message buffer
   const long before = settled_live();
   long failures = 0;
   for (long n = 0;; ++n) {
@@ -170,12 +170,12 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
       EXPECT_EQ(settled_live(), before) << "failure " << n << " leaks";
     }
   }
-  // And all from the n-th on: there is not even memory for a message.
+  // Now every allocation from the n-th on fails, so there is not even memory for a message.
   for (long n = 0; n < failures; ++n) {
     t_all_from_there = true;
     t_until_failure = n;
     const bool done = run_program();
-    // How many allocations there are depends a little on which thread runs the queue's work: the last may not come.
+    // The number of allocations depends slightly on which thread runs the queue's work, so the last one may not happen.
     const bool reached = t_until_failure == 0;
     t_all_from_there = false;
     t_until_failure = -1;
@@ -187,7 +187,7 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
   EXPECT_GT(failures, 40);
 }
 
-// Of all threads, in a hundred submissions of a list of so many dispatches, each waited for.
+// Allocations by all threads during a hundred submissions of a list with this many dispatches, each waited for.
 long allocations_of_lists(int dispatches) {
   Dml dml;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 16});

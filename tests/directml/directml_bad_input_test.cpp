@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Wrong use of the DirectML API gets an HRESULT, or the removal of the DirectML device, and a sentence. One process
-// survives all of it. The table that this prints is in docs/directml-errors.md.
+// Invalid use of the DirectML API yields an HRESULT or the removal of the DirectML device, and a message. One process
+// survives all of it. docs/directml-errors.md contains the table that this test prints.
 #include <cstdio>
 #include <mutex>
 #include <string>
@@ -30,7 +30,7 @@ std::string code_name(HRESULT code) {
   }
 }
 
-// The last message of a device, on whichever thread it came up.
+// The last message of a device, from whichever thread.
 class Listener {
  public:
   explicit Listener(ID3D12Device* device) {
@@ -71,7 +71,7 @@ void run_cases(const std::vector<Case>& cases) {
     Listener listener(program.dml.d3d12.Get());
     const HRESULT result = test.run(program);
     const HRESULT removed = program.dml.device->GetDeviceRemovedReason();
-    // Where there is no device yet to speak of it, the thread's last error does.
+    // If no device exists yet to report the error, use the thread's last error.
     const std::string heard = listener.heard();
     const std::string message = heard.empty() ? anydml_last_error() : heard;
     EXPECT_EQ(result, test.expected == kRemoval ? S_OK : test.expected) << message;
@@ -79,7 +79,7 @@ void run_cases(const std::vector<Case>& cases) {
     if (test.message[0] != '\0') {
       EXPECT_NE(message.find(test.message), std::string::npos) << message;
     }
-    // The D3D12 device lives, and a new DirectML device over it works.
+    // The D3D12 device survives, and a new DirectML device on it works.
     EXPECT_EQ(program.dml.d3d12->GetDeviceRemovedReason(), S_OK);
     std::printf("| %s | %s | %s |\n", test.what, code_name(test.expected).c_str(),
                 test.message[0] != '\0' ? message.c_str() : "");

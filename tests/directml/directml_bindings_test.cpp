@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bindings as samples write them although DirectML's rules say otherwise: a size of 0, and descriptors that another
-// table writes over between recording and execution. The debug layer says so.
+// Bindings that samples use although DirectML's rules forbid them: a size of 0, and descriptors that another table
+// overwrites between recording and execution. The debug layer warns about them.
 #include <memory>
 
 #include "directml/modulus.h"
@@ -8,7 +8,7 @@
 namespace anydml::test {
 namespace {
 
-// A device with the debug layer, and the warnings that it gave.
+// A device with the debug layer, and the warnings that it issued.
 struct Debugged : testing::Test {
   Debugged() {
     EXPECT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
@@ -45,7 +45,7 @@ struct Debugged : testing::Test {
     modulus.set_heap();
     dml->recorder->RecordDispatch(dml->queue.list.Get(), initializer.Get(), initializer_table.Get());
   }
-  // Executes an operator whose second input DirectML owns.
+  // Binds the execution of an operator whose second input DirectML owns.
   static void bind_execution(Modulus& modulus, const DML_BUFFER_BINDING& a, const DML_BUFFER_BINDING& out,
                              const DML_BUFFER_BINDING& persistent) {
     const DML_BINDING_DESC inputs[] = {bind(a), {DML_BINDING_TYPE_NONE, nullptr}};
@@ -79,7 +79,7 @@ TEST_F(SizeOfZero, MeansTheRestOfTheBuffer) {
   dml->initialise(modulus.compiled.Get());
   ASSERT_EQ(modulus.a_buffer->SetName(L"dividends"), S_OK);
   const int dividends[] = {7, -7, 7, -7};
-  upload(dml->queue, modulus.a_buffer.Get(), dividends, sizeof(dividends), 240);  // just enough is left
+  upload(dml->queue, modulus.a_buffer.Get(), dividends, sizeof(dividends), 240);  // exactly enough bytes remain
   bind_inputs(modulus.table.Get(), {{modulus.a_buffer.Get(), 240, 0}, {modulus.b_buffer.Get(), 0, 0}});
   bind_output(modulus.table.Get(), {modulus.out_buffer.Get(), 0, 0});
   ASSERT_EQ(removed(), S_OK) << anydml_last_error();
@@ -146,7 +146,7 @@ TEST_F(SizeOfZero, OfATemporaryResource) {
   EXPECT_EQ(download_as<float>(dml->queue, output.Get())[0], 20'000.0F);
 }
 
-// Programs bind a temporary resource of the size that they were told, and that may be 0. It overlaps nothing then.
+// Programs bind a temporary resource of the reported size, and that may be 0. It then overlaps nothing.
 TEST_F(SizeOfZero, IsTakenAsItIsWhereNothingIsNeeded) {
   Modulus modulus(*dml);
   dml->initialise(modulus.compiled.Get());
@@ -163,7 +163,7 @@ TEST_F(SizeOfZero, IsTakenAsItIsWhereNothingIsNeeded) {
   EXPECT_TRUE(heard.empty()) << heard[0];
 }
 
-// One list initialises an operator and executes it, and both tables have the same descriptors.
+// One list initializes an operator and executes it, and both tables use the same descriptors.
 TEST_F(WrittenOver, AnInitializerKeepsTheBindingsOfItsRecording) {
   Modulus modulus(*dml, DML_EXECUTION_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML);
   make_initializer(modulus);
@@ -182,8 +182,7 @@ TEST_F(WrittenOver, AnInitializerKeepsTheBindingsOfItsRecording) {
                    "the recorded bindings are used"});
 }
 
-// Two dispatches of one operator with two tables, of which the second writes over a part of the first one's
-// descriptors.
+// Two dispatches of one operator with two tables. The second table overwrites some of the first one's descriptors.
 TEST_F(WrittenOver, EachDispatchHasTheBindingsOfItsOwnTable) {
   Modulus modulus(*dml);
   dml->initialise(modulus.compiled.Get());
@@ -196,7 +195,7 @@ TEST_F(WrittenOver, EachDispatchHasTheBindingsOfItsOwnTable) {
   bind_output(modulus.table.Get(), {other.Get(), 0, 16});
   modulus.record();
   ASSERT_EQ(dml->queue.list->Close(), S_OK);
-  for (int again = 0; again < 2; ++again) {  // the list may be executed as often as one likes
+  for (int again = 0; again < 2; ++again) {  // the list may be executed any number of times
     dml->queue.execute();
     dml->queue.wait();
   }
@@ -204,11 +203,11 @@ TEST_F(WrittenOver, EachDispatchHasTheBindingsOfItsOwnTable) {
   ASSERT_EQ(removed(), S_OK) << anydml_last_error();
   EXPECT_EQ(modulus.result(), kFloorResult);
   EXPECT_EQ(download_as<int>(dml->queue, other.Get()), (std::vector<int>{3, -4, 4, -3}));
-  ASSERT_EQ(heard.size(), 1U);  // once for an operator
+  ASSERT_EQ(heard.size(), 1U);  // one warning per operator
   expect_heard(0, {"ELEMENT_WISE_MODULUS_FLOOR 'remainders': another binding table overwrote 2 of its 3 descriptors"});
 }
 
-// A table that is reset counts as another one, even where it has nothing bound yet.
+// A table that has been reset counts as a different table, even if nothing is bound yet.
 TEST_F(WrittenOver, ByTheSameTableAfterAReset) {
   Modulus modulus(*dml);
   dml->initialise(modulus.compiled.Get());
@@ -228,7 +227,7 @@ TEST_F(WrittenOver, ByTheSameTableAfterAReset) {
   expect_heard(0, {"3 of its 3 descriptors"});
 }
 
-// Without a reset the table binds anew, as it always could, and nothing is said.
+// Without a reset the table may be rebound, and there is no warning.
 TEST_F(WrittenOver, ByTheSameTableIsABinding) {
   Modulus modulus(*dml);
   dml->initialise(modulus.compiled.Get());

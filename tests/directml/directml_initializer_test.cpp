@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Initializers, and the tensors that DirectML owns.
+// Initializers and tensors owned by DirectML.
 #include "directml/graph_program.h"
 #include "directml/modulus.h"
 
@@ -14,7 +14,7 @@ TEST(Initializer, EmptyObjectsAreLegal) {
   EXPECT_EQ(initializer->GetBindingProperties().PersistentResourceSize, 0U);
   ComPtr<IDMLBindingTable> table;
   ASSERT_EQ(dml.device->CreateBindingTable(nullptr, IID_PPV_ARGS(&table)), S_OK);
-  // Handles of -1, a size of 0, and no heap, as one client has it.
+  // Handles of -1, a size of 0 and no heap, as one client passes them.
   DML_BINDING_TABLE_DESC desc{};
   desc.Dispatchable = initializer.Get();
   desc.CPUDescriptorHandle.ptr = static_cast<SIZE_T>(-1);
@@ -58,7 +58,7 @@ TEST(Initializer, OwnedTensorsGoThroughItIntoThePersistentResource) {
     modulus.set_heap();
     dml.recorder->RecordDispatch(dml.queue.list.Get(), initializer.Get(), table.Get());
     dml.queue.finish();
-    weights.Reset();  // it was copied
+    weights.Reset();  // already copied
     EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
 
     const DML_BUFFER_BINDING a{modulus.a_buffer.Get(), 0, 16};
@@ -75,7 +75,7 @@ TEST(Initializer, OwnedTensorsGoThroughItIntoThePersistentResource) {
   }
 }
 
-// One client initialises before every execution, and may do so into another persistent resource.
+// One client initializes before every execution, possibly into a different persistent resource.
 TEST(Initializer, AgainBeforeEveryExecution) {
   Dml dml;
   for (const auto flags : {DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML}) {
@@ -187,7 +187,7 @@ TEST(Initializer, SeveralOperatorsAtOnce) {
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
 }
 
-// A vector without elements has no address, so that programs pass null where they have nothing to bind.
+// An empty vector has no address, so programs pass null when they have nothing to bind.
 TEST(Initializer, WithoutInputsNoArrayIsNeeded) {
   Dml dml;
   Tensor out(DML_TENSOR_DATA_TYPE_INT32, {1, 1, 1, 4});

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Messages use the names that the application gave: to buffers, operators, nodes and edges.
+// Messages use the names that the application gave to buffers, operators, nodes and edges.
 #include "directml/bad_input.h"
 #include "directml/graph_program.h"
 
 namespace anydml::test {
 namespace {
 
-// The sentence of the last call that failed on this thread.
+// The message of the last failed call on this thread.
 std::string said() { return anydml_last_error(); }
 
 #define EXPECT_SAID(part) EXPECT_NE(said().find(part), std::string::npos) << said()
@@ -86,7 +86,7 @@ struct GraphNames : testing::Test {
     graph.input(1, second, 1);
     graph.output(second, 0, 0, "y");
   }
-  // Binds buffers that are too small and records the graph's execution; which of the three is too small.
+  // Binds buffers, of which the given one is too small, and records the graph's execution.
   void bind_too_small(int which) {
     const auto compiled = graph.compile(dml);
     ASSERT_EQ(compiled->SetName(L"model"), S_OK);
@@ -125,7 +125,7 @@ TEST_F(GraphNames, OfNodesAndEdges) {
   graph.connect(0, 1, 0, 0, "again");
   EXPECT_EQ(graph.compile(dml, compiled), E_INVALIDARG);
   EXPECT_SAID("IntermediateEdges[1] 'again': ATensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR) is fed already");
-  // A node without a name has that of its operator.
+  // A node without a name uses its operator's name.
   ASSERT_EQ(op->SetName(L"halve"), S_OK);
   EXPECT_EQ(graph.compile(dml, compiled), E_INVALIDARG);
   EXPECT_SAID("ATensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR 'halve') is fed already");
@@ -146,7 +146,7 @@ TEST_F(GraphNames, OfAConstant) {
   EXPECT_SAID("DataSize of Nodes[2] (a constant 'half') is 4; expected 16 or more");
 }
 
-// Names come from anywhere: a model's file, another language, a mistake.
+// Names may come from a model file, from another language, or from a mistake.
 TEST_F(GraphNames, ThatAreNotNamesDoNotSpoilTheLine) {
   const std::string endless(1 << 20, 'x');
   for (const std::string& name : {std::string("a\nanydml: b"), std::string("\x1b[2J\xff"), endless}) {
@@ -184,7 +184,7 @@ TEST(Names, AreWideAndBecomeUtf8) {
     EXPECT_EQ(buffer->Map(0, nullptr, &mapped), E_INVALIDARG);
     EXPECT_SAID("ID3D12Resource::Map " + shown + ": the CPU cannot access this heap");
   }
-  // By the other way to set it, and without it again.
+  // Set the name through private data instead, then remove it.
   const GUID name_id = {0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
   ASSERT_EQ(buffer->SetPrivateData(name_id, 2 * sizeof(wchar_t), L"ab"), S_OK);
   EXPECT_EQ(buffer->Map(0, nullptr, nullptr), E_INVALIDARG);

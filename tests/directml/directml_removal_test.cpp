@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The removal of DirectML devices, what their objects have in common, and what the debug layer hears.
+// Removal of DirectML devices, behavior common to their objects, and messages of the debug layer.
 #include "directml/modulus.h"
 
 namespace anydml::test {
@@ -27,7 +27,7 @@ TEST(Removal, IsOfOneDeviceAndEndsItsMethods) {
   EXPECT_EQ(modulus.compiled->GetDevice(__uuidof(IDMLDevice), &out), kDeviceRemoved);
   EXPECT_EQ(out, nullptr);
   ComPtr<IDMLObject> object;
-  EXPECT_EQ(modulus.compiled.As(&object), S_OK);  // IUnknown's own go on
+  EXPECT_EQ(modulus.compiled.As(&object), S_OK);  // IUnknown's methods still work
   modulus.bind_all();                             // does nothing, and does not crash
   modulus.record();
   dml.queue.finish();
@@ -51,7 +51,7 @@ TEST(Removal, AtSubmissionWhenABufferIsGone) {
   modulus.record();
   modulus.b_buffer.Reset();
   dml.queue.submit();
-  dml.queue.wait();  // the queue goes on; only the dispatch is left out
+  dml.queue.wait();  // the queue continues; only the dispatch is skipped
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), E_INVALIDARG);
   EXPECT_EQ(dml.d3d12->GetDeviceRemovedReason(), S_OK);
   EXPECT_NE(std::string(anydml_last_error()).find("BTensor"), std::string::npos) << anydml_last_error();
@@ -78,7 +78,7 @@ TEST(Objects, ReferencesAndNames) {
   ComPtr<IDMLDevice> device;
   ASSERT_EQ(modulus.compiled->GetDevice(IID_PPV_ARGS(&device)), S_OK);
   EXPECT_EQ(device.Get(), dml.device.Get());
-  // The table holds its dispatchable, the compiled operator its operator.
+  // The table keeps its dispatchable alive, and the compiled operator its operator.
   modulus.op->AddRef();
   EXPECT_GE(modulus.op->Release(), 2U);
   modulus.compiled->AddRef();
@@ -120,7 +120,7 @@ TEST(Objects, EverythingReleasedWhileWorkIsInFlight) {
       modulus.record();
       dml.queue.submit();
       fence = dml.queue.fence;
-    }  // against the rules, and still no use of what is gone
+    }  // breaks the rules, but must not access released objects
     EXPECT_EQ(fence->SetEventOnCompletion(fence->GetCompletedValue(), nullptr), S_OK);
   }
 }
@@ -144,7 +144,7 @@ TEST(DebugLayer, RejectionsReachTheInfoQueue) {
     const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC desc{&f32.desc, &f16.desc, nullptr};
     ComPtr<IDMLOperator> op;
     EXPECT_EQ(quiet.create_operator(DML_OPERATOR_ELEMENT_WISE_IDENTITY, &desc, op), E_INVALIDARG);
-    EXPECT_TRUE(heard.empty());  // made without the flag
+    EXPECT_TRUE(heard.empty());  // created without the flag
     EXPECT_EQ(dml.create_operator(DML_OPERATOR_ELEMENT_WISE_IDENTITY, &desc, op), E_INVALIDARG);
     ASSERT_EQ(heard.size(), 1U);
     for (const char* part : {"ELEMENT_WISE_IDENTITY", "OutputTensor", "FLOAT16", "FLOAT32"}) {
@@ -155,7 +155,7 @@ TEST(DebugLayer, RejectionsReachTheInfoQueue) {
     mute->SetMuteDebugOutput(TRUE);
     EXPECT_EQ(dml.create_operator(DML_OPERATOR_ELEMENT_WISE_IDENTITY, &desc, op), E_INVALIDARG);
     EXPECT_EQ(heard.size(), 1U);
-    // An operator that was never initialised runs, and it is said.
+    // An operator that was never initialized still runs, with a warning.
     mute->SetMuteDebugOutput(FALSE);
     Modulus modulus(dml);
     modulus.bind_all();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DirectML as programs use it: objects and their rules, late bindings, owned tensors, hazards, removal; and each
-// behaviour that has bitten a client.
-// Here: devices, operators, bindings.
+// DirectML as programs use it: objects and their rules, late bindings, owned tensors, hazards, removal, and regression
+// tests for each behavior that has broken a client. This file covers devices, operators and bindings.
 #include "directml/modulus.h"
 
 namespace anydml::test {
@@ -12,16 +11,16 @@ TEST(Device, CreatedInEveryWay) {
   ComPtr<IDMLDevice> device;
   EXPECT_EQ(DMLCreateDevice(d3d12.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&device)), S_OK);
   ComPtr<IDMLDevice1> device1;
-  EXPECT_EQ(device.As(&device1), S_OK);  // as DirectMLX does before it compiles
+  EXPECT_EQ(device.As(&device1), S_OK);  // as DirectMLX does before compiling
   ComPtr<IDMLDevice1> direct;
   EXPECT_EQ(DMLCreateDevice1(d3d12.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, DML_FEATURE_LEVEL_5_0, IID_PPV_ARGS(&direct)),
             S_OK);
-  EXPECT_NE(static_cast<IUnknown*>(direct.Get()), static_cast<IUnknown*>(device1.Get()));  // no singleton
+  EXPECT_NE(static_cast<IUnknown*>(direct.Get()), static_cast<IUnknown*>(device1.Get()));  // not a singleton
   ComPtr<IDMLDebugDevice> debug;
   EXPECT_EQ(device.As(&debug), E_NOINTERFACE);
   ASSERT_EQ(direct.As(&debug), S_OK);
   debug->SetMuteDebugOutput(TRUE);
-  // The parent by identity, as ONNX Runtime compares it with the queue's device.
+  // The parent has the same identity, because ONNX Runtime compares it with the queue's device.
   Queue queue(d3d12.Get());
   ComPtr<IUnknown> parent;
   ComPtr<IUnknown> of_queue;
@@ -43,7 +42,7 @@ TEST(Device, KeepsTheD3D12DeviceAlive) {
 
 TEST(Device, FeatureQueries) {
   Dml dml;
-  // Every type that one client loops over, UNKNOWN and the 4-bit ones included, is answered.
+  // One client queries every type, including UNKNOWN and the 4-bit types.
   for (int type = 0; type <= 14; ++type) {
     EXPECT_EQ(dml.supports(type), type >= 1 && type <= 13) << type;
   }
@@ -163,7 +162,7 @@ TEST(Bindings, LateOnesAreReadAtExecution) {
   modulus.bind_all();
   dml.queue.execute();
   dml.queue.wait();
-  // Bound anew, to other buffers, for the same closed list.
+  // Bound again to other buffers, for the same closed list.
   const auto swapped = create_buffer(dml.d3d12.Get(), 256);
   bind_output(modulus.table.Get(), {swapped.Get(), 64, 16});
   dml.queue.execute();
@@ -249,7 +248,7 @@ TEST(Bindings, InPlaceWithOtherStridesIsRefused) {
   const auto other = create_buffer(dml.d3d12.Get(), 16);
   bind_inputs(table.Get(), {{buffer.Get(), 0, 16}, {other.Get(), 0, 16}});
   bind_output(table.Get(), {buffer.Get(), 0, 16});
-  EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK);  // it takes all bindings to see it
+  EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK);  // the overlap is visible only with all bindings
   ID3D12DescriptorHeap* heaps[] = {heap.Get()};
   dml.queue.list->SetDescriptorHeaps(1, heaps);
   dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DXCore as DirectML programs use it: loaded by its bare name, every call that the surveyed clients make, and wrong
-// ones.
+// DXCore as DirectML programs use it: loaded by its bare name, every call that the surveyed clients make, and invalid
+// calls.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <wsl/winadapter.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An event of the application's, for tests: on Linux an eventfd.
+// An application's event for tests; on Linux, an eventfd.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -17,7 +17,7 @@ struct Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   [[nodiscard]] HANDLE handle() const { return reinterpret_cast<HANDLE>(static_cast<std::intptr_t>(number)); }
-  // How often it was set since it was last taken.
+  // The number of times it was set since the last call.
   [[nodiscard]] std::uint64_t take() const {
     std::uint64_t count = 0;
     return read(number, &count, sizeof(count)) == sizeof(count) ? count : 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What runs out in a process: threads, mappings, address space. It is an error that says so, and afterwards all is as
-// it was.
+// Exhaustion of threads, mappings and address space. Each is reported as an error, and the process recovers fully.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -34,7 +33,7 @@ TEST(Exhaustion, AHundredThousandBuffersThrice) {
   EXPECT_LE(process_counts().mappings, before.mappings + (kSanitized ? 200 : 10));
 }
 
-// The address space is limited to what there is, and a little.
+// Limits the address space to the current usage plus the given number of bytes.
 class NoAddressSpace {
  public:
   explicit NoAddressSpace(std::uint64_t more) {
@@ -56,7 +55,7 @@ class NoAddressSpace {
 
 TEST(Exhaustion, AQueueWithoutAThreadIsAnError) {
   if (kSanitized) {
-    GTEST_SKIP() << "sanitizers need address space of their own";
+    GTEST_SKIP() << "sanitizers need extra address space";
   }
   const auto device = create_d3d12_device();
   { const Queue warm(device.Get()); }
@@ -67,7 +66,7 @@ TEST(Exhaustion, AQueueWithoutAThreadIsAnError) {
     D3D12_COMMAND_QUEUE_DESC desc{};
     desc.Type = D3D12_COMMAND_LIST_TYPE_COMPUTE;
     std::vector<ComPtr<ID3D12CommandQueue>> queues;
-    const NoAddressSpace none(20 << 20);  // a thread's stack has eight
+    const NoAddressSpace none(20 << 20);  // a thread's stack takes 8 MiB
     for (int i = 0; i < 64 && result == S_OK; ++i) {
       ComPtr<ID3D12CommandQueue> queue;
       result = device->CreateCommandQueue(&desc, IID_PPV_ARGS(&queue));
@@ -87,7 +86,7 @@ TEST(Exhaustion, AQueueWithoutAThreadIsAnError) {
 
 TEST(Exhaustion, BuffersWithoutAddressSpaceAreErrors) {
   if (kSanitized) {
-    GTEST_SKIP() << "sanitizers need address space of their own";
+    GTEST_SKIP() << "sanitizers need extra address space";
   }
   const auto device = create_d3d12_device();
   const auto properties = heap_properties(D3D12_HEAP_TYPE_DEFAULT);
@@ -109,7 +108,7 @@ TEST(Exhaustion, BuffersWithoutAddressSpaceAreErrors) {
   EXPECT_EQ(device->GetDeviceRemovedReason(), S_OK);
 }
 
-// Many operators in one initializer: what is checked of them together does not grow with their square.
+// Many operators in one initializer: checking them together must not take quadratic time.
 TEST(Exhaustion, AnInitializerOfManyOperators) {
   Dml dml;
   const UINT count = kSanitized ? 2'000 : 20'000;
@@ -150,7 +149,7 @@ TEST(Exhaustion, AnInitializerOfManyOperators) {
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   RecordProperty("seconds", std::to_string(seconds.count()));
-  std::printf("%u operators initialised in %.3f s\n", count, seconds.count());
+  std::printf("%u operators initialized in %.3f s\n", count, seconds.count());
 }
 
 }  // namespace

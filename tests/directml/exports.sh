@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The shells export the entry points that DirectML programs look up, and nothing else.
+# The libraries export exactly the entry points that DirectML programs look up.
 # usage: exports.sh LIBDXCORE LIBD3D12 LIBDIRECTML
 set -euo pipefail
 check() {

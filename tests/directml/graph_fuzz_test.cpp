@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Descriptions of graphs that were right until some words in them were changed: each is refused with a sentence, or
-// compiled and run. ANYDML_FUZZ_ROUNDS and ANYDML_FUZZ_SEED: how many, and from where.
+// Valid graph descriptions with some fields changed. Each is rejected with a message, or compiled and run.
+// ANYDML_FUZZ_ROUNDS sets the number of descriptions and ANYDML_FUZZ_SEED the seed.
 #include <cstdio>
 #include <cstdlib>
 
@@ -53,7 +53,7 @@ class Mutator {
   }
 
  private:
-  // Near what it was, small, or anything.
+  // Close to the old value, small, or arbitrary.
   UINT number(UINT was) {
     switch (random_() % 4) {
       case 0:
@@ -66,7 +66,7 @@ class Mutator {
         return static_cast<UINT>(random_());
     }
   }
-  // Counts never grow beyond their arrays: what lies there is nobody's.
+  // Counts never grow beyond their arrays, because reading past the end would be undefined.
   template <class T>
   void shorten(UINT& count, const T*& array) {
     if (random_() % 3 == 0) {
@@ -78,13 +78,14 @@ class Mutator {
   void change_node(DML_GRAPH_NODE_DESC& node) {
     switch (random_() % 4) {
       case 0:
-        node.Type = static_cast<DML_GRAPH_NODE_TYPE>(3 * (random_() % 2));  // another's Desc is not its own
+        // Never another valid type, because Desc would not match it.
+        node.Type = static_cast<DML_GRAPH_NODE_TYPE>(3 * (random_() % 2));
         break;
       case 1:
         node.Desc = nullptr;
         break;
       case 2:
-        node = graph_.nodes[random_() % graph_.nodes.size()];  // the same twice
+        node = graph_.nodes[random_() % graph_.nodes.size()];  // a duplicate of another node
         break;
       default:
         if (!graph_.operators.empty()) {
@@ -134,11 +135,11 @@ struct Counts {
   std::uint64_t run = 0;
 };
 
-// What was compiled, with all buffers that it can be told to take from outside: those that nothing reads as well.
+// Runs the compiled graph with a buffer for every input and output, including those that nothing reads.
 void take_as_far_as_it_goes(std::unique_ptr<Dml>& dml, const ComPtr<IDMLCompiledOperator>& compiled,
                             const DML_GRAPH_DESC& desc, const RandomGraph& graph, Counts& counts) {
   GraphInputs inputs = graph.inputs();
-  constexpr std::size_t kEnough = 4096;  // for every tensor of a graph of small ones
+  constexpr std::size_t kEnough = 4096;  // for every tensor of a graph of small tensors
   for (Bytes& value : inputs.values) {
     value.resize(std::max(value.size(), kEnough));
   }
@@ -147,7 +148,7 @@ void take_as_far_as_it_goes(std::unique_ptr<Dml>& dml, const ComPtr<IDMLCompiled
   GraphRun run(*dml, compiled, inputs, std::vector<std::uint64_t>(desc.OutputCount, 4 * kEnough));
   run.record_initialise();
   run.record_execute();
-  if (FAILED(dml->device->GetDeviceRemovedReason())) {  // an input is owned that was not, or the other way round
+  if (FAILED(dml->device->GetDeviceRemovedReason())) {  // the change made an input owned, or no longer owned
     ASSERT_EQ(dml->device->GetDeviceRemovedReason(), E_INVALIDARG);
     ++counts.not_run;
     dml = std::make_unique<Dml>();
@@ -190,7 +191,7 @@ TEST(GraphFuzz, NothingCrashesAndWhatIsRefusedSaysWhy) {
     }
     ASSERT_NO_FATAL_FAILURE(take_as_far_as_it_goes(dml, compiled, desc, *graph, counts));
   }
-  std::printf("%llu descriptions: %llu refused, %llu not run, %llu run\n", static_cast<unsigned long long>(rounds),
+  std::printf("%llu descriptions: %llu rejected, %llu not run, %llu run\n", static_cast<unsigned long long>(rounds),
               static_cast<unsigned long long>(counts.refused), static_cast<unsigned long long>(counts.not_run),
               static_cast<unsigned long long>(counts.run));
   EXPECT_GT(counts.run, 0U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests of graphs are made of: a graph as a client describes it, and a run of one in memory that is watched.
+// Building blocks for graph tests: a graph as a client describes it, and a run in memory with guard bytes.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@ std::vector<T> values_of(const Bytes& bytes) {
   return values;
 }
 
-// The arrays that a DML_GRAPH_DESC points to. Counts of inputs and outputs follow from the edges unless set.
+// The arrays that a DML_GRAPH_DESC points to. Input and output counts follow from the edges unless set.
 class GraphBuilder {
  public:
   UINT add(IDMLOperator* op, const char* name = nullptr) {
@@ -53,7 +53,7 @@ class GraphBuilder {
     output_edges.push_back({DML_GRAPH_EDGE_TYPE_OUTPUT, &edge});
     output_count = std::max(output_count, graph_output + 1);
   }
-  // An operator with its inputs: graph inputs by -1 - number, nodes by number.
+  // An operator with its inputs: graph input n is -1 - n, and a node is its number.
   UINT add(const ComPtr<IDMLOperator>& op, const std::vector<int>& sources, const char* name = nullptr) {
     kept_.push_back(op);
     const UINT node = add(op.Get(), name);
@@ -108,7 +108,7 @@ class GraphBuilder {
   std::vector<ComPtr<IDMLOperator>> kept_;
 };
 
-// Ranges of one buffer, at multiples of 256 bytes and of nothing more, with bytes of 0xFF between them.
+// Ranges of one buffer, aligned to 256 bytes but no further, with 0xFF bytes between them.
 class Ranges {
  public:
   std::size_t add(std::uint64_t bytes) {
@@ -140,7 +140,7 @@ class Ranges {
     const auto begin = read_.begin() + static_cast<std::ptrdiff_t>(ranges_[range].first);
     return {begin, begin + static_cast<std::ptrdiff_t>(ranges_[range].bytes)};
   }
-  // After read: whether all that belongs to no range is as it was.
+  // After read: whether all bytes outside the ranges are unchanged.
   [[nodiscard]] bool is_untouched_between() const {
     std::size_t at = 0;
     const auto clean = [&](std::size_t until) {
@@ -170,14 +170,14 @@ class Ranges {
   Bytes read_;
 };
 
-// What is bound to a graph.
+// The inputs bound to a graph.
 struct GraphInputs {
-  std::vector<Bytes> values;  // empty: nothing is bound
+  std::vector<Bytes> values;  // an empty entry: nothing is bound
   std::vector<bool> owned;    // empty: none
   [[nodiscard]] bool is_owned(std::size_t i) const { return i < owned.size() && owned[i]; }
 };
 
-// One compiled graph with buffers of its own for all that it takes.
+// One compiled graph with its own buffers for everything it binds.
 class GraphRun {
  public:
   GraphRun(Dml& dml, ComPtr<IDMLCompiledOperator> compiled, const GraphInputs& inputs,
@@ -208,7 +208,7 @@ class GraphRun {
 
   void record_initialise(ID3D12GraphicsCommandList* list = nullptr) { record(initializer_.Get(), first_table_, list); }
   void record_execute(ID3D12GraphicsCommandList* list = nullptr) { record(compiled_.Get(), table_, list); }
-  // Both in one list, with nothing but a barrier between them.
+  // Both in one list, with only a barrier between them.
   void run() {
     record_initialise();
     D3D12_RESOURCE_BARRIER barrier{};
@@ -225,7 +225,7 @@ class GraphRun {
       EXPECT_TRUE(ranges->is_untouched_between());
     }
   }
-  // Something else into every buffer but the persistent one and the inputs.
+  // Overwrites every buffer except the persistent one and the inputs.
   void spoil() {
     made_.fill(dml_.queue);
     scratch_.fill(dml_.queue);
@@ -277,7 +277,7 @@ class GraphRun {
       const bool is_input = i < inputs.values.size();
       const bool none = is_input && (inputs.values[i].empty() || inputs.is_owned(i));
       buffers[i] = none ? DML_BUFFER_BINDING{} : is_input ? given_[i] : made_[i - inputs.values.size()];
-      // Both ways to say none, in turn.
+      // Alternate between the two ways to leave a tensor unbound.
       descs[i] = none && i % 2 == 0 ? DML_BINDING_DESC{DML_BINDING_TYPE_NONE, nullptr}
                                     : DML_BINDING_DESC{DML_BINDING_TYPE_BUFFER, &buffers[i]};
     }

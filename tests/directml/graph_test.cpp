@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// IDMLDevice1::CompileGraph by DirectML's contract: edges, values, owned inputs, constants, views of the same bytes.
-// All memory that a graph is given holds 0xFF before, begins at odd multiples of 256 bytes, and is watched at its ends.
+// IDMLDevice1::CompileGraph according to DirectML's contract: edges, values, owned inputs, constants, views of the same
+// bytes. All memory given to a graph is filled with 0xFF, starts at an odd multiple of 256 bytes, and is surrounded by
+// guard bytes.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -171,7 +172,7 @@ TEST_F(GraphTest, OwnedInputsAreKeptRawFoldedAndBoth) {
       Ints expected = raw ? sum(a, b) : a;
       expected = through_identity ? product(expected, b) : expected;
       EXPECT_EQ(run.output_as<std::int32_t>(0), expected);
-      // Again, without another initialisation.
+      // Execute again without another initialization.
       run.spoil();
       run.record_execute();
       dml.queue.finish();
@@ -227,7 +228,7 @@ TEST_F(GraphTest, ConstantsAreReadBeforeTheCallReturns) {
 }
 
 TEST_F(GraphTest, AnEdgeShowsTheSameBytesOtherwise) {
-  // 4x25 columns of a sum, as rows of 25x4 and as bits of FLOAT32; then as bytes.
+  // 4x25 columns of a sum, read as rows of 25x4, as the bits of FLOAT32, and then as bytes.
   const Tensor table(kInt, {1, 1, 4, 25});
   const Tensor turned(kInt, {1, 1, 25, 4}, {100, 100, 1, 25});
   const Tensor straight(kInt, {1, 1, 25, 4});
@@ -337,7 +338,7 @@ TEST_F(GraphTest, RunsOftenWithListsThatAreResetMeanwhile) {
     run.record_execute();
     run.record_execute();
     dml.queue.submit();
-    // The list begins anew, over another allocator, while what it held runs.
+    // The list is reset with another allocator while its earlier commands run.
     allocators.push_back(dml.queue.allocator);
     ASSERT_EQ(dml.d3d12->CreateCommandAllocator(D3D12_COMMAND_LIST_TYPE_DIRECT,
                                                 IID_PPV_ARGS(dml.queue.allocator.ReleaseAndGetAddressOf())),
@@ -371,14 +372,14 @@ TEST_F(GraphTest, OnSeveralQueuesAtOnce) {
   const auto first = static_cast<int>(graph.add(add(ints, owned, ints), {-1, -2}));
   graph.output(graph.add(multiply(), {first, first}), 0);
   const auto compiled = graph.compile(dml);
-  // One initialisation, whose persistent memory all of them bind.
+  // One initialization; all executions bind its persistent memory.
   GraphRun shared(dml, compiled, {{bytes_of(a), bytes_of(b)}, {false, true}}, {kSize});
   shared.run();
   std::vector<std::unique_ptr<Queue>> queues;
   std::vector<ComPtr<ID3D12Resource>> outputs;
   const auto heap = create_heap(dml.d3d12.Get(), kQueues * 4);
   const auto temporary_bytes = compiled->GetBindingProperties().TemporaryResourceSize;
-  ASSERT_EQ(temporary_bytes, 0U);  // all of it is one step
+  ASSERT_EQ(temporary_bytes, 0U);  // the whole graph is one step
   for (int i = 0; i < kQueues; ++i) {
     queues.push_back(std::make_unique<Queue>(
         dml.d3d12.Get(), i % 2 == 0 ? D3D12_COMMAND_LIST_TYPE_DIRECT : D3D12_COMMAND_LIST_TYPE_COMPUTE));
@@ -407,9 +408,9 @@ TEST_F(GraphTest, OnSeveralQueuesAtOnce) {
   ASSERT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
 }
 
-// So many tensors that pairs of them are not compared one by one: recording and executing would take minutes.
+// So many tensors that comparing every pair would make recording and executing take minutes.
 struct ManyTensors : GraphTest {
-  static constexpr UINT kTensors = 60'000;  // inputs, and as many outputs
+  static constexpr UINT kTensors = 60'000;  // inputs, and the same number of outputs
 
   ManyTensors() {
     const Tensor one{kInt, {1, 1, 1, 1}};
@@ -428,7 +429,7 @@ struct ManyTensors : GraphTest {
       bindings.push_back({buffer.Get(), std::uint64_t{i} * kStep, 4});
     }
   }
-  // The message of the removal, or nothing.
+  // The removal message, or an empty string.
   std::string record() {
     std::vector<DML_BINDING_DESC> descs;
     for (const DML_BUFFER_BINDING& binding : bindings) {
@@ -447,7 +448,7 @@ struct ManyTensors : GraphTest {
   ComPtr<ID3D12DescriptorHeap> heap;
   ComPtr<IDMLBindingTable> table;
   ComPtr<ID3D12Resource> buffer;
-  std::vector<DML_BUFFER_BINDING> bindings;  // the inputs', then the outputs'
+  std::vector<DML_BUFFER_BINDING> bindings;  // inputs, then outputs
 };
 
 TEST_F(ManyTensors, AreRecordedAndExecuted) {
@@ -467,7 +468,7 @@ TEST_F(ManyTensors, AreRecordedAndExecuted) {
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
 }
 
-// Of several faults the first output's is told; an input comes before another output.
+// Of several errors, the one about the first output is reported; an input is reported before another output.
 TEST_F(ManyTensors, TheFirstInputOverAnOutputIsTold) {
   bindings[kTensors + 50'000] = bindings[kTensors + 40'000];
   bindings[900] = bindings[700] = bindings[kTensors + 40'000];
@@ -498,7 +499,7 @@ TEST_F(GraphTest, TakesEveryFlagAndAName) {
   }
 }
 
-// How long CompileGraph takes. Not a test: --gtest_also_run_disabled_tests
+// Measures CompileGraph. Not a test: --gtest_also_run_disabled_tests
 TEST_F(GraphTest, DISABLED_Times) {
   for (const UINT nodes : {1U, 100U, 1'000U, 1'000U, 10'000U, 100'000U, 1'000'000U}) {
     GraphBuilder graph;

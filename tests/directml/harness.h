@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A small DirectML program's furniture for tests: a device, a queue, buffers, and the way to the bytes in them. Written
-// against the public headers alone, as a client is.
+// The basics of a small DirectML program for tests: a device, a queue, buffers, and access to their bytes. Uses only
+// the public headers, like a client.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ inline std::vector<std::uint8_t> read_bytes(ID3D12Resource* buffer) {
   return bytes;
 }
 
-// A queue with a list, and a fence for what was submitted.
+// A queue with a list, and a fence for its submissions.
 struct Queue {
   explicit Queue(ID3D12Device* of_device, D3D12_COMMAND_LIST_TYPE type = D3D12_COMMAND_LIST_TYPE_DIRECT)
       : device(of_device) {
@@ -149,7 +149,7 @@ struct Queue {
   std::uint64_t submitted = 0;
 };
 
-// Copies into a DEFAULT buffer, and out of it, through the queue.
+// Copies into a DEFAULT buffer and out of it, through the queue.
 inline void upload(Queue& queue, ID3D12Resource* to, const void* bytes, std::size_t count, std::uint64_t offset = 0) {
   const auto staging = create_buffer(queue.device.Get(), count, D3D12_HEAP_TYPE_UPLOAD);
   write_bytes(staging.Get(), bytes, count);
@@ -172,7 +172,7 @@ std::vector<T> download_as(Queue& queue, ID3D12Resource* from) {
   return values;
 }
 
-// A tensor description that keeps its own arrays.
+// A tensor description that owns its arrays.
 struct Tensor {
   Tensor(DML_TENSOR_DATA_TYPE type, std::vector<UINT> of_sizes, std::vector<UINT> with_strides = {},
          DML_TENSOR_FLAGS flags = DML_TENSOR_FLAG_NONE)
@@ -226,7 +226,7 @@ struct Tensor {
   DML_TENSOR_DESC desc{};
 };
 
-// A device with what it takes to run operators of two inputs.
+// A device with everything needed to run operators of two inputs.
 struct Dml {
   explicit Dml(DML_CREATE_DEVICE_FLAGS flags = DML_CREATE_DEVICE_FLAG_NONE,
                D3D12_COMMAND_LIST_TYPE type = D3D12_COMMAND_LIST_TYPE_DIRECT)
@@ -235,7 +235,7 @@ struct Dml {
     EXPECT_EQ(device->CreateCommandRecorder(IID_PPV_ARGS(&recorder)), S_OK);
   }
 
-  // A queue and a recorder of its own, on a device that others use too.
+  // Its own queue and recorder, on a device shared with others.
   Dml(ID3D12Device* shared_d3d12, IDMLDevice* shared) : d3d12(shared_d3d12), queue(shared_d3d12), device(shared) {
     EXPECT_EQ(device->CreateCommandRecorder(IID_PPV_ARGS(&recorder)), S_OK);
   }
@@ -254,7 +254,7 @@ struct Dml {
     return data.IsSupported != FALSE;
   }
 
-  // MODULUS_FLOOR unless told otherwise; the struct is the same for every operator of two inputs.
+  // MODULUS_FLOOR by default; the struct is the same for every operator of two inputs.
   ComPtr<IDMLOperator> binary(const Tensor& a, const Tensor& b, const Tensor& out,
                               DML_OPERATOR_TYPE type = DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR) const {
     const DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC desc{&a.desc, &b.desc, &out.desc};
@@ -283,7 +283,7 @@ struct Dml {
     return made;
   }
 
-  // Initialises an operator that owns nothing.
+  // Initializes an operator that owns no tensors.
   void initialise(IDMLCompiledOperator* compiled) {
     ComPtr<IDMLOperatorInitializer> initializer;
     IDMLCompiledOperator* targets[] = {compiled};

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# DirectML.h: current with the facts, compiles by itself from C++14 on with the compilers there are and for every target
-# version, compiles with ids of the program's own, and has the layout, ids and vtable slots that the facts say.
+# Checks that DirectML.h is up to date with the facts, compiles by itself as C++14 and later with every available
+# compiler and for every target version, compiles with interface ids declared by the program, and has the layout, ids
+# and vtable slots given by the facts.
 # usage: headers.sh PYTHON SOURCE WORK
 set -euo pipefail
 python=$1 source=$2 work=$3

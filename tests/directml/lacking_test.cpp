@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a program is told by a device that lacks operators or types, through the C API and through DirectML: the device
-// of plugin/later_backend.cpp, which is told to lack PRODUCT, REDUCE, FLOAT64 and INT4 (ANYDML_LATER_LACKS).
+// The errors that a program gets from a device without some operators or types, through the C API and through DirectML.
+// The device is that of plugin/later_backend.cpp, told to lack PRODUCT, REDUCE, FLOAT64 and INT4 (ANYDML_LATER_LACKS).
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A device capped by ANYDML_FEATURE_LEVEL answers as the DirectML of that level would. Run once for each level of
-// interest; what each must answer is written here by hand, not read from the tables.
+// A device capped by ANYDML_FEATURE_LEVEL answers as DirectML of that level would. Run once for each level of interest;
+// the expected answers are written here by hand, not read from the tables.
 #include <cstdlib>
 
 #include "directml/harness.h"
@@ -64,7 +64,7 @@ TEST(Levels, TheDeviceNamesItsLevelAndNoHigher) {
     EXPECT_EQ(DMLCreateDevice1(dml.d3d12.Get(), DML_CREATE_DEVICE_FLAG_NONE, level, IID_PPV_ARGS(&device)),
               static_cast<unsigned>(level) <= cap() ? S_OK : kUnsupported);
   }
-  ComPtr<IDMLDevice1> device1;  // came with 2_1
+  ComPtr<IDMLDevice1> device1;  // introduced with 2_1
   EXPECT_EQ(dml.device.As(&device1), cap() >= 0x2100 ? S_OK : E_NOINTERFACE);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loads the libraries by their bare names, in the order of the arguments, as clients do (one lazily, one at once and
-// locally), closes them, and uses what it got from them nevertheless.
+// Loads the libraries by their bare names, in the order of the arguments, as clients do (one lazily, one with RTLD_NOW
+// and RTLD_LOCAL), closes them, and keeps using the functions it found.
 // usage: loading NAME... (dxcore, d3d12, directml)
 #include <dlfcn.h>
 
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
     create_dml = find<decltype(create_dml)>(libraries["directml"], "DMLCreateDevice1");
     find<void*>(libraries["directml"], "DMLCreateDevice");
   }
-  for (int round = 0; round < 2; ++round) {  // with the libraries open, and after they were closed
+  for (int round = 0; round < 2; ++round) {  // with the libraries open, and after closing them
     if (create_factory != nullptr) {
       require(create_factory(IID_PPV_ARGS(&factory)) == S_OK, "DXCoreCreateAdapterFactory");
     }
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
       }
     }
   }
-  if (device.Get() != nullptr) {  // a queue's thread too outlives the closing
+  if (device.Get() != nullptr) {  // a queue's thread also outlives dlclose
     D3D12_COMMAND_QUEUE_DESC desc{};
     ComPtr<ID3D12CommandQueue> queue;
     ComPtr<ID3D12Fence> fence;

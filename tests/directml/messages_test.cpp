@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What reaches a person without a callback: lines on standard error, each once.
+// Messages that reach a person without a callback: lines on standard error, each once.
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 namespace anydml::test {
 namespace {
 
-// Standard error while it lives, as text.
+// Captures standard error during its lifetime.
 class Captured {
  public:
   Captured() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
@@ -55,12 +55,12 @@ std::string log_setting() {
   return log != nullptr ? log : "";
 }
 
-// They are shown unless somebody asks for none.
+// Errors are shown unless the log setting is "none".
 bool log_shows_errors() { return log_setting() != "none"; }
 bool log_is_default() { return log_setting().empty(); }
 
 struct Messages : testing::Test {
-  // A wrong call whose sentence did not come before, since one that comes again is shown less often by default.
+  // An invalid call with a new message each time, since repeated messages are shown less often by default.
   HRESULT ask_for_nonsense(ID3D12Device* device) {
     static UINT64 last = 100;
     ComPtr<ID3D12Heap> heap;
@@ -95,7 +95,7 @@ TEST_F(Messages, DirectMLSaysWhyACallFailed) {
       << text;
 }
 
-// A program that fails in a loop gets a few lines, one that asked for a log all of them.
+// A program that fails in a loop gets a few lines; one that asked for a log gets all of them.
 TEST_F(Messages, ALineThatComesAgainIsShownLessOften) {
   const auto device = create_d3d12_device();
   Captured captured;
@@ -117,7 +117,7 @@ TEST_F(Messages, ALineThatComesAgainIsShownLessOften) {
   }
 }
 
-// A program that asks whether something is there has not failed.
+// A program that queries whether something is supported has not failed.
 TEST_F(Messages, AQuestionIsNoFailure) {
   const auto device = create_d3d12_device();
   ComPtr<IDMLDevice> dml;
@@ -133,7 +133,7 @@ TEST_F(Messages, AQuestionIsNoFailure) {
   EXPECT_EQ(count_of(text, "anydml: "), log_is_default() || !log_shows_errors() ? 0 : 3) << text;
 }
 
-// Close of a list repeats why it fails, which was said when the call was made.
+// Close repeats the list's error, which was already reported by the failing call.
 TEST_F(Messages, AFailureIsToldOnce) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
@@ -144,7 +144,7 @@ TEST_F(Messages, AFailureIsToldOnce) {
   EXPECT_EQ(count_of(text, "pDstResource is null"), log_is_default() ? 1 : log_shows_errors() ? 2 : 0) << text;
 }
 
-// The C API has anydml_last_error, and prints nothing by itself.
+// The C API reports errors through anydml_last_error and prints nothing itself.
 TEST_F(Messages, TheCApiDoesNotPrint) {
   Captured captured;
   EXPECT_EQ(anydml_run(nullptr, "ELEMENT_WISE_ABS", nullptr, 0, nullptr, 0, nullptr, 0), ANYDML_INVALID_ARGUMENT);
@@ -152,7 +152,7 @@ TEST_F(Messages, TheCApiDoesNotPrint) {
   EXPECT_STREQ(anydml_last_error(), "ELEMENT_WISE_ABS: the number of input tensors is 0; expected 1");
 }
 
-// One function for the process: it takes the lines of every library, whatever ANYDML_LOG says.
+// One function per process: it receives the lines of every library, whatever ANYDML_LOG says.
 TEST_F(Messages, GoToAFunctionOfTheProgram) {
   std::vector<std::string> lines;
   const auto take = [](void* context, int level, const char* line) {
@@ -208,7 +208,7 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
     buffer->Unmap(0, nullptr);
     EXPECT_EQ(count_of(captured.end(), "ID3D12Resource::Unmap: the resource is not mapped"), 1);
   }
-  {  // whatever the log leaves out: refusals that programs ask for, and what comes again
+  {  // messages that the log leaves out: refusals of queries, and repeats
     Captured captured;
     UINT nothing = 0;
     EXPECT_TRUE(FAILED(device->CheckFeatureSupport(number_as<D3D12_FEATURE>(998), &nothing, sizeof(nothing))));
@@ -221,7 +221,7 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
     EXPECT_EQ(count_of(text, "anydml: ID3D12Device::CheckFeatureSupport"), 1) << text;
     EXPECT_EQ(count_of(text, "anydml: ID3D12Device::CreateHeap: SizeInBytes is 0"), 5) << text;
   }
-  {  // DirectML's own, by the same way
+  {  // DirectML's messages take the same route
     ComPtr<IDMLDevice> dml;
     ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&dml)), S_OK);
     Captured captured;
@@ -234,7 +234,7 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
   }
   ComPtr<ID3D12InfoQueue1> messages;
   ASSERT_EQ(device.As(&messages), S_OK);
-  {  // a filter that stops it
+  {  // a filter that suppresses the message
     D3D12_MESSAGE_SEVERITY severity = D3D12_MESSAGE_SEVERITY_ERROR;
     D3D12_INFO_QUEUE_FILTER filter{};
     filter.DenyList.NumSeverities = 1;

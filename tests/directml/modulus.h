@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A modulus with all that it takes to run it, for the parts of directml_test.
+// A modulus operator with everything needed to run it, shared by the files of directml_test.
 #pragma once
 
 #include <vector>

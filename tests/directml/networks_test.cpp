@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The networks of examples/networks at a small size, driven as DirectML's clients drive graphs: the weights are
-// OWNED_BY_DML, or some of them are not; all memory is NaN before; edges read the bytes of other sizes; a transposed
-// convolution is one larger than its natural size. Each gives the bits whose digest is in
-// data/digests/network_digests.txt, whatever the target, the device and the number of threads, and each row of a batch
-// those that it gives by itself. bench/networks.py compares the same networks with PyTorch.
+// The networks of examples/networks at a small size, used the way DirectML's clients use graphs: all or some of the
+// weights are OWNED_BY_DML, all memory is initially NaN, edges reinterpret bytes with other sizes, and a transposed
+// convolution's output is one larger than its natural size. Each network produces the bits whose digest is in
+// data/digests/network_digests.txt, on every target and device and with any number of threads, and each row of a batch
+// equals the result for that row alone. bench/networks.py compares the same networks with PyTorch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ namespace {
 
 using networks::Kind;
 
-// NaN is one class, as everywhere; there should be none.
+// All NaNs count as equal, as everywhere; there should be none.
 std::string digest_of(const std::vector<float>& elements) {
   std::uint64_t sum = elements.size();
   for (const float element : elements) {
@@ -79,8 +79,8 @@ struct Made {
 
 class Networks : public testing::TestWithParam<Kind> {
  protected:
-  // Runs it twice, with everything but the inputs and the persistent memory overwritten in between. A GPU runs it a
-  // third time, because it records the launches of the second run.
+  // Runs the network twice, overwriting everything except the inputs and the persistent memory in between. A GPU runs
+  // it a third time, because it records the launches of the second run.
   std::vector<float> result(UINT batch, const networks::Builder::Options& options = {}) {
     const Made made(dml_, GetParam(), batch, options);
     made.run->run();
@@ -123,7 +123,7 @@ TEST_P(Networks, GiveTheSameBitsEverywhere) {
   ASSERT_EQ(two.size(), 2 * one.size());
   EXPECT_EQ(bytes_of(std::vector(two.begin(), two.begin() + static_cast<std::ptrdiff_t>(one.size()))), bytes_of(one));
 
-  // As some clients do it: not every parameter is owned, and half precision is allowed. FLOAT32 stays what it is.
+  // As some clients do: not every parameter is owned, and half precision is allowed. FLOAT32 is unaffected.
   networks::Builder::Options options;
   options.owns_parameters = false;
   options.flags = DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION;
@@ -132,7 +132,7 @@ TEST_P(Networks, GiveTheSameBitsEverywhere) {
 
 TEST_P(Networks, RunWithoutAllocations) {
   if (std::getenv("ANYDML_ADAPTER") != nullptr) {
-    GTEST_SKIP() << "the driver and the list of pending work allocate; only the CPU's own path promises not to";
+    GTEST_SKIP() << "the driver and the list of pending work allocate; only the CPU backend guarantees not to";
   }
   const Made made(dml_, GetParam(), 1);
   made.run->run();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The libraries beside a libanydml of another build. This program is one: its function stands before the library's own.
-// Each entry must fail and say so on standard error, without using anything else of the table.
+// Runs the libraries with a libanydml from another build. This program stands in for it, because its function takes
+// precedence over the library's. Each entry point must fail with a message on standard error, without using the rest of
+// the table.
 // usage: other_build
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Operators of other kinds through DirectML: one that needs a temporary resource, one with a tensor that is absent, one
-// with an operator fused to it, one with an array of operators, two with arrays of tensors, and one with several
-// outputs in place. The same bits as the C API gives, which other tests hold against NumPy.
+// Other kinds of operators through DirectML: one that needs a temporary resource, one with an absent tensor, one with a
+// fused operator, one with an array of operators, two with arrays of tensors, and one with several outputs in place.
+// The results have the same bits as the C API's, which other tests compare with NumPy.
 #include <cstring>
 #include <random>
 
@@ -35,7 +35,7 @@ struct OtherOperators : testing::Test {
   HRESULT removed() { return dml.device->GetDeviceRemovedReason(); }
 };
 
-// Three sums of more elements than a block has.
+// Three sums, each over more elements than one block.
 struct LongSums : OtherOperators {
   static constexpr UINT kRows = 3;
   static constexpr UINT kColumns = 20'000;
@@ -94,7 +94,7 @@ TEST_F(LongSums, UseTheTemporaryResourceWhateverItHolds) {
   ASSERT_EQ(anydml_run(nullptr, "REDUCE", &in, 1, &out, 1, attributes, 2), ANYDML_OK) << anydml_last_error();
   const auto found = download(dml.queue, output.Get());
   EXPECT_EQ(std::memcmp(found.data(), expected.data(), kRows * sizeof(float)), 0);
-  // Nothing around it was written.
+  // The surrounding bytes are unchanged.
   const auto after = download(dml.queue, temporary.Get());
   EXPECT_TRUE(std::all_of(after.begin(), after.begin() + 256, [](std::uint8_t byte) { return byte == 0xFF; }));
   EXPECT_TRUE(std::all_of(after.end() - 256, after.end(), [](std::uint8_t byte) { return byte == 0xFF; }));
@@ -122,7 +122,7 @@ TEST_F(LongSums, WithATemporaryResourceOverTheInputRemoveTheDevice) {
       << anydml_last_error();
 }
 
-// QUANTIZE_LINEAR without its zero point, which keeps its place among the bindings.
+// QUANTIZE_LINEAR without its zero point, which still has a binding.
 struct Quantizing : OtherOperators {
   static constexpr UINT kCount = 64;
 
@@ -210,7 +210,7 @@ TEST_F(OtherOperators, AnActivationIsFused) {
   }
 }
 
-// A SPLIT has an array of outputs, and a JOIN an array of inputs: what one takes apart the other puts together.
+// SPLIT has an array of outputs and JOIN an array of inputs. JOIN reverses SPLIT.
 TEST_F(OtherOperators, ArraysOfTensors) {
   const Tensor whole(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 2, 3, 7});
   const Tensor parts[] = {Tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 2, 3, 4}),
@@ -267,8 +267,8 @@ TEST_F(OtherOperators, ArraysOfTensors) {
   EXPECT_EQ(std::memcmp(download(dml.queue, joined.Get()).data(), values.data(), 42 * sizeof(float)), 0);
 }
 
-// Weights of four bits, with a block of eight along the last dimension. The rows of zero points are padded to whole
-// bytes, and a leading dimension repeats, as ONNX Runtime describes them.
+// 4-bit weights with blocks of eight along the last dimension. The rows of zero points are padded to whole bytes, and a
+// leading dimension is broadcast, as in ONNX Runtime's descriptions.
 TEST_F(OtherOperators, WeightsOfFourBits) {
   const Tensor x(DML_TENSOR_DATA_TYPE_UINT4, {2, 2, 24}, {0, 24, 1});
   const Tensor scale(DML_TENSOR_DATA_TYPE_FLOAT32, {2, 2, 3}, {0, 3, 1});
@@ -310,7 +310,7 @@ TEST_F(OtherOperators, WeightsOfFourBits) {
   }
 }
 
-// An LSTM of one unit, whose activations are an array of operators, and of whose outputs the first is absent.
+// An LSTM of one unit, with an array of operators as its activations. Its first output is absent.
 TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
   const auto tensor = [](std::vector<UINT> sizes, DML_TENSOR_FLAGS flags = DML_TENSOR_FLAG_NONE) {
     return Tensor(DML_TENSOR_DATA_TYPE_FLOAT32, std::move(sizes), {}, flags);
@@ -337,7 +337,7 @@ TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
   dml.initialise(compiled.Get());
   const auto table = dml.table(compiled.Get(), heap.Get());
   const float inputs[] = {1, 2};
-  const float weights[] = {1, 2, 0.5, 1};  // of the gates i, o, f and c
+  const float weights[] = {1, 2, 0.5, 1};  // for the gates i, o, f and c
   const float recurrence[] = {0, 0, 0, 1};
   const auto given = buffer_of(inputs, sizeof(inputs));
   const auto of_inputs = buffer_of(weights, sizeof(weights));
@@ -367,7 +367,7 @@ TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
   EXPECT_EQ(std::memcmp(download(dml.queue, single.Get()).data(), &expected[0], sizeof(float)), 0);
   EXPECT_EQ(std::memcmp(download(dml.queue, cell.Get()).data(), &expected[1], sizeof(float)), 0);
 
-  // No input of a network may be owned.
+  // No input of a recurrent network may be owned.
   const Tensor owned = tensor({1, 1, 4, 1}, DML_TENSOR_FLAG_OWNED_BY_DML);
   desc.RecurrenceTensor = &owned.desc;
   EXPECT_EQ(dml.create_operator(DML_OPERATOR_LSTM, &desc, op), E_INVALIDARG);
@@ -377,7 +377,7 @@ TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
       << anydml_last_error();
 }
 
-// Each output may be in place of any input but the step.
+// Each output may be computed in place over any input except the step.
 struct Adam : OtherOperators {
   void SetUp() override {
     const Tensor t(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 2});

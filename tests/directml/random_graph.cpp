@@ -9,7 +9,7 @@
 namespace anydml::test {
 namespace {
 
-std::vector<std::uint64_t> places_of(const Tensor& tensor) {  // of each element, in elements
+std::vector<std::uint64_t> places_of(const Tensor& tensor) {  // the offset of each element, in elements
   std::vector<std::uint64_t> places = {0};
   std::uint64_t packed = 1;
   for (std::size_t i = tensor.sizes.size(); i-- > 0;) {
@@ -40,7 +40,7 @@ std::vector<DML_TENSOR_DATA_TYPE> types_in(unsigned set) {
 std::vector<const facts::Operator*> built_operators() {
   std::vector<const facts::Operator*> built;
   for (const facts::Operator& op : facts::operators()) {
-    // Operators of several outputs, or whose tensors differ in size, are in random_networks_test.
+    // Operators with several outputs, or with tensors of different sizes, are in random_networks_test.
     static constexpr FamilyId kMade[] = {FamilyId::elementwise, FamilyId::fill, FamilyId::reduce, FamilyId::normalise};
     const Family* family = find_family(op);
     const auto outputs =
@@ -52,7 +52,7 @@ std::vector<const facts::Operator*> built_operators() {
   return built;
 }
 
-// What a description points to.
+// The storage that a description points to.
 struct RandomGraph::Attempt {
   std::deque<Tensor> tensors;
   std::deque<std::vector<std::uint64_t>> blocks;
@@ -68,7 +68,7 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_no
   static const auto built = built_operators();
   static constexpr UINT kCounts[] = {1, 2, 7, 24, 60, 96, 210, 360};  // the first five are small
   for (int i = 0; i < 2; ++i) {
-    // Now and then more than a tile has, and more than one thread's share.
+    // Sometimes more elements than one tile, or more than one thread's share.
     const UINT count = of == Sizes::small ? kCounts[random_() % 5]
                        : one_in(24)       ? (one_in(4) ? 151'200 : 5'040)
                                           : kCounts[random_() % std::size(kCounts)];
@@ -85,7 +85,7 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_no
   std::vector<const facts::Operator*> reductions;
   std::ranges::copy_if(built, std::back_inserter(reductions), reduces);
   while (nodes_.size() < count) {
-    // Reductions are few among the operators, and what stands before and after them is of interest.
+    // Few operators are reductions, and the steps before and after them are of special interest.
     follows_reduction_ = !nodes_.empty() && reduces(nodes_.back().op) && !one_in(4);
     if (!try_node(*one_of(!follows_reduction_ && one_in(6) ? reductions : built))) {
       ++refused_;
@@ -102,7 +102,7 @@ std::vector<UINT> RandomGraph::random_sizes(unsigned least_rank, unsigned most_r
   while (sizes.size() < least_rank || (sizes.size() < most_rank && one_in(2))) {
     const std::size_t at = random_() % (sizes.size() + 1);
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), 1U);
-    const std::size_t other = random_() % sizes.size();  // part of another goes there
+    const std::size_t other = random_() % sizes.size();  // takes factors from another dimension
     for (const UINT factor : {2U, 3U, 5U}) {
       if (sizes[other] % factor == 0 && one_in(2)) {
         sizes[other] /= factor;
@@ -137,7 +137,7 @@ std::vector<UINT> RandomGraph::random_strides(const std::vector<UINT>& sizes, bo
   return strides;
 }
 
-// Numbers of moderate size in one type or another, and now and then anything.
+// Mostly moderate numbers in some type, occasionally arbitrary bytes.
 Bytes RandomGraph::random_bytes(std::uint64_t count) {
   Bytes bytes(count);
   const auto kind = random_() % 4;
@@ -154,7 +154,7 @@ Bytes RandomGraph::random_bytes(std::uint64_t count) {
   return bytes;
 }
 
-// Whether the tensor, with some strides, reads nothing of the node's output but what was written.
+// Looks for strides with which the tensor reads only written bytes of the node's output.
 bool RandomGraph::try_view(Tensor& tensor, const RandomNode& node) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     tensor.strides = attempt < 2 ? random_strides(tensor.sizes, false) : std::vector<UINT>();
@@ -196,7 +196,7 @@ void RandomGraph::take_new_input(Tensor& tensor, RandomSource& source) {
 RandomSource RandomGraph::find_source(Tensor& tensor) {
   RandomSource source;
   for (int attempt = 0; attempt < 6 && !nodes_.empty() && !one_in(6); ++attempt) {
-    // One of the latest, more often than not; a reduction's reader reads it.
+    // Usually one of the latest nodes; the node after a reduction reads that reduction.
     const std::size_t back = follows_reduction_ && attempt == 0 ? 0
                              : one_in(2)                        ? random_() % std::min<std::size_t>(nodes_.size(), 4)
                                                                 : random_() % nodes_.size();
@@ -218,7 +218,7 @@ RandomSource RandomGraph::find_source(Tensor& tensor) {
   return source;
 }
 
-// inner: an activation within another operator, which has no tensors.
+// inner: an activation within another operator, without tensors.
 void RandomGraph::set_attributes(Attempt& attempt, const facts::Operator& op, void* desc, DML_TENSOR_DATA_TYPE type,
                                  bool inner) {
   static const std::vector<float> reals = {0.0F, 0.5F, 1.0F, -1.5F, 2.0F, 0.01F, 6.0F};
@@ -241,7 +241,7 @@ void RandomGraph::set_attributes(Attempt& attempt, const facts::Operator& op, vo
         set(one_of(reals));
         break;
       case facts::FieldType::natural:
-        set(static_cast<UINT>(random_() % 4));  // counts of arrays are set by those who make them
+        set(static_cast<UINT>(random_() % 4));  // array counts are set by the code that builds the arrays
         break;
       case facts::FieldType::integer:
         set(static_cast<INT>(random_() % 7) - 3);
@@ -421,7 +421,7 @@ void RandomGraph::describe(GraphBuilder& graph) const {
   for (const Bytes& data : constants_) {
     constants.push_back(graph.add_constant(data.data(), data.size()));
   }
-  // A node's number in the description: every third comes first.
+  // Node numbers in the description: numbering starts with every third node.
   std::vector<UINT> number(count);
   for (std::size_t rest : {2U, 0U, 1U}) {
     for (std::size_t i = rest; i < count; i += 3) {

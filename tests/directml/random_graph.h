@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Graphs of random operators among all that are built, over random layouts and views of the same bytes, for DirectML.
-// What they read was written before; which bytes those are, the values say.
+// Random DirectML graphs of all implemented operators, over random layouts and views of the same bytes. They read only
+// bytes that were written; each node records which ones those are.
 #pragma once
 
 #include <deque>
@@ -16,25 +16,25 @@
 
 namespace anydml::test {
 
-// Every operator that is built and whose tensors all have the same sizes, but for axes that are reduced. Others are in
-// the graphs of random_networks_test.
+// Every implemented operator whose tensors all have the same sizes, apart from reduced axes. The others are in the
+// graphs of random_networks_test.
 [[nodiscard]] std::vector<const facts::Operator*> built_operators();
 
 struct RandomSource {
   enum Kind { none, input, constant, node } kind = none;
   std::size_t index = 0;
-  DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // as which it is read
+  DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // the type it is read as
 };
 
 struct RandomNode {
   const facts::Operator* op = nullptr;
-  std::vector<RandomSource> sources;                         // of each input
+  std::vector<RandomSource> sources;                         // one for each input
   ComPtr<IDMLOperator> in_graph;                             // may own inputs
-  ComPtr<IDMLOperator> alone;                                // the same, and owns nothing
+  ComPtr<IDMLOperator> alone;                                // the same operator, owning nothing
   DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of its output
   std::vector<UINT> sizes;                                   // of its output
   std::uint64_t bytes = 0;
-  std::vector<bool> written;  // of these; empty: all
+  std::vector<bool> written;  // bytes of the output; empty: all
 };
 
 class RandomGraph {
@@ -46,13 +46,13 @@ class RandomGraph {
   [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
   [[nodiscard]] GraphInputs inputs() const;
   [[nodiscard]] const std::vector<Bytes>& constants() const { return constants_; }
-  // Nodes in another order than they feed one another.
+  // The order of the nodes differs from the order of execution.
   void describe(GraphBuilder& graph) const;
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
  private:
-  struct Attempt;  // at a node
+  struct Attempt;  // to add a node
   struct Input {
     std::uint64_t bytes = 0;
     bool owned = false;
@@ -76,14 +76,14 @@ class RandomGraph {
 
   const Dml& dml_;
   std::mt19937_64 random_;
-  std::vector<std::vector<UINT>> shapes_;  // that this graph likes
+  std::vector<std::vector<UINT>> shapes_;  // the shapes this graph prefers
   DML_TENSOR_DATA_TYPE liked_ = DML_TENSOR_DATA_TYPE_FLOAT32;
-  bool follows_reduction_ = false;  // the node that is tried reads the last one, at its sizes
+  bool follows_reduction_ = false;  // the current attempt reads the last node, at its sizes
   std::vector<Input> inputs_;
   std::vector<Bytes> constants_;
   std::vector<RandomNode> nodes_;
   std::vector<std::size_t> outputs_;
-  std::uint64_t refused_ = 0;  // descriptions
+  std::uint64_t refused_ = 0;  // the number of rejected descriptions
 };
 
 }  // namespace anydml::test

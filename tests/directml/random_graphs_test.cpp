@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random graphs against the same operators one by one: the same bits, and no byte written that is no tensor's.
-// ANYDML_GRAPHS: how many; ANYDML_GRAPH_SEED: from which on. A failure names the seed of its graph.
+// Random graphs against the same operators run one by one: the same bits, and no byte written outside a tensor.
+// ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of its graph.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +15,7 @@
 namespace anydml::test {
 namespace {
 
-// The values of all nodes, each by its operator alone.
+// The values of all nodes, each computed by its operator alone.
 std::vector<Bytes> run_one_by_one(Dml& dml, const RandomGraph& graph) {
   Ranges given;
   for (const Bytes& value : graph.inputs().values) {
@@ -105,7 +105,7 @@ bool is_nan(const std::uint8_t* element, DML_TENSOR_DATA_TYPE type) {
   }
 }
 
-std::size_t float_bytes(DML_TENSOR_DATA_TYPE type) {  // 0: not a float
+std::size_t float_bytes(DML_TENSOR_DATA_TYPE type) {  // 0 if not a float
   switch (type) {
     case DML_TENSOR_DATA_TYPE_FLOAT16:
       return 2;
@@ -118,7 +118,7 @@ std::size_t float_bytes(DML_TENSOR_DATA_TYPE type) {  // 0: not a float
   }
 }
 
-// Where the bytes differ, a NaN being a NaN; the end where they do not.
+// The index of the first differing byte, or the size if none differs. All NaNs count as equal.
 std::size_t first_difference(const Bytes& found, const Bytes& expected, DML_TENSOR_DATA_TYPE type) {
   const std::size_t size = float_bytes(type);
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -131,8 +131,8 @@ std::size_t first_difference(const Bytes& found, const Bytes& expected, DML_TENS
   return found.size();
 }
 
-// A NaN's sign and payload are not specified. Who reads its bits, as another type or one by one, and who reads that,
-// may differ.
+// A NaN's sign and payload are not specified. Nodes that read its bits, as another type or individually, may differ,
+// and so may their readers.
 std::vector<bool> depending_on_bits_of_nan(const RandomGraph& graph, const std::vector<Bytes>& values) {
   std::vector<bool> depends(values.size());
   std::vector<bool> has_nan(values.size());
@@ -153,7 +153,7 @@ std::vector<bool> depending_on_bits_of_nan(const RandomGraph& graph, const std::
   return depends;
 }
 
-// How many outputs were compared.
+// Returns the number of compared outputs.
 std::uint64_t expect_values(const GraphRun& run, const RandomGraph& graph, const std::vector<Bytes>& values) {
   const std::vector<bool> depends = depending_on_bits_of_nan(graph, values);
   std::uint64_t compared = 0;
@@ -201,7 +201,7 @@ void one_graph(Dml& dml, std::uint64_t seed, Counts& counts, std::set<std::strin
   ASSERT_NO_FATAL_FAILURE(run.run());
   counts.compared += expect_values(run, graph, values);
   counts.outputs += outputs.size();
-  if (seed % 8 == 0) {  // the persistent memory is still what it was
+  if (seed % 8 == 0) {  // the persistent memory is still intact
     run.spoil();
     run.record_execute();
     dml.queue.finish();
@@ -234,7 +234,7 @@ TEST(RandomGraphs, AreTheSameAsTheirOperatorsOneByOne) {
   std::printf("%llu graphs of %llu nodes of %zu operators: %llu of %llu outputs compared\n",
               static_cast<unsigned long long>(graphs), number(counts.nodes), used.size(), number(counts.compared),
               number(counts.outputs));
-  std::printf("%llu descriptions refused; %llu bytes of temporary for %llu bytes of values\n", number(counts.refused),
+  std::printf("%llu descriptions rejected; %llu bytes of temporary for %llu bytes of values\n", number(counts.refused),
               number(counts.temporary), number(counts.intermediates));
   if (graphs >= 300 && !HasFailure()) {
     for (const facts::Operator* op : built_operators()) {
@@ -243,7 +243,7 @@ TEST(RandomGraphs, AreTheSameAsTheirOperatorsOneByOne) {
   }
 }
 
-// Each thread with a queue of its own, all on one device.
+// Each thread has its own queue, all on one device.
 TEST(RandomGraphs, OfEightThreadsAtOnce) {
   constexpr std::uint64_t kThreads = 8;
   const std::uint64_t rounds = kSanitized ? 2 : 6;

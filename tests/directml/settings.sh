@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A setting that is not understood stops a DirectML program, with a line on standard error that names it and what was
-# expected, though no log was asked for.
+# An invalid setting stops a DirectML program, with a line on standard error that names the setting and the expected
+# values, even if no log was requested.
 # usage: settings.sh PROGRAM
 set -euo pipefail
 check() {

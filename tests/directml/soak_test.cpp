@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Everything at once, for as long as one likes: threads that make and release queues, fences, buffers, events and
-// operators in any order, wait and are cancelled, under a rain of signals, some of it wrong. Results are compared.
-// After each round all is released, and the process must have no more threads, descriptors, mappings and memory than
+// Everything at once, for any length of time: threads create and release queues, fences, buffers, events and operators
+// in any order, wait and are cancelled, under constant signals, with some invalid calls. Results are compared. After
+// each round everything is released, and the process must not have more threads, descriptors, mappings or memory than
 // before.
 //
-// ANYDML_SOAK_SECONDS: how long; ANYDML_SOAK_SEED: another start.
+// ANYDML_SOAK_SECONDS sets the duration and ANYDML_SOAK_SEED the seed.
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What one thread does, on a device that it shares with the others.
+// The actions of one thread, on a device shared with the others.
 class Worker {
  public:
   Worker(ComPtr<ID3D12Device> device, std::uint64_t seed) : random_(seed), device_(std::move(device)) {}
@@ -167,7 +167,7 @@ class Worker {
     }
   }
 
-  // Queues before fences that nobody will signal, alone or before one another.
+  // Queues that wait for fences that nobody will signal, alone or one after another.
   void leave_queue_waiting() {
     const auto first = queue();
     const auto second = queue();
@@ -244,7 +244,7 @@ class Worker {
     EXPECT_EQ(later->SetEventOnCompletion(3, reinterpret_cast<HANDLE>(std::intptr_t{2})), E_INVALIDARG);
   }
 
-  // From queue to queue by fences that nobody has any more but these: it arrives at the end all the same.
+  // Work passed from queue to queue by fences that only the queues still reference. It must still finish.
   void pass_by_released_fences() {
     std::vector<ComPtr<ID3D12CommandQueue>> queues;
     for (std::uint64_t i = 2 + below(4); i-- > 0;) {
@@ -284,7 +284,7 @@ class Worker {
   std::vector<ComPtr<ID3D12Resource>> buffers_;
 };
 
-// A device that works later keeps a queue, with its thread, for each of us who called the core at the same time.
+// An asynchronous device keeps a queue with a thread for each thread that was in the core at the same time.
 constexpr std::int64_t kWorkers = 4;
 constexpr std::int64_t kKeptThreads = kWorkers;
 
@@ -329,20 +329,20 @@ TEST(Soak, NothingIsLeftBehind) {
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   ProcessCounts before;
   std::uint64_t all = 0;
-  std::printf("%8s %12s  %s\n", "seconds", "actions", "afterwards");
+  std::printf("%8s %12s  %s\n", "seconds", "actions", "after release");
   for (std::uint64_t round = 0; (passed() < seconds || round < 3) && !HasFailure(); ++round) {
     const Round result = soak_for(round_time, seed + round, before.threads);
     all += result.done;
     std::printf("%8.0f %12llu  ", passed(), static_cast<unsigned long long>(all));
     std::fflush(stdout);
     std::cout << result.after << std::endl;
-    if (round < 2) {  // what is made once and kept
+    if (round < 2) {  // allocations made once and kept
       before = result.after;
       continue;
     }
     EXPECT_LE(result.after.threads, before.threads + kKeptThreads);
     EXPECT_LE(result.after.descriptors, before.descriptors);
-    // The allocator's own arenas come and go with threads; sanitizers keep what was freed.
+    // The allocator's arenas come and go with threads, and sanitizers hold on to freed memory.
     EXPECT_LE(result.after.mappings, before.mappings + (kSanitized ? 2000 : 100));
     EXPECT_LE(result.after.resident_bytes, before.resident_bytes + (std::int64_t{kSanitized ? 1024 : 64} << 20));
   }

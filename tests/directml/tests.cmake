@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The libraries are loaded by their bare names, as programs do.
+# The tests load the libraries by their bare names, as programs do.
 anydml_test(dxcore_test LIBRARIES anydml_directx_headers ${CMAKE_DL_LIBS}
             ENVIRONMENT LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml)
 add_dependencies(dxcore_test anydml_lib_dxcore)
@@ -12,7 +12,7 @@ foreach(test d3d12_test directml_test threads_test asynchronous_test waiting_tes
              graph_test)
   anydml_test(${test} LIBRARIES anydml::directml anydml::anydml)
 endforeach()
-# To be looked at, not to pass: cmake --build build/release --target chains_bench
+# A benchmark, not a test: cmake --build build/release --target chains_bench
 add_executable(chains_bench EXCLUDE_FROM_ALL directml/chains_bench.cpp)
 set_target_properties(chains_bench PROPERTIES CXX_EXTENSIONS OFF)
 target_include_directories(chains_bench PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
@@ -34,7 +34,7 @@ anydml_test(directml_changed_tensors_test SOURCE directml/changed_tensors_test.c
 if(TARGET directml_changed_tensors_test)
   target_sources(directml_changed_tensors_test PRIVATE support/changed_tensors.cpp support/random_operator.cpp)
 endif()
-# Tests run in the order of these files; the debug layer, which is one for the process, comes last.
+# Tests run in the order of these files; the debug layer, enabled for the whole process, comes last.
 target_sources(d3d12_test PRIVATE
   directml/d3d12_queues_test.cpp directml/d3d12_fences_test.cpp directml/d3d12_objects_test.cpp)
 target_sources(directml_test PRIVATE
@@ -69,7 +69,7 @@ foreach(order dxcore d3d12 directml "dxcore d3d12 directml" "dxcore directml d3d
   set_tests_properties(loading_${name} PROPERTIES
     ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml;${without_leak_check}")
 endforeach()
-# Before a libanydml of another build, which this program is to them.
+# The libraries with a libanydml from another build; this program plays its part.
 add_executable(beside_another_build directml/other_build.cpp)
 set_target_properties(beside_another_build PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
 target_include_directories(beside_another_build PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -81,8 +81,8 @@ set_tests_properties(other_build PROPERTIES
   ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml;${without_leak_check}")
 if(ANYDML_BUILD_EXAMPLES)
   add_test(NAME settings COMMAND ${CMAKE_CURRENT_LIST_DIR}/settings.sh $<TARGET_FILE:directml_modulus>)
-  add_test(NAME hello_directml COMMAND hello_directml)  # where docs/porting.md ends
-  add_test(NAME directml_graph COMMAND directml_graph)  # docs/graphs.md shows what it prints
+  add_test(NAME hello_directml COMMAND hello_directml)  # the end result of docs/porting.md
+  add_test(NAME directml_graph COMMAND directml_graph)  # docs/graphs.md shows its output
   set_tests_properties(directml_graph PROPERTIES PASS_REGULAR_EXPRESSION "^0.333333 0.333333 0.333333\n0 1 0\n$")
   set_tests_properties(settings PROPERTIES ENVIRONMENT ${without_leak_check})
 endif()
@@ -103,7 +103,7 @@ endif()
 anydml_test_on_later(d3d12_test directml_test threads_test asynchronous_test directml_bad_input_test waiting_test
                      cancellation_test typed_operators_test graph_test random_graphs_test)
 if(ANYDML_BUILD_EXAMPLES)
-  # The networks of examples/networks, held to digests that every target, device and number of threads agrees with.
+  # The networks of examples/networks must match digests shared by every target, device and number of threads.
   anydml_test(networks_test NO_RACES LABELS long LIBRARIES anydml_networks
               ENVIRONMENT ANYDML_THREADS=2)
   if(TARGET networks_test)
@@ -113,7 +113,7 @@ if(ANYDML_BUILD_EXAMPLES)
   if(NOT ANYDML_SANITIZE)
     add_test(NAME networks_test_one_thread COMMAND networks_test)
     set_tests_properties(networks_test_one_thread PROPERTIES LABELS repeats ENVIRONMENT ANYDML_THREADS=1)
-    # Without the network that takes such kernels longest.
+    # Skips the network that is slowest with these kernels.
     add_test(NAME networks_test_generic COMMAND networks_test --gtest_filter=*SameBits*-*style)
     set_tests_properties(networks_test_generic PROPERTIES LABELS repeats
       ENVIRONMENT "ANYDML_THREADS=2;ANYDML_CPU_TARGET=generic")
@@ -124,7 +124,7 @@ if(ANYDML_BUILD_EXAMPLES)
       PASS_REGULAR_EXPRESSION "class  probability.*transformer: [0-9]+ nodes")
   endif()
 endif()
-# What a program is told by a device that lacks operators and types. It has no other device.
+# The errors from a device that lacks operators and types. No other device is available to the program.
 add_executable(lacking_test directml/lacking_test.cpp)
 set_target_properties(lacking_test PROPERTIES CXX_EXTENSIONS OFF)
 target_include_directories(lacking_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

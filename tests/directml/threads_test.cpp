@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Eight threads create, bind, record, execute and wait at once, on queues of their own and on one they share; one more
-// releases and removes. Run under ThreadSanitizer too.
+// Eight threads create, bind, record, execute and wait at the same time, on their own queues and on a shared one, while
+// another thread releases and removes devices. Also run under ThreadSanitizer.
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -13,7 +13,7 @@ namespace {
 constexpr int kThreads = 8;
 constexpr int kRounds = 12;
 
-// One operator through its whole life, on a queue.
+// The whole life of one operator, on a queue.
 void one_round(Dml& dml, int seed) {
   const UINT width = 64 + static_cast<UINT>(seed % 7) * 1000;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_INT32, {1, 1, 1, width});
@@ -140,7 +140,7 @@ TEST(Threads, ARingOfQueuesThatWaitForOneAnother) {
       queue.list->CopyBufferRegion(counter.Get(), t * 8, source.Get(), 0, 8);
       EXPECT_EQ(queue.list->Close(), S_OK);
       for (UINT64 round = 0; round < kRounds; ++round) {
-        // Each waits for its neighbour's value before its own.
+        // Each thread waits for its neighbor's value before signaling its own.
         EXPECT_EQ(queue.queue->Wait(ring.Get(), round * kThreads + t), S_OK);
         queue.execute();
         EXPECT_EQ(queue.queue->Signal(ring.Get(), round * kThreads + t + 1), S_OK);
@@ -164,11 +164,11 @@ TEST(Threads, DevicesThatComeAndGoAndAreRemoved) {
         if (t == 0 && round % 10 == 9) {
           ComPtr<ID3D12Device5> device5;
           device.As(&device5);
-          device5->RemoveDevice();  // whoever asks next gets a new one
+          device5->RemoveDevice();  // the next caller gets a new device
         }
         ComPtr<IDMLDevice> dml;
         const HRESULT result = DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml));
-        if (result != S_OK) {  // removed under this thread's hands
+        if (result != S_OK) {  // removed while this thread was using it
           ASSERT_EQ(result, kDeviceRemoved);
           ASSERT_NE(device->GetDeviceRemovedReason(), S_OK);
         }

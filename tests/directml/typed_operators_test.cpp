@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operators whose tensors differ in type, through DirectML: the same bits as the C API gives, which other tests hold
-// against NumPy and the definitions.
+// Operators whose tensors differ in type, through DirectML: the same bits as the C API's, which other tests compare
+// with NumPy and the definitions.
 #include <random>
 
 #include "directml/harness.h"
@@ -21,7 +21,7 @@ struct TypedOperators : testing::Test {
   static constexpr UINT kRows = 3;
   static constexpr UINT kColumns = 37;
 
-  // A tensor with a gap between its rows, and random bytes for it.
+  // A tensor with a gap between its rows, filled with random bytes.
   struct Operand {
     explicit Operand(DML_TENSOR_DATA_TYPE type)
         : tensor(type, {1, 1, kRows, kColumns}, {200, 200, kColumns + 3, 1}),
@@ -43,7 +43,7 @@ struct TypedOperators : testing::Test {
     return {static_cast<anydml_type>(operand.tensor.buffer.DataType), 2, sizes, strides, operand.bytes.data()};
   }
 
-  // Both, over outputs that begin with the same bytes.
+  // Runs both APIs, with outputs that start with the same bytes.
   void compare(const char* name, DML_OPERATOR_TYPE type, const void* desc, std::vector<Operand*> inputs, Operand& out,
                std::vector<anydml_attribute> attributes = {}) {
     ComPtr<IDMLOperator> op;
@@ -99,7 +99,7 @@ TEST_F(TypedOperators, ComparesAndChooses) {
     Operand a = draw(type);
     Operand b = draw(type);
     std::copy_n(a.bytes.begin(), a.bytes.size() / 2, b.bytes.begin());
-    if (type != DML_TENSOR_DATA_TYPE_FLOAT64) {  // which DirectML does not compare
+    if (type != DML_TENSOR_DATA_TYPE_FLOAT64) {  // DirectML does not compare FLOAT64
       for (const auto truth : {DML_TENSOR_DATA_TYPE_UINT8, DML_TENSOR_DATA_TYPE_UINT32}) {
         Operand output = draw(truth);
         const DML_ELEMENT_WISE_LOGICAL_EQUALS_OPERATOR_DESC desc{&a.tensor.desc, &b.tensor.desc, &output.tensor.desc};

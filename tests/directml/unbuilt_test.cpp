@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An operator that is not built: DirectML refuses it by name, before anything of its desc is read.
+// DirectML rejects an operator that is not implemented by name, before reading anything from its desc.
 #include <gtest/gtest.h>
 
 #include "directml/operator_desc.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waits that nobody ends, and what waiting leaves behind: queues before fences that were released, events of several
-// fences, one event registered again and again.
+// Waits that nobody ends, and leftovers of waiting: queues that wait for released fences, events of several fences, one
+// event registered repeatedly.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -38,14 +38,14 @@ struct Waiting : testing::Test {
   }
 };
 
-// Whether the process is back to as many threads: the queues' own end when their work is gone.
+// Whether the process is back to this many threads; queue threads end when their work is done.
 bool back_to(std::int64_t threads) {
   return soon([threads] { return process_counts().threads <= threads; });
 }
 
 struct Abandoned : Waiting {
   Abandoned() { warm_up(); }
-  void warm_up() {  // threads of the process itself
+  void warm_up() {  // starts the process-wide threads
     const auto first = queue();
     const auto reached = fence();
     EXPECT_EQ(first->Signal(reached.Get(), 1), S_OK);
@@ -79,7 +79,7 @@ TEST_F(Abandoned, WhoeverIsToSignalStillDoes) {
     const auto between = fence();
     EXPECT_EQ(first->Wait(held.Get(), 1), S_OK);
     EXPECT_EQ(first->Signal(between.Get(), 7), S_OK);
-    EXPECT_EQ(second->Wait(between.Get(), 5), S_OK);  // 7 will do
+    EXPECT_EQ(second->Wait(between.Get(), 5), S_OK);  // 7 satisfies it too
     EXPECT_EQ(second->Signal(last.Get(), 1), S_OK);
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -120,7 +120,7 @@ TEST_F(Abandoned, ALowerSignalIsNotEnough) {
     EXPECT_EQ(first->Wait(held.Get(), 1), S_OK);
     EXPECT_EQ(first->Signal(value.Get(), 1), S_OK);
     EXPECT_EQ(self->Wait(value.Get(), 3), S_OK);
-    EXPECT_EQ(self->Signal(value.Get(), 3), S_OK);  // behind its own wait
+    EXPECT_EQ(self->Signal(value.Get(), 3), S_OK);  // behind the queue's own wait
     EXPECT_EQ(held->Signal(1), S_OK);
   }
   EXPECT_TRUE(back_to(before.threads)) << process_counts();
@@ -135,11 +135,11 @@ TEST_F(Abandoned, TheDeviceIsRemovedWhereSomebodyDependsOnIt) {
     EXPECT_EQ(stuck->Wait(never.Get(), 1), S_OK);
   }
   EXPECT_EQ(stuck->Signal(awaited.Get(), 1), S_OK);
-  EXPECT_EQ(awaited->SetEventOnCompletion(1, nullptr), kDeviceRemoved);           // instead of waiting for ever
+  EXPECT_EQ(awaited->SetEventOnCompletion(1, nullptr), kDeviceRemoved);           // instead of waiting forever
   EXPECT_EQ(device->GetDeviceRemovedReason(), static_cast<HRESULT>(0x887A0006));  // DXGI_ERROR_DEVICE_HUNG
 }
 
-// Who waits for an event may have let go of the fence.
+// A thread waiting for an event may already have released the fence.
 TEST_F(Abandoned, AnEventOfAReleasedFenceIsWaitedForToo) {
   const Event event;
   {
@@ -154,7 +154,7 @@ TEST_F(Abandoned, AnEventOfAReleasedFenceIsWaitedForToo) {
   EXPECT_EQ(device->GetDeviceRemovedReason(), static_cast<HRESULT>(0x887A0006));
 }
 
-// What the application has released, callbacks and their context included, is not used any more.
+// Objects that the application has released, including callbacks and their context, are no longer used.
 TEST_F(Abandoned, NoCallbackComesAfterTheDeviceWasReleased) {
   ComPtr<ID3D12Debug> debug;
   ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
@@ -178,7 +178,7 @@ TEST_F(Abandoned, NoCallbackComesAfterTheDeviceWasReleased) {
   EXPECT_EQ(heard, then);
 }
 
-// ---- What waiting leaves behind ----
+// ---- Leftovers of waiting ----
 
 TEST_F(Waiting, ForAnyOfSeveralLeavesNothing) {
   ComPtr<ID3D12Device1> device1;
@@ -201,7 +201,7 @@ TEST_F(Waiting, ForAnyOfSeveralLeavesNothing) {
   }
   EXPECT_EQ(event.take(), static_cast<std::uint64_t>(rounds / 2));
   const auto after = process_counts();
-  if (!kSanitized) {  // which keep what was freed
+  if (!kSanitized) {  // sanitizers hold on to freed memory
     EXPECT_LE(after.resident_bytes, before.resident_bytes + (4 << 20)) << before << "; then " << after;
   }
   EXPECT_EQ(after.descriptors, before.descriptors);
@@ -226,7 +226,7 @@ TEST_F(Waiting, OneEventTakesOneDescriptor) {
   EXPECT_EQ(process_counts().descriptors, before.descriptors);
 }
 
-// The same where the kernel refuses to compare descriptors, as it does in many containers.
+// The same if the kernel refuses to compare descriptors, as in many containers.
 TEST_F(Waiting, OneEventTakesOneDescriptorInAContainer) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -257,11 +257,11 @@ TEST_F(Waiting, OneEventTakesOneDescriptorInAContainer) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// A number that is another event's now is not taken for the one that it was.
+// A descriptor number that now belongs to another event must not be mistaken for the old event.
 TEST_F(Waiting, NumbersOfEventsAreUsedAgain) {
   const auto later = fence();
   auto first = std::make_unique<Event>();
-  const Event kept;  // the first event under another number
+  const Event kept;  // a duplicate descriptor of the first event
   ASSERT_EQ(dup2(first->number, kept.number), kept.number);
   const int number = first->number;
   ASSERT_EQ(later->SetEventOnCompletion(1, first->handle()), S_OK);
@@ -276,7 +276,7 @@ TEST_F(Waiting, NumbersOfEventsAreUsedAgain) {
 
 TEST_F(Waiting, WithoutADescriptorLeftIsAnError) {
   if (kAddressSanitizer) {
-    GTEST_SKIP() << "UndefinedBehaviorSanitizer opens descriptors of its own, and takes it for an error to have none";
+    GTEST_SKIP() << "UndefinedBehaviorSanitizer needs file descriptors itself and fails without them";
   }
   const auto later = fence();
   rlimit limit{};
@@ -303,7 +303,7 @@ TEST_F(Waiting, WithoutADescriptorLeftIsAnError) {
   EXPECT_EQ(message, "ID3D12Fence::SetEventOnCompletion: no file descriptor is left for the event");
   EXPECT_EQ(later->Signal(1), S_OK);
   EXPECT_EQ(process_counts().descriptors, before.descriptors);
-  EXPECT_EQ(later->SetEventOnCompletion(2, events.front()->handle()), S_OK);  // all goes on
+  EXPECT_EQ(later->SetEventOnCompletion(2, events.front()->handle()), S_OK);  // everything works again
   EXPECT_EQ(later->Signal(2), S_OK);
 }
 

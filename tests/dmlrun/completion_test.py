@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun's completion as each shell does it: the same questions to bash, zsh and fish, where they are installed.
+"""dmlrun's shell completion: the same completions are requested from bash, zsh and fish, where installed.
 
 usage: completion_test.py DMLRUN SOURCE WORK
 """
@@ -55,7 +55,7 @@ OF_BENCH = {
 
 
 def ask_bash(script, lines, folder):
-    """bash gives a completion function the line cut at spaces and at =."""
+    """bash passes the line to a completion function split at spaces and at =."""
     answers = []
     for line in lines:
         words = ["dmlrun", *(part for word in line.split(" ") for part in re.findall(r"=|[^=]+", word) or [""])]
@@ -75,7 +75,7 @@ def ask_fish(script, lines, folder):
 
 
 def ask_zsh(script, lines, folder):
-    """zsh completes in its line editor alone: the questions are typed on a terminal, and what is offered is written down."""
+    """zsh completes only in its line editor, so the lines are typed on a terminal and the offers are logged."""
     offers, setup = folder / "home" / "offers", folder / "home" / "setup.zsh"
     offers.touch()
     setup.write_text(f"""
@@ -109,23 +109,23 @@ print ready >>{offers}
             os.write(terminal, f"dmlrun {line}".encode() + b"\x14")
             wait_for("--end--", index + 1)
     finally:
-        os.close(terminal)  # a shell without a terminal ends
+        os.close(terminal)  # a shell without a terminal exits
         os.waitpid(child, 0)
     return [part.split() for part in offers.read_text().split("ready\n", 1)[1].split("--end--\n")[:-1]]
 
 
 def last_word(offer):
-    """Shells differ in whether what was written before stays: --types=FLOAT32,INT16 is an offer of INT16."""
+    """Shells differ in whether an offer repeats the text before it: --types=FLOAT32,INT16 offers INT16."""
     return offer.split("=")[-1].split(",")[-1].rstrip("/")
 
 
 class Completion(unittest.TestCase):
     def test_each_shell(self):
-        has_bench = run("bench", "--help", status=None).returncode == 0  # builds with sanitizers have none
+        has_bench = run("bench", "--help", status=None).returncode == 0  # not in builds with sanitizers
         questions = {**QUESTIONS, **(OF_BENCH if has_bench else {})}
         for shell, ask in (("bash", ask_bash), ("zsh", ask_zsh), ("fish", ask_fish)):
             if not shutil.which(shell):
-                print(f"{shell} is not installed: its completion was not tried")
+                print(f"{shell} is not installed; its completion was not tested")
                 continue
             folder = empty_folder(shell)
             (folder / "home").mkdir()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the fuzzers found worth keeping, and the bad models, once more through the fuzzers' own code.
+// Runs the fuzzers' code over the inputs that the fuzzers found interesting and over the invalid models.
 #include <gtest/gtest.h>
 
 #include <cstdint>

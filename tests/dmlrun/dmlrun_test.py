@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun as people and scripts use it: the examples, wrong models, the facts, files, the manual page.
+"""dmlrun as people and scripts use it: the examples, invalid models, the facts, files, the manual page.
 
 usage: dmlrun_test.py DMLRUN SOURCE WORK [PYTHON_WITH_NUMPY]
-       dmlrun_test.py DMLRUN SOURCE WORK --update     write the examples' expected output and docs/dmlrun-errors.md anew
+       dmlrun_test.py DMLRUN SOURCE WORK --update     rewrite the examples' expected output and docs/dmlrun-errors.md
 """
 import itertools
 import json
@@ -25,7 +25,7 @@ ERRORS = SOURCE / "docs" / "dmlrun-errors.md"
 
 
 def masked(text):
-    """What differs from run to run and from machine to machine: times, names, folders, the bits of NaNs."""
+    """Masks values that vary between runs and machines: times, names, folders, the bits of NaNs."""
     text = re.sub(r"Running on '.*'", "Running on '...'", text)
     text = re.sub(r"[0-9.]+ ms", "... ms", text)
     text = re.sub(r"[0-9.e+-]+ GB/s", "... GB/s", text)
@@ -37,7 +37,7 @@ def masked(text):
 
 
 def of_this_machine(text):
-    """masked, and in JSON and tables too."""
+    """Like masked, and also masks JSON and tables."""
     text = re.sub(r'"(adapter|average|min|median|p90|p99|max|gigabytesPerSecond|dispatchesPerSecond)": .*', r'"\1": ...', masked(text))
     return re.sub(r"^.*, \d+ threads  .*", "an adapter", re.sub(r"^adapter .*", "adapters", text, flags=re.M),
                   flags=re.M)
@@ -48,13 +48,13 @@ def example_output(model):
 
 
 def bad_models():
-    """(name, what is wrong, sentence) of each row of the page."""
+    """(name, what is wrong, message) of each row of the page."""
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*) \|$", ERRORS.read_text(), re.M)
     return [(name, what, sentence.replace("\\|", "|")) for name, what, sentence in rows]
 
 
 def bad_sentence(name):
-    """What dmlrun says of a bad model, which ends with status 2, in one line, and leaves nothing behind."""
+    """The one-line message for a bad model. dmlrun must exit with status 2 and leave no files behind."""
     folder = empty_folder("bad")
     done = run(BAD / f"{name}.json", "--max-memory", "8GiB", folder=folder, status=2)
     lines = done.stderr.splitlines()
@@ -267,7 +267,7 @@ class BadModels(unittest.TestCase):
     def test_a_write_that_fails_leaves_what_was_there(self):
         folder = empty_folder("full")
         (folder / "wrapped.npy").write_text("before")
-        # A limit on the size of files stands for a disk that is full.
+        # A limit on file sizes stands in for a full disk.
         script = f"ulimit -f 0; trap '' XFSZ; '{DMLRUN}' '{EXAMPLES / 'files.json'}'"
         done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
@@ -345,7 +345,7 @@ class Facts(unittest.TestCase):
         header = (SOURCE / "include" / "anydml" / "DirectML.h").read_text()
         names = re.findall(r"^    (DML_OPERATOR_\w+) = ", header, re.M)
         names.remove("DML_OPERATOR_INVALID")
-        self.assertGreater(len(names), 177)  # aliases too
+        self.assertGreater(len(names), 177)  # including aliases
         folder = empty_folder("names_of_operators")
         for name in names:
             model = {"resources": {}, "dispatchables": {"one": {"type": name, "desc": {}}}, "commands": []}
@@ -420,8 +420,8 @@ for kind, a_shape, b_shape in [("f4", (3, 1, 5), (4, 1)), ("f8", (), (7,)), ("i1
         subprocess.run([NUMPY, "-c", script], check=True, cwd=empty_folder("numpy"))
 
 
-# Most of them are of operators, and dmlrun does the same for all.
-@unittest.skipIf("ANYDML_SANITIZED" in os.environ, "the build without sanitizers does it")
+# Skipped under sanitizers because most commands run operators, and dmlrun handles them all the same way.
+@unittest.skipIf("ANYDML_SANITIZED" in os.environ, "the build without sanitizers runs this")
 class Documents(unittest.TestCase):
     def test_what_they_show_is_what_is_printed(self):
         for page in ("docs/dmlrun.md", "README.md"):
@@ -436,7 +436,7 @@ class Documents(unittest.TestCase):
 
 
 def commands():
-    """dmlrun's own list of them."""
+    """The list that dmlrun prints."""
     listed = run("--help").stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
     return re.findall(r"^  ([\w-]+) ", listed, re.M)
 
@@ -445,7 +445,7 @@ class CommandLine(unittest.TestCase):
     def test_nothing_is_help(self):
         self.assertEqual(run().stdout, run("--help").stdout)
         for command in commands():
-            done = run(command, "--help", status=None)  # builds with sanitizers have no benchmark
+            done = run(command, "--help", status=None)  # builds with sanitizers do not include the benchmark
             self.assertTrue(done.stdout or "does not include the benchmark" in done.stderr)
 
     def test_version(self):
@@ -522,7 +522,7 @@ class CommandLine(unittest.TestCase):
             section = page.split(f".SS dmlrun {command}\n")[1].split("\n.S")[0]
             help_text = run(command, "--help", status=None).stdout
             if command == "bench" and not help_text:
-                continue  # builds with sanitizers have none
+                continue  # not in builds with sanitizers
             for option in re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", help_text.partition("Options:")[2]):
                 if option not in ("--help", "-h"):
                     self.assertIn(option, section, command)

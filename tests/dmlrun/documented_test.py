@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun prints the outputs that DirectML's own pages show (data/python/documented_examples.py).
+"""dmlrun prints the outputs shown on DirectML's own pages (data/python/documented_examples.py).
 
 usage: documented_test.py DMLRUN SOURCE
 """
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 DMLRUN, SOURCE = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-sys.dont_write_bytecode = True  # the source folder stays as it is
+sys.dont_write_bytecode = True  # leave the source folder unchanged
 sys.path[:0] = [str(SOURCE / "data" / folder) for folder in ("python", "site")]
 import documented_examples  # noqa: E402
 import examples  # noqa: E402
@@ -20,7 +20,7 @@ import site_operators  # noqa: E402
 
 
 def difference(pages, folder, name, example):
-    """None, or a text with the expected and the printed values."""
+    """None, or a message with the expected and the printed values."""
     for tensor in [*example.inputs, *example.outputs]:
         for one in tensor if isinstance(tensor, tuple) else [tensor]:
             if one and math.prod(one.sizes) != len(one.values):
@@ -32,7 +32,7 @@ def difference(pages, folder, name, example):
     printed = "".join(re.findall(r"^Resource .*\n", done.stdout, re.MULTILINE))
     if done.returncode == 0 and printed == expected:
         return None
-    return f"expected\n{expected}but dmlrun answered {done.returncode} and\n{printed}{done.stderr}"
+    return f"expected\n{expected}but dmlrun exited with {done.returncode} and printed\n{printed}{done.stderr}"
 
 
 def main():
@@ -50,7 +50,7 @@ def main():
         return 1
     print(f"{len(shown)} examples of {len({name for name, _ in shown})} operators agree with their pages.")
     print(f"{len(documented_examples.SLIPS)} examples break the rules of their own page; "
-          f"{len(mended)} of them agree once they are put right:")
+          f"{len(mended)} of them agree once corrected:")
     for name, fault, _ in documented_examples.SLIPS:
         print(f"  {name}: {fault}")
     return 0

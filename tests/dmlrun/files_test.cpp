@@ -76,7 +76,7 @@ class Files : public testing::Test {
     return found ? "" : found.error().message;
   }
 
-  // The paths of a message without the part that differs from run to run.
+  // Replaces the part of a message's paths that differs from run to run.
   std::string relative(std::string message) const {
     for (std::size_t at = 0; (at = message.find(root_.string(), at)) != std::string::npos;) {
       message.replace(at, root_.string().size(), "ROOT");
@@ -109,9 +109,9 @@ TEST_F(Files, InputsLieUnderTheirFolder) {
   EXPECT_EQ(input((root_ / "in/a.npy").string()), root_ / "in/a.npy");
   fs::create_symlink("sub/b.npy", root_ / "in/link");
   EXPECT_EQ(input("link"), root_ / "in/sub/b.npy");
-  folders_.input = "../in/";  // of the current folder
+  folders_.input = "../in/";  // relative to the current folder
   EXPECT_EQ(input("a.npy"), root_ / "in/a.npy");
-  folders_.input.clear();  // the model's own name had no folder
+  folders_.input.clear();  // the model was given without a folder
   EXPECT_EQ(input("c.npy"), root_ / "here/c.npy");
   folders_.input = "/";
   EXPECT_EQ(input((root_ / "in/a.npy").string().substr(1)), root_ / "in/a.npy");
@@ -124,7 +124,7 @@ TEST_F(Files, InputsOutsideAreRefused) {
   EXPECT_EQ(relative(input_error("../outside.npy")), "'../outside.npy' leads to 'ROOT/outside.npy'" + advice);
   EXPECT_EQ(relative(input_error((root_ / "outside.npy").string())),
             "'ROOT/outside.npy' leads to 'ROOT/outside.npy'" + advice);
-  // Whether it is there is nothing to tell.
+  // The message does not reveal whether the file exists.
   EXPECT_EQ(relative(input_error("../absent")), "'../absent' leads to 'ROOT/absent'" + advice);
   EXPECT_EQ(relative(input_error("../in-too/a.npy")), "'../in-too/a.npy' leads to 'ROOT/in-too/a.npy'" + advice);
   EXPECT_EQ(relative(input_error("missing/../../outside.npy")),
@@ -284,17 +284,17 @@ TEST_F(Files, AreWrittenAlikeWithAndWithoutAName) {
   }
 }
 
-// A process is ended in the midst of writing by each signal, and what was there before is all there is.
+// Each signal ends a process while it is writing. The old contents must survive, and no other file may appear.
 TEST_F(Files, LeaveNothingBehindWhenTheProcessIsEnded) {
   const std::byte byte{'x'};
-  const std::vector<std::span<const std::byte>> slow(std::size_t{1} << 22, std::span(&byte, 1));  // a call for each
+  const std::vector<std::span<const std::byte>> slow(std::size_t{1} << 22, std::span(&byte, 1));  // one write per byte
   put("out/there", "before");
   const int unnamed = open((root_ / "out").c_str(), O_TMPFILE | O_WRONLY, 0600);
   close(unnamed);
   for (const Unfinished unfinished : kBoth) {
     for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU}) {
       if (signal == SIGKILL && (unnamed < 0 || unfinished == Unfinished::with_name)) {
-        continue;  // nobody can do anything then
+        continue;  // no cleanup is possible then
       }
       for (const char* name : {"out/there", "out/new/folder/file"}) {
         const fs::path path = root_ / name;
@@ -306,7 +306,7 @@ TEST_F(Files, LeaveNothingBehindWhenTheProcessIsEnded) {
           (void)write_file(path, slow, unfinished);
           _exit(0);
         }
-        // Until it has the unfinished file: its fourth descriptor or later, in this folder.
+        // Wait until the child has opened the unfinished file, so that one of its descriptors leads into this folder.
         const fs::path descriptors = "/proc/" + std::to_string(child) + "/fd";
         bool writing = false;
         for (int i = 0; i < 100000 && !writing; ++i) {

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Fuzzes the readers of models and of .npy files with libFuzzer, under AddressSanitizer and UndefinedBehaviorSanitizer.
-# usage: fuzz.sh [SECONDS]     600 for each by default; needs clang (Debian: clang, libclang-rt-dev)
-# What it finds new goes to build/fuzz/; the corpus that the tests run is beside this file.
+# usage: fuzz.sh [SECONDS]     600 seconds for each by default; needs clang (Debian: clang, libclang-rt-dev)
+# New findings go to build/fuzz/; the corpus that the tests run is beside this file.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-600}
 work=build/fuzz
 mkdir -p $work/npy $work/model
-# RapidJSON adds an offset to null before the first use of its stack.
+# pointer-overflow is off because RapidJSON adds an offset to null before the first use of its stack.
 cmake -S . -B $work/build -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
   -DANYDML_BUILD_CUDA=OFF -DANYDML_BUILD_PROOFS=OFF \
   "-DANYDML_SANITIZE=fuzzer-no-link,address,undefined;-fno-sanitize=pointer-overflow" >/dev/null

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a model: reading and checking it ends, finds its faults or finds none, and touches no file.
+// Arbitrary bytes as a model: reading and checking terminates, with or without problems, and touches no file.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -22,12 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_level(model, level, of_level);
     (void)find_not_built(model);
   }
-  for (const Problem& problem : problems.list()) {  // a line each, for people
+  for (const Problem& problem : problems.list()) {  // each must be a one-line message
     if (problem.reason.empty() || (problem.path + problem.reason).find('\n') != std::string::npos) {
       std::abort();
     }
   }
-  // What a run would rely on.
+  // Invariants that a run relies on.
   if (problems.none()) {
     for (const Resource& resource : model.resources) {
       if (resource.bytes > options.max_memory || resource.value_bytes > resource.bytes || resource.bytes % 4 != 0) {

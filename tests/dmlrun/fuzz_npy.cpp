@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a .npy file: what is taken must add up, and be the same when it is written anew.
+// Arbitrary bytes as a .npy file: an accepted header must be consistent, and must survive being written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view file(reinterpret_cast<const char*>(data), size);
   const auto header = read_npy_header(file, size);
   if (!header) {
-    // A sentence of one line for people.
+    // The error must be a one-line message.
     const std::string& message = header.error().message;
     require(!message.empty() && message.size() < 1024 && message.find('\n') == std::string::npos);
     return 0;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of dmlrun share: the program, the folders, and a run of it.
+"""Shared by the tests of dmlrun: the program, the folders, and a function that runs it.
 
-The command line of each is DMLRUN SOURCE WORK [PYTHON_WITH_NUMPY].
+Each test's command line is DMLRUN SOURCE WORK [PYTHON_WITH_NUMPY].
 """
 import os
 import shutil

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun within its limits: the memory a process really takes, and what is left of one that is killed.
+"""dmlrun within its limits: the memory a process actually uses, and the files left behind when it is killed.
 
 usage: limits_test.py DMLRUN SOURCE WORK
 """
@@ -15,15 +15,15 @@ import unittest
 from harness import DMLRUN, WORK, empty_folder
 
 MIB = 1 << 20
-BASE = 24 * MIB  # what the program, its libraries and its threads take before any model
+BASE = 24 * MIB  # used by the program, its libraries and its threads without a model
 
 
 def measured(*arguments, folder):
-    """Status, output, error output and the most memory that the process had at once."""
+    """Status, output, error output and the peak memory of the process."""
     with open(folder / "stdout", "w+") as out, open(folder / "stderr", "w+") as err:
         child = subprocess.Popen([DMLRUN, *map(str, arguments)], stdout=out, stderr=err, cwd=folder)
         _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)  # so that nobody waits for it again
+        child.returncode = os.waitstatus_to_exitcode(status)  # so that Popen does not wait for it again
         return child.returncode, folder / "stdout", (folder / "stderr").read_text(), usage.ru_maxrss * 1024
 
 
@@ -54,12 +54,12 @@ def print_of(name, **more):
 
 
 class Memory(unittest.TestCase):
-    """Each model is run with less than it needs, which is refused, and with a little more, which does. In no run does
-    the process take more than was allowed and what it takes without a model."""
+    """Each model is run with less memory than it needs, which dmlrun rejects, and with slightly more, which succeeds.
+    The process must never use more than the allowance plus its usage without a model."""
 
     def cases(self, folder):
-        """(name, model, options, MiB that it needs)"""
-        eight = 2 * MIB  # floats
+        """(name, model, options, MiB needed)"""
+        eight = 2 * MIB  # floats in 8 MiB
         three = {"A": constant(eight), "B": constant(eight), "Out": constant(eight)}
         with open(folder / "in.npy", "wb") as file:
             header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({8 * MIB},), }}".ljust(117) + "\n"
@@ -70,7 +70,7 @@ class Memory(unittest.TestCase):
                              [dispatch(f"d{i}", True) for i in range(9)]), [], 24 + 72
         yield "dispatches", model(three, {f"d{i}": floor(eight) for i in range(9)},
                                   [dispatch(f"d{i}") for i in range(9)]), ["-i", 3], 24
-        # Text that is several times its values, four times over.
+        # Text several times larger than its values, printed four times.
         long = constant(MIB // 2, "UINT64", 2**64 - 1)
         yield "json", model({"A": long}, commands=4 * [print_of("A")]), ["--json"], 4
         yield "text", model({"A": long}, commands=3 * [print_of("A")] + [print_of("A", verbose=True)]), ["-v", 0], 4
@@ -82,7 +82,7 @@ class Memory(unittest.TestCase):
         yield "constants, copied", model({name: constant(8 * MIB) for name in "AB"}), ["--disable_custom_heaps"], 96
         yield "owned, copied", model(three, {f"d{i}": floor(eight, True) for i in range(6)},
                                      [dispatch("d0", True), print_of("Out")]), ["--disable_custom_heaps"], 24 + 48 + 8
-        # Its text is held to a part of the allowance; what is read into comes and goes.
+        # The text may use only part of the allowance; the memory for parsing is temporary.
         yield "list", model({"A": {"initialValuesDataType": "INT8", "initialValues": [1] * 500000}}), [], 31
         yield "many buffers", model({f"A{i}": constant(1) for i in range(10000)}), [], 49
         yield "many operators", model(three, {f"d{i}": floor(4, True) for i in range(3000)}), [], 24 + 36
@@ -95,7 +95,7 @@ class Memory(unittest.TestCase):
             (folder / "model.json").write_text(json.dumps(what, separators=(",", ":")))
             for command in ([], ["check"]):
                 if command and options:
-                    continue  # of a run
+                    continue  # the options apply only to a run
                 for allowed, right in ((needs * MIB * 3 // 4, False), (needs * MIB + 3 * MIB, True)):
                     with self.subTest(name, allowed=allowed // MIB, command=command):
                         status, out, error, most = measured(*command, "model.json", *options, "--max-memory", allowed,
@@ -143,7 +143,7 @@ class Json(unittest.TestCase):
         folder = empty_folder("json")
         (folder / "model.json").write_text(json.dumps(model({"A": constant(40000)}, commands=[
             print_of("A"), {"type": "writeFile", "resource": "A", "targetPath": "out.npy"}, print_of("A")])))
-        # A limit on the size of files stands for a disk that is full.
+        # A limit on file sizes stands in for a full disk.
         script = f"ulimit -f 8; trap '' XFSZ; '{DMLRUN}' --json model.json"
         done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
@@ -155,7 +155,7 @@ class Json(unittest.TestCase):
 
 
 class Killed(unittest.TestCase):
-    """In the midst of writing a file."""
+    """Killed while writing a file."""
 
     def test_leaves_nothing_behind(self):
         folder = empty_folder("killed")
@@ -165,7 +165,7 @@ class Killed(unittest.TestCase):
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(number.name):
                 self.assertTrue(any(self.killed_while_writing(folder, number) for _ in range(20)),
-                                "no run was met in the midst of writing")
+                                "no run could be killed while it was writing")
 
     def killed_while_writing(self, folder, number):
         (folder / "there.npy").write_text("before")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading models: JSON as DxDispatch takes it, every operator's desc, and the struct that is made of it.
+// Reading models: JSON as DxDispatch accepts it, every operator's desc, and the struct built from it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -76,7 +76,7 @@ struct ReadModel {
   Model model;
 };
 
-// A value for a field, as a model would write it. Sizes are those of a tensor of one element.
+// A value for a field, as a model would write it. The sizes are those of a tensor with one element.
 std::string tensor_json(const facts::Operator& op, std::size_t field) {
   const auto admitted = facts::admitted(op, field, facts::kNewestLevel);
   std::uint32_t type = 1;
@@ -129,11 +129,11 @@ std::string field_json(const facts::Operator& op, std::size_t index) {
   }
   const facts::Enum* enumeration = facts::find_enum(field.spelling);
   EXPECT_NE(enumeration, nullptr) << op.name << " " << field.name << " " << field.spelling;
-  // The last: the first is NONE or UNKNOWN here and there.
+  // Take the last value, because the first is sometimes NONE or UNKNOWN.
   return enumeration == nullptr ? "0" : format_text("\"{}\"", enumeration->values.back().name);
 }
 
-// Any type that a DML_TENSOR_DATA_TYPE field could name will do but the youngest, which have no elements of their own.
+// A DML_TENSOR_DATA_TYPE field gets FLOAT32, because the last values are 4-bit types.
 std::string desc_json(const facts::Operator& op) {
   std::string text;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
@@ -276,7 +276,7 @@ TEST(ModelReader, AddsUpWhatItTakesBeforeAnyIsMade) {
   };
   constexpr std::uint64_t kLimit = 1 << 20;
   const std::uint64_t page = MemoryBudget::of_buffer(1);
-  const std::uint64_t most = kLimit - page - 3 - 2 * MemoryBudget::kPerResource;  // for A, where whole pages are
+  const std::uint64_t most = kLimit - page - 3 - 2 * MemoryBudget::kPerResource;  // for A, in whole pages
   EXPECT_TRUE(ReadModel(model(most / page * page / 8), kLimit).problems.none());
   EXPECT_FALSE(ReadModel(model(most / page * page / 8 + 1), kLimit).problems.none());
   EXPECT_EQ(
@@ -297,13 +297,13 @@ TEST(MemoryBudget, SaysOnceWhatWasNeededForWhat) {
   std::vector<std::string> said;
   const auto say = [&](std::string sentence) { said.push_back(std::move(sentence)); };
   EXPECT_TRUE(memory.take(For::buffers, 60 << 20, say));
-  EXPECT_TRUE(memory.borrow(For::staging, 40 << 20, say));  // and given back
+  EXPECT_TRUE(memory.borrow(For::staging, 40 << 20, say));  // returned at once
   EXPECT_TRUE(memory.take(For::kept, 30 << 20, say));
   EXPECT_EQ(memory.taken(For::kept), 30U << 20);
   EXPECT_FALSE(memory.over());
   EXPECT_FALSE(memory.borrow(For::staging, 40 << 20, say));
   EXPECT_TRUE(memory.over());
-  EXPECT_FALSE(memory.take(For::model, 1, say));  // for there is no telling what was left out
+  EXPECT_FALSE(memory.take(For::model, 1, say));  // over budget already, so the true total is unknown
   EXPECT_EQ(said,
             std::vector<std::string>{"needs 40.0 MiB for copying a buffer to or from the device; the total is 130.0 "
                                      "MiB (60.0 MiB of buffers, 30.0 MiB of tensors that DirectML keeps, 40.0 MiB "

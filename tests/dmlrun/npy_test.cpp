@@ -9,7 +9,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// A file of a version with that header's text and so many bytes of data.
+// A file of the given version, with this header text and this many bytes of data.
 std::string file(std::string_view text, std::size_t data = 0, char version = 1) {
   std::string bytes("\x93NUMPY");
   bytes.append(1, version).append(1, '\0');
@@ -40,7 +40,7 @@ std::string error(const std::string& bytes) {
 using Shape = std::vector<std::uint64_t>;
 
 TEST(NpyHeader, IsMadeAsNumPyMakesIt) {
-  // np.save of NumPy 1.24 and 2.4, the data left out.
+  // Compared with np.save of NumPy 1.24 and 2.4, without the data.
   const auto made = [](DataType type, const Shape& shape) { return make_npy_header(type, shape); };
   const auto padded = [](std::string text, std::size_t size) {
     return file(text.append(size - 10 - 1 - text.size(), ' ').append("\n"));
@@ -51,7 +51,7 @@ TEST(NpyHeader, IsMadeAsNumPyMakesIt) {
   EXPECT_EQ(made(DataType::UINT64, {0}), padded("{'descr': '<u8', 'fortran_order': False, 'shape': (0,), }", 128));
   EXPECT_EQ(made(DataType::FLOAT16, {1, 2, 3, 4, 5, 6, 7, 8, 9}),
             padded("{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2, 3, 4, 5, 6, 7, 8, 9), }", 128));
-  // Just 128 with the room NumPy leaves for the first size to grow: it then adds 64 where none are needed.
+  // Exactly 128 bytes including the space NumPy reserves for the first size to grow; NumPy then adds 64 needlessly.
   EXPECT_EQ(
       made(DataType::FLOAT32, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100}),
       padded("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100), }", 192));
@@ -152,7 +152,7 @@ TEST(NpyHeader, MustMatchTheFilesSize) {
   EXPECT_EQ(error(file(text, 10)), "holds 10 bytes of data; expected 24, 6 elements of FLOAT32");
   EXPECT_EQ(error(file(text, 25)), "holds 25 bytes of data; expected 24, 6 elements of FLOAT32");
   EXPECT_EQ(error(file(described("'<f4'", "(2, 0)"), 1)), "holds 1 bytes of data; expected 0, 0 elements of FLOAT32");
-  // Of a long file the start is enough.
+  // The start of a long file is enough.
   const std::string start = make_npy_header(DataType::FLOAT64, Shape{std::uint64_t{1} << 40});
   const auto header = read_npy_header(start, start.size() + (std::uint64_t{8} << 40));
   ASSERT_TRUE(header.ok()) << header.error().message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command line asks for: models of one operator, values in words, comparisons.
+// Requests from the command line: models of one operator, values given as words, comparisons.
 #include <gtest/gtest.h>
 
 #include <cstring>

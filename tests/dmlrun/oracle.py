@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What dmlrun's examples print, computed once more."""
+"""Recomputes the printed results of dmlrun's examples."""
 import itertools
 import json
 import math
@@ -8,7 +8,7 @@ import struct
 
 
 class Oracle:
-    """The examples once more, by Python's own arithmetic: what they print must not be expected because we print it."""
+    """Recomputes the examples with Python's arithmetic, so that the expected values do not come from dmlrun itself."""
 
     CODES = {"FLOAT16": "e", "FLOAT32": "f", "INT8": "b", "INT16": "h", "INT32": "i", "INT64": "q", "UINT8": "B",
              "UINT16": "H", "UINT32": "I", "UINT64": "Q"}
@@ -66,7 +66,7 @@ class Oracle:
         return operands[0] * desc["ScaleBias"]["Scale"] + desc["ScaleBias"]["Bias"]
 
     def run_node(self, node, values):
-        """The output of a graph's node, packed; sources are lists of numbers."""
+        """The output of a graph node, packed; its sources are lists of numbers."""
         desc, output = node["desc"], node["desc"]["OutputTensor"]
         fields = [field for field in ("InputTensor", "ATensor", "BTensor") if field in desc]
         sizes = desc[fields[0]]["Sizes"]
@@ -86,7 +86,7 @@ class Oracle:
 
     def run_graph(self, graph, bound):
         values = {name: self.values[bound[name]] for name in graph["inputs"]}
-        for name, node in graph["nodes"].items():  # each after those that feed it
+        for name, node in graph["nodes"].items():  # each node comes after its inputs
             values[name] = node["initialValues"] if node["type"] == "constant" else self.run_node(node, values)
         for name, node in graph["outputs"].items():
             self.values[bound[name]] = values[node]
@@ -116,7 +116,7 @@ class Oracle:
             self.values[name][at] = self.rounded(self.compute(dispatchable["type"], desc, operands), self.types[name])
 
     def product(self, kind, desc, bound):
-        """A layer by plain sums, whose terms the examples choose so that nothing is rounded."""
+        """A layer computed with plain sums; the examples choose terms for which nothing is rounded."""
         value = {field: self.values[bound[field]] for field in bound}
         if kind == "GEMM":
             (rows, depth), columns = desc["ATensor"]["Sizes"], desc["BTensor"]["Sizes"][1]

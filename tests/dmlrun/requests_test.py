@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun with what a command line asks for: other inputs, expected outputs, one operator, steps, closed pipes.
+"""Requests on dmlrun's command line: other inputs, expected outputs, one operator, steps, closed pipes.
 
 usage: requests_test.py DMLRUN SOURCE WORK
 """

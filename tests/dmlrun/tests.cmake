@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# One program, so that its leaks are looked for once.
+# One program, so that the leak check runs only once.
 anydml_test(dmlrun_reading_test SOURCE dmlrun/model_test.cpp LIBRARIES dmlrun_reading anydml_client)
 target_sources(dmlrun_reading_test PRIVATE
   dmlrun/values_test.cpp dmlrun/npy_test.cpp dmlrun/files_test.cpp dmlrun/corpus_test.cpp dmlrun/operator_model_test.cpp
@@ -11,7 +11,7 @@ if(ANYDML_SANITIZE MATCHES "fuzzer")  # dmlrun/fuzz.sh, with clang
   foreach(reader npy model)
     add_executable(fuzz_${reader} EXCLUDE_FROM_ALL dmlrun/fuzz_${reader}.cpp)
     set_target_properties(fuzz_${reader} PROPERTIES CXX_EXTENSIONS OFF)
-    target_compile_options(fuzz_${reader} PRIVATE -ULLVMFuzzerTestOneInput)  # under its own name
+    target_compile_options(fuzz_${reader} PRIVATE -ULLVMFuzzerTestOneInput)  # libFuzzer's own entry point name
     target_link_libraries(fuzz_${reader} PRIVATE dmlrun_reading)
     target_link_options(fuzz_${reader} PRIVATE -fsanitize=fuzzer)
   endforeach()
@@ -31,7 +31,7 @@ set_property(TEST dmlrun_completion PROPERTY LABELS long)
 if(ANYDML_SANITIZE)
   set_property(TEST dmlrun APPEND PROPERTY ENVIRONMENT ANYDML_SANITIZED=1)
 endif()
-if(NOT ANYDML_SANITIZE)  # which take memory of their own, and time
+if(NOT ANYDML_SANITIZE)  # sanitizers need extra memory and time
   add_test(NAME dmlrun_documented COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/documented_test.py
                                           $<TARGET_FILE:dmlrun> ${PROJECT_SOURCE_DIR})
   set_tests_properties(dmlrun_documented PROPERTIES ENVIRONMENT ANYDML_THREADS=2 TIMEOUT 120)

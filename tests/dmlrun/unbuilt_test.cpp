@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model with an operator that is not built is told apart from a wrong one.
+// A model with an operator that is not implemented gets a different message from an invalid one.
 #include <gtest/gtest.h>
 
 #include "model_reader.h"

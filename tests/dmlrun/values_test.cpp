@@ -27,7 +27,7 @@ ElementBits bits(std::string_view text, DataType type) {
 
 std::string error(std::string_view text, DataType type) {
   const auto element = parse_element(text, type);
-  EXPECT_FALSE(element.ok()) << text << " is taken as " << element_hex(element ? element.value() : 0, type);
+  EXPECT_FALSE(element.ok()) << text << " is accepted as " << element_hex(element ? element.value() : 0, type);
   return element ? "" : element.error().message;
 }
 
@@ -78,7 +78,7 @@ void check_limits() {
   if constexpr (std::is_signed_v<T>) {
     EXPECT_EQ(bits("-1", type), all);
   }
-  // One more, by hand: the type has no such number. No limit ends in 9.
+  // Increment the last digit by hand to get a number beyond the type's range. No limit ends in 9.
   std::string beyond = largest;
   ++beyond.back();
   const std::string range = " (" + lowest + " to " + largest + ")";
@@ -181,7 +181,7 @@ TEST(ParseElement, TakesThousandsOfDigits) {
   }
 }
 
-// Decimal digits after the point that say every FLOAT16, and the middle of every two, exactly.
+// Enough decimal digits to write every FLOAT16, and every midpoint between two, exactly.
 constexpr int kExactDigits = 30;
 
 std::string exact_text(f64 value) {
@@ -190,7 +190,7 @@ std::string exact_text(f64 value) {
   return text;
 }
 
-// The decimal number less one in its last place; it must be above 0.
+// The decimal number minus one unit in its last digit; it must be positive.
 std::string one_less(std::string text) {
   for (std::size_t i = text.size(); i-- > 0;) {
     if (text[i] == '.') {

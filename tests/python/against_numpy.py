@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What several tests hold against NumPy: the bits of results, and what was warned of or raised."""
+"""Comparisons with NumPy shared by several tests: the bits of results, and the warnings and errors."""
 import contextlib
 import warnings
 
@@ -21,7 +21,7 @@ def quiet():
 
 
 def bits(array):
-    """What must be the same: the bits, but for NaNs, which are one value."""
+    """The bits that must agree; all NaNs count as one value."""
     array = np.ascontiguousarray(array)
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
@@ -36,7 +36,7 @@ def assert_same(mine, theirs):
 
 
 def outcome(call, mode):
-    """The result of call(), or None; and what NumPy said: the error's kind and text, then the warnings'."""
+    """The result of call(), or None; and NumPy's report: the error's type and text, then the warnings."""
     with np.errstate(all=mode), warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
@@ -47,7 +47,7 @@ def outcome(call, mode):
 
 
 def assert_same_outcome(ours, numpys, call, mode, of=None):
-    """call(function) gives the same, bit for bit, and says the same, whichever function it is given."""
+    """call(function) gives the same bits, warnings and errors for both functions."""
     mine, said = outcome(lambda: call(ours), mode)
     theirs, numpy_said = outcome(lambda: call(numpys), mode)
     assert repr(said) == repr(numpy_said).replace(numpys.__name__, ours.__name__), of

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The libraries whose arrays on a GPU are tried, and the CPU's results that theirs are held against.
+"""The libraries whose GPU arrays are tested, and the CPU results that theirs are compared with.
 
-The libraries that are tried are PyTorch, CuPy and JAX, where they are installed and see a GPU that anydml has a device
-for; ANYDML_PLUGINS names the folder with libanydml-cuda.so if it is not installed beside the package. Those of
-pretend.py are tried on a plugin that calls the CPU "cuda:0" and describes it as "a device of the tests"
-(tests/plugin/pretended_backend.cpp): test_device_types.py does so.
+The libraries are PyTorch, CuPy and JAX, if they are installed and see a GPU that anydml has a device for;
+ANYDML_PLUGINS names the folder with libanydml-cuda.so if it is not installed beside the package. test_device_types.py
+tests the libraries of pretend.py with a plugin that calls the CPU "cuda:0" and describes it as "a device of the tests"
+(tests/plugin/pretended_backend.cpp).
 """
 import os
 
@@ -25,7 +25,7 @@ compared = {}
 
 
 class Numpylike:
-    """How a test puts arrays onto the GPU and gets them back, library by library."""
+    """How a test copies arrays to the GPU and back; one subclass per library."""
     writes = True
 
     def get(self, array):
@@ -42,7 +42,7 @@ class OnTorch(Numpylike):
             pytest.skip("PyTorch sees no CUDA device")
         self.kind = self.torch.Tensor
 
-    def integers(self, dtype):  # which it can copy and show for any size, unlike uint16 to uint64
+    def integers(self, dtype):  # types that PyTorch can copy and show, unlike uint16 to uint64
         return getattr(self.torch, f"int{8 * np.dtype(dtype).itemsize}")
 
     def put(self, array):
@@ -161,7 +161,7 @@ def assert_same(on, mine, expected):
 
 
 def draw(kind, shape, seed=0):
-    """Random bits, and among them what is hard."""
+    """Random bits, with hard cases among them."""
     dtype = np.dtype(kind)
     random = np.random.default_rng([seed, *kind.encode()])
     array = np.frombuffer(bytearray(random.bytes(dtype.itemsize * int(np.prod(shape)))), dtype).copy()

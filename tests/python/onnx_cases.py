@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What test_onnx_nodes.py gives each node: for a type and an opset, rows of arrays and attributes."""
+"""The cases of test_onnx_nodes.py: for each node, a type and an opset, rows of arrays and attributes."""
 import numpy as np
 import onnx
 from onnx import helper
@@ -22,7 +22,7 @@ def of_two(dtype, since):
 
 
 def of_divisor(dtype, since):
-    """Without integers by 0, and the least by -1, which ONNX leaves open; test_onnx.py has them."""
+    """Without integer division by 0 or of the minimum by -1, which ONNX leaves undefined; test_onnx.py covers them."""
     cases = of_two(dtype, since)
     if np.dtype(dtype).kind == "f":
         return cases
@@ -74,7 +74,7 @@ def of_arg(dtype, since):
 
 
 def of_top_k(dtype, since):
-    """Of rows with few numbers, and therefore ties. NaN has no place in ONNX."""
+    """Rows with few distinct numbers, and therefore ties. ONNX does not define the order of NaN."""
     cases = []
     for shape, axis, k in (((2, 3, 4), 1, 2), ((40,), 0, 13), ((3, 5), -1, 5), ((3, 5), 0, 1)):
         x = np.arange(np.prod(shape)).reshape(shape) * 7 % 11
@@ -88,7 +88,7 @@ def of_top_k(dtype, since):
 
 
 def of_cast(dtype, since):
-    """Of floats to integers values that both hold; beyond that ONNX leaves it open."""
+    """Floats become integers only for values that both types hold; ONNX leaves the rest undefined."""
     cases = []
     for kind in KINDS:
         to = dtype_of(kind)
@@ -105,7 +105,7 @@ def of_cast_like(dtype, since):
 
 def of_clip(dtype, since):
     x = numbers(dtype, (2, 3, 4))
-    x = np.where(np.isinf(x), 1, x).astype(dtype) if x.dtype.kind == "f" else x  # a missing bound makes them finite
+    x = np.where(np.isinf(x), 1, x).astype(dtype) if x.dtype.kind == "f" else x  # a missing bound clamps infinities
     if since < 11:
         return [([x], options) for options in ({"min": -1.0, "max": 1.5}, {"min": 0.5}, {})[:1 if since == 1 else 3]]
     low, high = np.array(1, dtype), np.array(2, dtype)
@@ -131,7 +131,7 @@ def of_slope(dtype, since):
 
 
 def finite(cases):
-    """Where the reference multiplies by a sign or subtracts, infinities become NaN there."""
+    """The reference multiplies by a sign or subtracts, so infinities would become NaN there."""
     def kept(dtype, since):
         return [([np.where(np.isfinite(x), x, 1).astype(dtype)], options) for (x,), options in cases(dtype, since)]
     return kept
@@ -250,7 +250,7 @@ def of_compress(dtype, since):
 
 
 def of_quantize(dtype, since):
-    if dtype == np.int32 and since in (19, 21):  # its scale must be int32 too, and anydml divides floats
+    if dtype == np.int32 and since in (19, 21):  # the scale must be int32 too, but anydml divides floats
         return []
     x = np.asarray([[-300, -3, 2.5, 1], [0, 0.5, 3, 1000]]).astype(dtype)
     scale_dtype = np.float16 if dtype == np.float16 else np.float32
@@ -297,8 +297,8 @@ def of_normalization(rows, *others):
 
 
 def of_attention(dtype, since):
-    """Tokens and heads, groups of heads, masks of bool and of numbers, the past; a row that sees no key. The values are
-    above 0, so that nothing cancels in their means."""
+    """Tokens and heads, groups of heads, bool and numeric masks, the past, and a row that sees no key. The values are
+    positive, so that nothing cancels in their means."""
     q, k, v = (numbers(dtype, (2, rows, 4 * size), i + 5, False) for i, (rows, size) in enumerate(((3, 2), (5, 1), (5, 1))))
     groups = {"q_num_heads": 4, "kv_num_heads": 2}
     by_heads = [numbers(dtype, (2, 2, rows, 3), i + 5, False) for i, rows in enumerate((3, 5, 5))]
@@ -320,7 +320,7 @@ def of_windows(dtype, since, counts=False, p=False):
     x, line = numbers(dtype, (2, 3, 5, 7), 5, False), numbers(dtype, (1, 2, 9), 6, False)
     rows = [(x, {"kernel_shape": [2, 3]}), (x, {"kernel_shape": [2, 3], "strides": [2, 1]}),
             (line, {"kernel_shape": [3], "strides": [2]})]
-    # The reference's LpPool divides by what is not padded, and multiplies by the whole window.
+    # The reference's LpPool divides by the count without padding, but multiplies by the whole window.
     if not p:
         rows += [(x, {"kernel_shape": [3, 3], "pads": [1, 0, 1, 2], "strides": [2, 2]}),
                  (x, {"kernel_shape": [3, 2], "auto_pad": "SAME_UPPER", "strides": [2, 3]}),
@@ -332,12 +332,12 @@ def of_windows(dtype, since, counts=False, p=False):
         rows += [(x, {"kernel_shape": [2, 3], "dilations": [2, 2]})]
     if counts and since >= 7:
         rows += [(x, {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "count_include_pad": 1})]
-    rows = rows if x.dtype.kind == "f" else []  # the reference takes NaN for what is outside, and fails
+    rows = rows if x.dtype.kind == "f" else []  # the reference fills the padding with NaN, and fails for integers
     return [([x], {**options, "p": 2 if since > 1 else 2.0} if p else options) for x, options in rows]
 
 
 def of_convolution(dtype, since):
-    """Of small whole numbers, as of_gemm."""
+    """Small integers, as in of_gemm."""
     def whole(shape, seed):
         return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
 
@@ -351,7 +351,7 @@ def of_convolution(dtype, since):
 
 
 def of_integer_convolution(dtype, since):
-    """All numbers, with zero points of every form; the reference takes one for each channel in two dimensions of space."""
+    """All byte values, with every form of zero point; the reference allows one per channel only in two dimensions."""
     def bytes_of(shape, kind, seed):
         limits = np.iinfo(kind)
         return np.random.default_rng(seed).integers(limits.min, limits.max, shape, kind, endpoint=True)
@@ -368,7 +368,7 @@ def of_integer_convolution(dtype, since):
 
 
 def of_quantized_convolution(dtype, since):
-    """Scales that are powers of 2 and an even zero point, as of_quantized_matmul."""
+    """Scales that are powers of 2 and an even zero point, as in of_quantized_matmul."""
     rows = []
     for (x, w, *zeros), options in of_integer_convolution(dtype, since):
         if len(zeros) != 2:
@@ -381,7 +381,7 @@ def of_quantized_convolution(dtype, since):
 
 
 def of_transposed_convolution(dtype, since):
-    """Of small whole numbers, as of_gemm; the reference takes two dimensions of space."""
+    """Small integers, as in of_gemm; the reference supports only two spatial dimensions."""
     def whole(shape, seed):
         return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
 
@@ -393,7 +393,7 @@ def of_transposed_convolution(dtype, since):
 
 
 def of_gemm(dtype, since):
-    """Of small whole numbers, so that no order of the sums shows; the reference of float16 rounds every product."""
+    """Small integers, whose sums do not depend on the order; for float16 the reference rounds every product."""
     def whole(shape, seed):
         return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
 
@@ -418,7 +418,7 @@ def of_matmul(dtype, since):
 
 
 def of_matmul_integer(dtype, since):
-    """Zero points of every form; the reference takes one for each row as a column alone."""
+    """Zero points of every form; the reference accepts one per row only as a column."""
     def bytes_of(shape, kind, seed):
         limits = np.iinfo(kind)
         return np.random.default_rng(seed).integers(limits.min, limits.max, shape, kind, endpoint=True)
@@ -436,8 +436,8 @@ def of_matmul_integer(dtype, since):
 
 
 def of_quantized_matmul(dtype, since):
-    """Scales that are powers of 2, so that the order of multiplications means nothing, and an even zero point: the
-    reference rounds when it is added."""
+    """Scales that are powers of 2, so that the order of multiplications does not matter, and an even zero point,
+    because the reference rounds when it adds the zero point."""
     return [([a, np.float32(0.5), zeros[0] if zeros else np.array(0, dtype), b, np.float32(2.0**-4),
               zeros[1] if zeros else np.array(0, b.dtype), np.float32(8), np.array(4, kind)], options)
             for (a, b, *zeros), options in of_matmul_integer(dtype, since)
@@ -446,7 +446,7 @@ def of_quantized_matmul(dtype, since):
 
 
 def of_scan(dtype, since):
-    """Of small whole numbers: the reference rounds float16 at every step."""
+    """Small integers, because the reference rounds float16 at every step."""
     rows = []
     for shape, axis in (((6,), 0), ((3, 4), -1), ((2, 3, 4), 1), ((2, 3, 4), -3)):
         x = np.random.default_rng(len(shape)).integers(0, 4, shape).astype(dtype)
@@ -456,7 +456,7 @@ def of_scan(dtype, since):
 
 
 def ordinary(**attributes):
-    """Where the reference's own formula overflows, or loses a small result."""
+    """Without special values, for which the reference's own formula overflows or loses a small result."""
     return lambda dtype, since: [([numbers(dtype, shape, specials=False)], attributes) for shape in SHAPES[1:]]
 
 
@@ -468,13 +468,13 @@ def of_power(dtype, since):
 
 
 def of_resize(dtype, since):
-    """Not where ONNX's reference fails or has another opinion: it drops the fractions of integers."""
+    """Skips cases in which ONNX's reference fails or differs: it drops the fractions of integers."""
     floats = np.dtype(dtype) in (np.float16, np.float32)
     x = numbers(dtype, (1, 2, 4, 6), 5, False)
-    x = np.abs(x) + np.ones_like(x) if floats else x  # means in which nothing cancels
+    x = np.abs(x) + np.ones_like(x) if floats else x  # positive, so that nothing cancels in the means
     up, down = np.float32([1, 1, 2, 3]), np.float32([1, 1, 0.5, 0.5])
     if since < 11 or x.dtype == bool:
-        return []  # not in the reference; OLD of test_onnx_nodes.py has them
+        return []  # not in the reference; OLD of test_onnx_nodes.py has cases
     none = np.zeros(0, np.float32)
     cases = [([x, none, scales], {"mode": "nearest", "nearest_mode": nearest, "coordinate_transformation_mode": way})
              for scales in (up, down) for nearest in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
@@ -503,7 +503,7 @@ CASES = {
     "Mish": ordinary(), "Pow": of_power, "Sigmoid": ordinary(), "Softplus": ordinary(), "Swish": ordinary(alpha=1.5),
     "ReduceLogSum": lambda dtype, since: [([np.abs(x) + np.ones_like(x), *more], options)
                                           for (x, *more), options in reduction()(dtype, since)],
-    "ReduceLogSumExp": lambda dtype, since: [  # the reference fails where the result has no dimensions
+    "ReduceLogSumExp": lambda dtype, since: [  # the reference fails if the result is a scalar
         case for case in reduction()(dtype, since) if case[0][0].ndim > 1 and (
             case[1].get("keepdims", 1) or len(case[0]) > 1 or "axes" in case[1])],
     "AveragePool": lambda dtype, since: of_windows(dtype, since, counts=True),
@@ -513,7 +513,7 @@ CASES = {
     "GlobalLpPool": lambda dtype, since: [],  # not in the reference
     "InstanceNormalization": of_normalization({}, *[lambda x: (4,)] * 2),
     "LpNormalization": lambda dtype, since: [([np.abs(numbers(dtype, (3, 4), 5, False))], {"p": p, "axis": axis})
-                                             for p in (1, 2) for axis in (-1, 0)],  # the reference takes no absolutes
+                                             for p in (1, 2) for axis in (-1, 0)],  # the reference omits abs()
     "LpPool": lambda dtype, since: of_windows(dtype, since, p=True), "MaxPool": of_windows,
     "MaxRoiPool": lambda dtype, since: [],  # not in the reference
     "RoiAlign": lambda dtype, since: [([numbers(dtype, (2, 3, 8, 9), 5, False), np.array(
@@ -522,7 +522,7 @@ CASES = {
         for ratio in (0, 2) for more in ({}, {"coordinate_transformation_mode": "output_half_pixel"})[:1 + (since >= 16)]],
     "MaxUnpool": lambda dtype, since: [([numbers(dtype, (1, 1, 2, 2), 5, False), np.array([[[[5, 7], [13, 15]]]])],
                                         {"kernel_shape": [2, 2], "strides": [2, 2]})],
-    "MeanVarianceNormalization": lambda dtype, since: [  # ONNX's definition has constants of float
+    "MeanVarianceNormalization": lambda dtype, since: [  # ONNX's definition uses float constants
         ([numbers(dtype, (2, 3, 2, 4), 5, False)], {})] if dtype == np.float32 else [],
     "ArgMax": of_arg, "ArgMin": of_arg, "BitShift": of_bit_shift, "Cast": of_cast, "CastLike": of_cast_like,
     "BitCast": lambda dtype, since: [([numbers(dtype)], {"to": helper.np_dtype_to_tensor_dtype(
@@ -553,7 +553,7 @@ CASES = {
     "Scatter": lambda dtype, since: [],  # not in the reference
     "ScatterElements": of_scatter, "ScatterND": of_scatter_nd,
     "Gather": of_gather, "Gemm": of_gemm, "GlobalAveragePool": of_pool, "GlobalMaxPool": of_pool,
-    "GroupNormalization": lambda dtype, since: of_normalization(  # a scale and a bias for each group, then channel
+    "GroupNormalization": lambda dtype, since: of_normalization(  # per group before opset 21, then per channel
         {"num_groups": 2}, *[lambda x: (2 if since < 21 else 4,)] * 2)(dtype, since),
     "HardSigmoid": finite(of_one(alpha=0.3, beta=0.4)), "HardSwish": finite(of_one()),
     "Hardmax": along_rows, "LogSoftmax": along_rows, "Softmax": along_rows,
@@ -561,7 +561,7 @@ CASES = {
                                    for p in (0, 1) for n in (0, 1)],
     "Attention": of_attention,
     "LRN": lambda dtype, since: [([numbers(dtype, (4, 4, 2, 3), 5, False)], {"size": size, "alpha": 0.5, "bias": 1.5})
-                                 for size in (1, 2, 3)],  # the reference takes the batch for the channels
+                                 for size in (1, 2, 3)],  # the reference confuses the batch with the channels
     "LayerNormalization": of_normalization({"axis": -1}, *[lambda x: x.shape[-1:]] * 2),
     "LeakyRelu": finite(of_one(alpha=0.25)), "MatMul": of_matmul, "MatMulInteger": of_matmul_integer,
     "Max": of_several, "Mean": of_several,
@@ -574,14 +574,14 @@ CASES = {
     "ReduceSum": reduction(13), "ReduceSumSquare": reduction(), "Reshape": of_reshape,
     "ReverseSequence": lambda dtype, since: [([numbers(dtype, (4, 3, 2)), ints(*lengths)], options) for lengths, options in (
         ((4, 1, 3), {}), ((2, 3, 1, 3), {"batch_axis": 0, "time_axis": 1}))],
-    "Resize": of_resize, "Upsample": lambda dtype, since: [],  # the same
+    "Resize": of_resize, "Upsample": lambda dtype, since: [],  # see of_resize
     "Shape": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], options) for options in (
         [{}] if since < 15 else [{}, {"start": 1}, {"start": -2, "end": -1}])],
     "Shrink": lambda dtype, since: finite(of_one(lambd=1.5, bias=1.0))(dtype, since) if np.dtype(
         dtype).kind == "f" else [([numbers(dtype, (3, 4), specials=False)], {"lambd": 1.5, "bias": 1.0})],
     "Slice": of_slice, "SpaceToDepth": lambda dtype, since: [([numbers(dtype, (2, 3, 4, 6))], {"blocksize": 2})],
     "Split": of_split, "Squeeze": of_axes((1, 3, 1, 2), None, [0], [0, 2], [-2]),
-    "Softsign": lambda dtype, since: of_one()(dtype, since)[1:],  # the reference fails without dimensions
+    "Softsign": lambda dtype, since: of_one()(dtype, since)[1:],  # the reference fails for scalars
     "Sum": of_several,
     "ThresholdedRelu": of_one(alpha=1.5), "Tile": of_tile, "TopK": of_top_k,
     "Transpose": lambda dtype, since: [([numbers(dtype, (2, 3, 4))], options) for options in ({}, {"perm": [2, 0, 1]})],

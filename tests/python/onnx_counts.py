@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Prints the table of the nodes; runs the whole of ONNX's own backend suite, and prints what ran, what passed and what
-is unsupported. All as docs/onnx.md keeps it. Nothing is downloaded.
+"""Prints the node tables of docs/onnx.md, runs ONNX's whole backend test suite, and prints which tests ran, passed or
+were unsupported. Nothing is downloaded.
 
-usage: python3 tests/python/onnx_counts.py [--names | --write]   with the names of all tests that passed; into the page
+usage: python3 tests/python/onnx_counts.py [--names | --write]   --names lists passed tests; --write updates the page
 """
 import collections
 import os
@@ -27,18 +27,18 @@ from anydml.onnx._nodes import NODES
 from anydml.onnx._rows import FLOATS, FOUR_BIT_NODES, FOUR_BITS, INTEGERS, KINDS
 
 
-MAIN = {"Where": 1, "ConstantOfShape": None}  # the input whose types are those of the node, if it is not the first
+MAIN = {"Where": 1, "ConstantOfShape": None}  # the input that determines the node's type, if not the first
 
 
-# Left out: the suite's answer was rounded to float16 after every operation. It is further from the exact one than
-# anydml's, and so far from anydml's that the suite's tolerance does not cover it.
+# Excluded: the suite's expected result was rounded to float16 after every operation. It is further from the exact
+# result than anydml's, and differs from anydml's by more than the suite's tolerance.
 LEFT_OUT = "test_attention_4d_causal_fp16_expanded"
 
 
 class SkippingBackend(anydml.onnx.Backend):
-    """The backend, but for the suite's habit of counting what is unsupported as passed: here it is skipped."""
+    """The backend for counting. The suite counts unsupported tests as passed; here they are skipped."""
 
-    is_compatible = None  # so that prepare says why
+    is_compatible = None  # so that prepare raises the reason
 
     @classmethod
     def prepare(cls, model, device="CPU", **_):
@@ -49,14 +49,14 @@ class SkippingBackend(anydml.onnx.Backend):
 
 
 def suite(parent_module=None):
-    """ONNX's suite for this backend; its own cases are computed with warnings, which are not ours."""
+    """ONNX's suite for this backend; computing the suite's own cases emits warnings that do not concern us."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return BackendTest(SkippingBackend, parent_module).exclude("_cuda$").exclude(LEFT_OUT)
 
 
 class Result(unittest.TestResult):
-    """Keeps what passed too."""
+    """Also records the tests that passed."""
 
     def __init__(self):
         super().__init__()
@@ -66,14 +66,14 @@ class Result(unittest.TestResult):
         self.passed.append(test)
 
 
-# By category of the suite: names of tests, and for the last two why.
+# For each category of the suite: the test names, and for the last two also the reasons.
 Counts = collections.namedtuple("Counts", "passed unsupported failed")
 
 
 def count():
     result = Result()
     with tempfile.TemporaryDirectory() as home:
-        with unittest.mock.patch.dict(os.environ, ONNX_HOME=home):  # where the suite writes
+        with unittest.mock.patch.dict(os.environ, ONNX_HOME=home):  # the suite writes there
             suite().test_suite.run(result)
     counts = Counts(*(collections.defaultdict(list) for _ in Counts._fields))
     for test in result.passed:
@@ -117,7 +117,7 @@ def passed(counts):
 
 
 def nodes():
-    """The table of the nodes, with the types of the newest opset."""
+    """The node table, with the types of the newest opset."""
     lines = ["| ONNX | by | types |", "|---|---|---|"]
     for op, row in sorted(NODES.items()):
         if not onnx.defs.has(op):
@@ -133,7 +133,7 @@ def nodes():
 
 
 def hosted():
-    """The table of the nodes that run on the host."""
+    """The table of nodes that run on the host."""
     lines = ["| ONNX | on the host | types |", "|---|---|---|"]
     for op, row in sorted((op, row) for op, row in HOST.items() if onnx.defs.has(op)):
         schema = onnx.defs.get_schema(op)
@@ -165,7 +165,7 @@ def _wrapped(text):
 
 
 def write(counts):
-    """Both tables into the page, in place of those that are there."""
+    """Replaces both tables in the page."""
     page = pathlib.Path(__file__).parents[2] / "docs" / "onnx.md"
     text = page.read_text()
     for table, start, paragraphs in ((nodes(), r"\| ONNX \| by \| types \|", 1),

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def of_network(gates, peepholes=False):
-    """The reference has the direction forward alone, knows no lengths, and rounds every operation of float16."""
+    """The reference supports only the forward direction, ignores lengths, and rounds every operation in float16."""
     def make(dtype, since):
         if dtype != np.float32:
             return []

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Arrays for the cases of ONNX's nodes."""
+"""Arrays for the test cases of ONNX nodes."""
 import numpy as np
 
 SHAPES = [(), (5,), (2, 3, 4)]
 
 
 def numbers(dtype, shape=(5,), seed=0, specials=True):
-    """Small numbers, so that sums and products of a few are exact in every type, and the special ones."""
+    """Small numbers, whose sums and products are exact in every type, and the special values."""
     dtype, random = np.dtype(dtype), np.random.default_rng(seed)
     if dtype == bool:
         return random.integers(0, 2, shape).astype(bool)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Arrays that say they are on a GPU, over the CPU's memory: what can be tried of device arrays where there is no GPU.
+"""Arrays in CPU memory that claim to be on a GPU, to test device arrays without a GPU.
 
-Three libraries: `pretend`, of which anydml knows nothing but DLPack; `pretend_streams`, which tells its stream as CuPy
-does; and `pretend_exchange`, which besides has DLPack's table of C functions, as PyTorch. What they were asked for is
-in `asked`. `kind` is DLPack's type of device: 2 for CUDA.
+There are three libraries: `pretend`, which anydml knows only through DLPack; `pretend_streams`, which reports its
+stream like CuPy; and `pretend_exchange`, which also has DLPack's table of C functions, like PyTorch. `asked` records
+the requests they received. `kind` is DLPack's device type: 2 for CUDA.
 """
 import ctypes
 import sys
@@ -18,7 +18,7 @@ asked = []
 
 
 def _moved(capsule, kind, index):
-    """The capsule, with another device in its DLTensor: data, device_type, device_id."""
+    """The capsule with another device in its DLTensor: data, device_type, device_id."""
     device = (ctypes.c_int32 * 2).from_address(_pointer(capsule, b"dltensor") + 8)
     device[:] = kind, index
     return capsule
@@ -47,12 +47,12 @@ class StreamArray(Array):
 
 
 class Brain(Array):
-    """Of bfloat16, which NumPy has not."""
+    """An array of bfloat16, a type that NumPy lacks."""
     dtype = "bfloat16"
 
     def __dlpack__(self, stream=None):
         capsule = super().__dlpack__(stream)
-        ctypes.c_uint8.from_address(_pointer(capsule, b"dltensor") + 20).value = 4  # the code of its type
+        ctypes.c_uint8.from_address(_pointer(capsule, b"dltensor") + 20).value = 4  # the type code of bfloat16
         return capsule
 
 
@@ -134,7 +134,7 @@ def _current_stream(kind, index, stream):
 
 
 _table = _Exchange((1, 3), None, (None, None, None), _view, _current_stream)
-_newer = _Exchange((2, 0), ctypes.addressof(_table))  # its functions are not to be called
+_newer = _Exchange((2, 0), ctypes.addressof(_table))  # a newer version, whose functions must not be called
 _NAME = b"dlpack_exchange_api"  # capsules keep its address
 _capsule = ctypes.pythonapi.PyCapsule_New
 _capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Wrong arguments, each at every entry point that takes it: an error that names the argument and what was given; and
-what is a number."""
+"""Invalid arguments at every entry point that accepts them: the error names the argument and the given value. Also
+checks which objects count as numbers."""
 import decimal
 import enum
 import fractions
@@ -13,11 +13,11 @@ from anydml import _core
 
 X = np.float32([1, 2])
 ABS, CLIP = "ELEMENT_WISE_ABS", "ELEMENT_WISE_CLIP"
-LONE = "\udc80"  # half of a character, which UTF-8 has not
+LONE = "\udc80"  # a lone surrogate, which UTF-8 cannot encode
 
 
 class Odd:
-    """Of no use as anything, and without a text either."""
+    """Invalid as any argument, and without a repr."""
 
     def __repr__(self):
         raise RuntimeError("no text")
@@ -33,7 +33,7 @@ def compiled(*inputs, **options):
 
 
 def table():
-    """Each row: what is called, the error, and a pattern that its message has."""
+    """Each row: the call, the expected error, and a pattern for its message."""
     no_names = [5, None, 2.5, b"cpu", ["cpu"], object(), Odd(), X, anydml]
     calls_with_op = {"run": lambda op: anydml.run(op, X), "compile": lambda op: anydml.compile(op, X),
                      "run without inputs": anydml.run, "_core.run": lambda op: _core.run(op, [X], [X.copy()], {}, None),
@@ -55,7 +55,7 @@ def table():
                 yield f"{name}(device={type(device).__name__})", call, (device,), TypeError, r"^device is "
         for device in ("cpu\0", "\0", LONE):
             yield f"{name}(device={device!a})", call, (device,), ValueError, r"^device is '.*(NUL|not valid Unicode)"
-        for device in ("radeon", "é" * 3000, "xé" * 2999):  # longer than a message
+        for device in ("radeon", "é" * 3000, "xé" * 2999):  # longer than a message may be
             yield f"{name}(device={device[:6]!a})", call, (device,), ValueError, "name is '"
     no_numbers = ["1", b"1", None, [1], X, np.array([1]), 1j, np.complex64(1), np.array(1j), object(), Odd(), "text"]
     for name, function in (("run", anydml.run), ("compile", anydml.compile)):

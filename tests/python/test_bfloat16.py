@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's bfloat16 is computed in float32, and results are rounded back to the nearest, halves to even."""
+"""PyTorch's bfloat16 is computed in float32, and results are rounded to nearest, ties to even."""
 import pytest
 
 import anydml
@@ -45,10 +45,10 @@ def test_as_float32_rounded(name):
 
 
 def test_sums_are_not_rounded_on_the_way():
-    x = torch.full((1000,), 1.0).bfloat16()  # bfloat16 would stay at 256
+    x = torch.full((1000,), 1.0).bfloat16()  # in bfloat16 the sum would stop at 256
     assert anydml.sum(x).item() == 1000
     halves = torch.tensor([1.0, 2.0**-8, 3 * 2.0**-8]).bfloat16()
-    same(anydml.add(halves[:1], halves[1:]), torch.tensor([1.0, 1.0 + 2.0**-6]).bfloat16())  # both ties, to even
+    same(anydml.add(halves[:1], halves[1:]), torch.tensor([1.0, 1.0 + 2.0**-6]).bfloat16())  # both ties round to even
 
 
 def test_gradients():

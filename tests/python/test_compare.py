@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python -m anydml.compare: it runs with whatever is installed, and counts against arithmetic that is not ours."""
+"""python -m anydml.compare runs with any set of libraries, and counts errors against independent arithmetic."""
 import importlib.util
 import json
 import subprocess
@@ -20,7 +20,7 @@ def test_quick_run_has_no_wrong_answers(data, tmp_path):
     file = tmp_path / "figures.json"
     done = run("--quick", "--elements", "1000", "--rounds", "1", "--data", data, "--json", str(file))
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""  # progress is for terminals
+    assert done.stderr == ""  # progress is shown only on terminals
     report = json.loads(file.read_text())
     assert report["program"] == "anydml.compare" and report["elements"] == 1000 and report["data"] == data
     own = [case for case in report["cases"] if case["library"] == "anydml"]
@@ -51,12 +51,12 @@ def test_unsupported_is_a_dash(tmp_path):
 def test_wrong_answers_are_noticed():
     right = np.float32([0.0, 1.0, np.nan, np.inf])
     assert compare.count_wrong(right.copy(), right) == 0
-    assert compare.count_wrong(np.float32([-0.0, 1.0, -np.nan, np.inf]), right) == 1  # NaN is one class, zeros are two
+    assert compare.count_wrong(np.float32([-0.0, 1.0, -np.nan, np.inf]), right) == 1  # NaNs are equal, zeros are not
     assert compare.count_wrong(np.float32([0.0, np.nextafter(np.float32(1), np.float32(2)), 2.0, np.inf]), right) == 2
 
 
 def test_right_answers_are_pythons():
-    """Every pair of int8, and of floats those that Python can be asked."""
+    """Every pair of int8, and the float pairs that Python can compute."""
     a, b = (array.ravel() for array in np.meshgrid(np.arange(-128, 128, dtype=np.int8),
                                                    np.arange(-128, 128, dtype=np.int8)))
     a, b = a[b != 0], b[b != 0]

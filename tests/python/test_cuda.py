@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on a GPU: what is refused, anywhere; and, where there is one, every result against the CPU's, bit for bit."""
+"""Arrays on a GPU: errors that need no GPU, and, if there is one, every result against the CPU's, bit for bit."""
 import itertools
 import threading
 
@@ -34,21 +34,21 @@ def test_what_is_not_on_the_same_gpu_is_refused(kind):
                       (here, (1.0, 2.0, 3.0), None), (here, None, None)):
         with pytest.raises(TypeError, match="nothing is moved behind your back|on cuda:62, and no input is"):
             anydml.modulus_floor(a, b, out=out)
-        if b is not None:  # which is an absent tensor there
+        if b is not None:  # None is an absent tensor for run
             with pytest.raises(TypeError, match="nothing is moved behind your back|on cuda:62, and no input is"):
                 anydml.run("ELEMENT_WISE_MODULUS_FLOOR", a, b, out=out)
     with pytest.raises(TypeError, match="out is on cuda:62, and no input is"):
         anydml.modulus_floor(7.0, 3.0, out=here)
 
 
-BAND = {"value": 2.0, "diagonal_fill_begin": 0, "diagonal_fill_end": 2}  # of a DIAGONAL_MATRIX1, whose input is optional
+BAND = {"value": 2.0, "diagonal_fill_begin": 0, "diagonal_fill_end": 2}  # for DIAGONAL_MATRIX1, whose input is optional
 
 
 def test_out_alone_says_where_the_work_runs():
     far = pretend.Array(np.ones((3, 4), "f4"), index=63)
     for call in (lambda: anydml.diagonal_matrix1(out=far, **BAND), lambda: anydml.diagonal_matrix1(None, out=far, **BAND),
                  lambda: anydml.fill_value_constant(value=7, out=far)):
-        with pytest.raises(RuntimeError, match="cuda:63, and anydml has no such device"):  # and not: no input is there
+        with pytest.raises(RuntimeError, match="cuda:63, and anydml has no such device"):  # not about missing inputs
             call()
 
 
@@ -109,7 +109,7 @@ def test_torch_on_the_cpu_is_as_before():
     assert anydml.modulus_floor(torch.ones(2, requires_grad=True), 2).requires_grad
 
 
-# ---- With one: results ----------------------------------------------------------------------------------------------
+# ---- With a GPU: results --------------------------------------------------------------------------------------------
 
 @both
 @pytest.mark.parametrize("kind", TYPES)
@@ -152,7 +152,7 @@ def test_numbers_beside_arrays(on, modulus, kind):
     for number in numbers:
         with np.errstate(over="ignore"):
             same = np.array(float(number) if dtype.kind == "f" else number).astype(dtype)
-        for _ in range(2):  # the second time it may be there already
+        for _ in range(2):  # the second time it may be cached
             assert_same(on, modulus(on.put(a), number), host(modulus, a, same))
             assert_same(on, modulus(number, on.put(a)), host(modulus, same, a))
     for number in [np.float64(1.5), np.int64(3)] if kind != "i8" else []:
@@ -217,7 +217,7 @@ def test_out_and_in_place(on, modulus, kind):
     x = on.put(a)
     modulus(x, x, out=x)
     assert_same(on, x, host(modulus, a, a))
-    if not isinstance(on, OnPretend):  # over a part of itself: as if it had been copied first
+    if not isinstance(on, OnPretend):  # overlapping a part of itself: as if the input had been copied first
         x = on.put(a)
         modulus(x[1:], on.put(b[1:]), out=x[:-1])
         assert_same(on, x, np.concatenate([host(modulus, a[1:], b[1:]), a[-1:]]))
@@ -246,7 +246,7 @@ def test_every_operator_by_name(on):
             out = on.put(np.zeros_like(expected))
             assert_same(on, anydml.run(op["name"], out=out, **attributes), expected)
     x = on.put(np.float32([-3, 0.5, 9]))
-    assert_same(on, anydml.run("ELEMENT_WISE_CLIP", x, Min=-1, Max=2), np.float32([-1, 0.5, 2]))  # not what was kept
+    assert_same(on, anydml.run("ELEMENT_WISE_CLIP", x, Min=-1, Max=2), np.float32([-1, 0.5, 2]))  # not a cached result
     for error, message, call in (
             (ValueError, "number of input tensors is 1; expected 2", lambda: anydml.run("ELEMENT_WISE_ADD", x)),
             (ValueError, "Max is missing", lambda: anydml.run("ELEMENT_WISE_CLIP", x, Min=0)),

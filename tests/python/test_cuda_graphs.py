@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs over arrays on a GPU, where there is one: the CPU's results bit for bit, on the arrays' own device and stream."""
+"""Graphs over arrays on a GPU, if there is one: the CPU's bits, computed on the arrays' own device and stream."""
 import gc
 
 import numpy as np
@@ -44,7 +44,7 @@ def test_kinds_and_views(on):
             a, b = np.nan_to_num(a, posinf=1, neginf=1).clip(-9, 9), np.nan_to_num(b, posinf=1, neginf=1).clip(-9, 9)
         for mine, theirs in zip(graph(on.put(a), on.put(b)), graph(a, b)):
             assert_same(on, mine, theirs)
-    if isinstance(on.put(np.ones(3)), pretend.Array) or on.writes:  # whose arrays may be strided
+    if isinstance(on.put(np.ones(3)), pretend.Array) or on.writes:  # these libraries support strided arrays
         x = on.put(np.arange(48, dtype=np.float32).reshape(6, 8))
         view = x.T[2:] if not isinstance(x, pretend.Array) else type(x)(x.memory.T[2:])
         assert_same(on, anydml.graph(lambda x: x + 1)(view), on.get(x).T[2:] + 1)
@@ -71,7 +71,7 @@ def test_out_on_the_gpu(on):
     results = graph(x, out=(out, None))
     assert results[0] is out
     assert_same(on, out, np.arange(6, dtype=np.float32) * 2)
-    assert graph(x, out=(same, None))[0] is x  # over its input
+    assert graph(x, out=(same, None))[0] is x  # in place over its input
     assert_same(on, x, np.arange(6, dtype=np.float32) * 2)
     with pytest.raises(TypeError, match=r"out\[0\] is of type ndarray and not on a GPU"):
         graph(x, out=(np.zeros(6, np.float32), None))
@@ -85,7 +85,7 @@ def test_a_graph_that_goes_while_it_runs(on):
     x = np.linspace(-2, 2, 1 << 20, dtype=np.float32)
     mine = on.put(x)
     for count in range(8):
-        weight = np.full(1 << 20, count, np.float32)  # a constant in memory of the graph
+        weight = np.full(1 << 20, count, np.float32)  # a constant in the graph's own memory
         result = anydml.graph(lambda x: x * weight + weight)(mine)  # noqa: B023
         gc.collect()
         assert_same(on, result, x * weight + weight)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on a GPU: the order of streams, and what is particular to a library."""
+"""Arrays on a GPU: the order of work on streams, and details of individual libraries."""
 import time
 
 import numpy as np
@@ -22,7 +22,7 @@ def test_which_streams_are_asked_for(monkeypatch):
     anydml.modulus_floor(*exchanged)
     assert pretend.asked == [("view", None)] * 2 + [("current_stream", 0), ("view", None)]
     pretend.asked.clear()
-    for _ in range(2):  # a number is made anew on any stream but the default
+    for _ in range(2):  # on any stream but the default, a number is uploaded each time
         anydml.modulus_floor(a, 3.25)
     assert [what for what in pretend.asked if what[0] == "number"] == [("number", np.float64(3.25).view("i8"))] * 2
     monkeypatch.setattr(pretend.Streams, "current", 0)
@@ -30,7 +30,7 @@ def test_which_streams_are_asked_for(monkeypatch):
     for _ in range(2):
         anydml.modulus_floor(a, 4.25)
     assert len([what for what in pretend.asked if what[0] == "number"]) == 1
-    pretend.asked.clear()  # of two libraries: ready for the default stream, all of them
+    pretend.asked.clear()  # with two libraries, every array must be ready on the default stream
     mixed = anydml.modulus_floor(a, pretend.Array(np.full(5, 3.0)))
     assert isinstance(mixed, pretend.StreamArray) and np.array_equal(mixed.memory, np.arange(5) % 3)
     assert pretend.asked == [("__dlpack__", 1)] * 3
@@ -42,7 +42,7 @@ def test_torch_work_is_in_the_order_of_its_stream(torch):
         with torch.cuda.stream(stream):
             x = torch.zeros(1 << 20, dtype=torch.int32, device="cuda")
             divisor = torch.zeros((), dtype=torch.int32, device="cuda")
-            torch.cuda._sleep(50_000_000)  # some 30 ms, after which the operands get their values
+            torch.cuda._sleep(50_000_000)  # about 30 ms, before the operands get their values
             x.fill_(23)
             divisor.fill_(7)
             first = anydml.modulus_floor(x, divisor)
@@ -96,9 +96,9 @@ def test_torch_tensors_that_are_refused(torch):
     with pytest.raises(TypeError, match="float32 and float64"):
         anydml.modulus_floor(ones, ones.double())
     assert torch.equal(anydml.modulus_floor(torch.ones(4, device="cuda", requires_grad=True).detach(), 2), ones)
-    assert torch.equal(anydml.modulus_floor(ones, torch.tensor(2.0)), ones)  # a number in the CPU's memory
+    assert torch.equal(anydml.modulus_floor(ones, torch.tensor(2.0)), ones)  # a number in CPU memory
     assert torch.equal(anydml.modulus_floor(ones.bfloat16(), 2), ones.bfloat16())  # computed in float32
-    frozen = torch.nn.Parameter(ones, requires_grad=False)  # a subclass, by its __dlpack__
+    frozen = torch.nn.Parameter(ones, requires_grad=False)  # a subclass, read through its __dlpack__
     assert torch.equal(anydml.modulus_floor(frozen, 2), ones)
 
 
@@ -152,7 +152,7 @@ def test_torch_keeps_no_memory(torch):
 
 def test_two_gpus(torch):
     if torch.cuda.device_count() < 2 or "cuda:1" not in DEVICES:
-        pytest.skip("this machine has one GPU")
+        pytest.skip("this machine has only one GPU")
     a = torch.full((100,), 23.0, device="cuda:1")
     result = anydml.modulus_floor(a, 7.0)
     assert result.device == a.device and (result == 2).all()
@@ -224,7 +224,7 @@ def test_zz_what_was_compared(capsys):
 
 
 def cost(call, count=500, rounds=9):
-    """Microseconds of the least round; the launches of one do not fill the device's queue."""
+    """The shortest round in microseconds per call; one round's launches do not fill the device's queue."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dask arrays: block by block, straight in, and on worker processes."""
+"""Dask arrays: block by block, passed directly, and on worker processes."""
 import os
 import pickle
 import subprocess
@@ -40,7 +40,7 @@ def test_map_blocks(ours, numpy, dtype):
     result = da.map_blocks(ours, x, y, dtype=dtype)
     assert result.numblocks == (3, 3)
     same_bits(result.compute(), numpy(a, b))
-    assert da.map_blocks(ours, x, y).dtype == dtype  # found out by itself too
+    assert da.map_blocks(ours, x, y).dtype == dtype  # also without dtype=
 
 
 @pytest.mark.parametrize("ours, numpy", OPERATORS, ids=["floor", "truncate"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The default values of attributes, against functions of PyTorch, NumPy and ONNX that have the same ones, in plain calls,
-graphs and PyTorch's gradients; and what the functions accept of their arrays beyond DirectML: a bias with one dimension,
-indices with fewer dimensions, arrays of two types."""
+"""The default values of attributes, compared with functions of PyTorch, NumPy and ONNX that have the same defaults, in
+plain calls, graphs and PyTorch's gradients. Also tests arguments that the functions accept but DirectML does not: a
+bias with one dimension, indices with fewer dimensions, arrays of two types."""
 import inspect
 import sys
 from pathlib import Path
@@ -38,7 +38,7 @@ def by_torch(function):
 
 
 def recurrent(name):
-    """PyTorch's, with the gates in DirectML's order."""
+    """PyTorch's network, with the gates in DirectML's order."""
     gates, order = {"RNN": (1, [0]), "LSTM": (4, [0, 3, 1, 2])}[name]
 
     def call(torch, _, x, w, r):
@@ -58,7 +58,7 @@ def recur(name, count):
     return lambda x, w, r: getattr(anydml, name)(x.reshape(1, 4, 3, 5), w[:, :, :6 * count], r[:, :, :6 * count])[0]
 
 
-# The name, the call, the other library's, and the arrays.
+# The name, the call, the other library's call, and the arrays.
 SAME = [
     ("elu", anydml.elu, by_torch(lambda t, f, x: f.elu(x)), X),
     ("celu", anydml.celu, by_torch(lambda t, f, x: f.celu(x)), X),
@@ -153,7 +153,7 @@ def by_places(x, places, updates):
 
 
 def takes_the_slow_path(call):
-    """Whether Python code of the package runs between the function and its result."""
+    """Whether Python code of the package runs between the call and its result."""
     files = set()
     sys.setprofile(lambda frame, event, _: files.add(Path(frame.f_code.co_filename).name) if event == "call" else None)
     try:
@@ -166,7 +166,7 @@ def takes_the_slow_path(call):
 @pytest.mark.parametrize("name, mine, theirs, arrays", [(*one[:3], one[3:]) for one in SAME], ids=ids)
 def test_as_elsewhere(name, mine, theirs, arrays):
     right = theirs(*arrays)
-    results = [mine(*arrays) for _ in range(4)]  # from the third on, a kept form runs
+    results = [mine(*arrays) for _ in range(4)]  # the third and later calls use a cached form
     assert results[0].shape == right.shape
     assert np.allclose(results[0], right, rtol=2e-4, atol=2e-5)
     assert all(one.dtype == results[0].dtype and one.tobytes() == results[0].tobytes() for one in results)
@@ -194,7 +194,7 @@ def test_tensors(name, mine, arrays):
 
 
 def test_roi_align_is_torchvisions():
-    """ONNX's RoiAlign with output_half_pixel is torchvision's without `aligned`, and with half_pixel the one with it."""
+    """ONNX's RoiAlign matches torchvision's without `aligned` for output_half_pixel, and with it for half_pixel."""
     onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
     boxes, batch = np.float32([[0.5, 1, 5, 6.5], [1, 0, 7, 4]]), np.int64([1, 0])
     for function, mode in ((anydml.roi_align1, "output_half_pixel"), (anydml.roi_align, "half_pixel")):
@@ -243,7 +243,7 @@ def test_one_index_removes_the_axis():
 
 
 def test_which_functions_demand_a_keyword():
-    """Every other attribute has a default; of these none is usual."""
+    """Every other attribute has a default; for these, no value is customary."""
     demanded = {}
     for op in python_rule.read_operators():
         if op.name in python_rule.UFUNCS | python_rule.HAND_WRITTEN:
@@ -311,7 +311,7 @@ def test_indices_of_top_k_can_index():
 def test_cast_to_bool():
     x = np.float32([0, -0.0, 0.5, -3, np.nan, np.inf])
     for kind in (bool, "bool", "?", np.bool_, np.dtype(bool)):
-        for _ in range(4):  # a kept CAST to UINT8 would have 0 for 0.5 and 253 for -3
+        for _ in range(4):  # a cached CAST to UINT8 would give 0 for 0.5 and 253 for -3
             made = anydml.cast(x, dtype=kind)
             assert made.dtype == bool and made.tolist() == x.astype(bool).tolist()
     out = np.zeros(6, bool)
@@ -387,7 +387,7 @@ def test_numbers_that_mean_something_are_taken():
     assert anydml.padding(np.float32([1]), padding_value=-np.inf, start_padding=1).tolist() == [-np.inf, 1]
     assert anydml.padding1(np.uint8([1]), padding_value=2.0, start_padding=1).tolist() == [2, 1]
     assert anydml.clip(np.float32([1, 9]), -np.inf, 5).tolist() == [1, 5]
-    assert anydml.clip(np.uint8([1, 9]), -5, 300).tolist() == [1, 9]  # bounds that bound nothing
+    assert anydml.clip(np.uint8([1, 9]), -5, 300).tolist() == [1, 9]  # bounds outside the type's range
     assert anydml.fill_value_constant(value=2**64 - 1, dtype="uint64", shape=1).tolist() == [2**64 - 1]
     assert anydml.fill_value_constant(value=-2**63, dtype="int64", shape=1).tolist() == [-2**63]
     assert anydml.fill_value_constant(value=1e300, dtype="float64", shape=1).tolist() == [1e300]
@@ -408,7 +408,7 @@ def test_dask():
 
 
 def test_operators_prefix():
-    """An operator's name may have DirectML's prefix, also where PyTorch differentiates."""
+    """An operator's name may have DirectML's prefix, also when PyTorch differentiates it."""
     assert repr(anydml.Operator("DML_OPERATOR_ACTIVATION_RELU")) == "Operator('ACTIVATION_RELU')"
     torch = pytest.importorskip("torch")
     w = torch.tensor([1.0, -1.0], requires_grad=True)

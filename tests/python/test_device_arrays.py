@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays in the memory of any device (anydml.DeviceArray): on the CPU here, and on the device of the tests, whose memory
-nobody can read by mistake, in a process of its own."""
+"""Arrays in the memory of any device (anydml.DeviceArray): on the CPU in this process, and in a separate process on the
+test device, whose memory cannot be read by mistake."""
 import os
 import pickle
 import subprocess
@@ -122,11 +122,11 @@ def test_wrong_use_is_named():
 
 def test_on_the_device_of_the_tests():
     if DEVICE != "cpu":
-        pytest.skip("this process is that test")
+        pytest.skip("already inside the subprocess of that test")
     folders = [HERE.parents[1] / "build" / preset / "tests" / "plugins" for preset in ("release", "dev")]
     folder = next((one for one in folders if one.is_dir()), None)
     if folder is None:
-        pytest.skip("the build has no plugin of the tests here")
+        pytest.skip("this build has no test plugins")
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__], text=True,
                           capture_output=True, timeout=600,
                           env={**os.environ, "ANYDML_PLUGINS": str(folder), "ANYDML_TEST_DEVICE": "later:0"})

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which device an array of DLPack is on: its type and number name a device of the table, whatever the backend.
+"""Finding the device of a DLPack array: its type and number name a device in the table, for any backend.
 
-Where the build has made them, plugins call the CPU "vulkan:0" and "cuda:0" (tests/plugin/pretended_backend.cpp), so that
-calls over pretended arrays run here too.
+If the build contains them, plugins that call the CPU "vulkan:0" and "cuda:0" (tests/plugin/pretended_backend.cpp) also
+run calls over the arrays of pretend.py.
 """
 import os
 import subprocess
@@ -57,14 +57,14 @@ def test_pinned_memory_alone_is_the_cpus():
     assert anydml.run("ELEMENT_WISE_ABS", pretend.Array(-np.ones(3, "f4"), 0, PINNED)).memory.tolist() == [1, 1, 1]
 
 
-# ---- On devices of the tests ----------------------------------------------------------------------------------------
+# ---- On test devices ------------------------------------------------------------------------------------------------
 
 def on_pretended(backend, *arguments):
-    """Runs Python with a plugin that calls the CPU by the name of this backend."""
+    """Runs Python with a plugin that gives the CPU this backend's name."""
     folders = [HERE.parents[1] / "build" / preset / "tests" / f"pretended_{backend}" for preset in ("release", "dev")]
     folder = next((one for one in folders if one.is_dir()), None)
     if folder is None:
-        pytest.skip("the build has no plugin of the tests here")
+        pytest.skip("this build has no test plugins")
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=HERE, timeout=600,
                           env={**os.environ, "ANYDML_PLUGINS": str(folder), "PYTHONPATH": os.pathsep.join(paths)})
@@ -92,7 +92,7 @@ check(out, np.mod(x, y))
 twice = anydml.graph(lambda x: x * 2 + 1)
 for _ in range(2):
     check(twice(a), x * 2 + 1)
-# No stream of CUDA is named there, and no library is asked for one.
+# CUDA streams do not apply here, so no library is asked for its stream.
 s, t = pretend.StreamArray(x, 0, 7), pretend.StreamArray(y, 0, 7)
 e = pretend.ExchangeArray(x, 0, 7)
 pretend.asked.clear()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The blocks of Python in the documents run and print what the document says. A word after ```python is a module that the
-block also needs. tests/tree/documents_test.py checks links, files and options."""
+"""The Python blocks in the documentation run and print the output shown there. A word after ```python names a module
+that the block needs. tests/tree/documents_test.py checks links, files and options."""
 import ast
 import contextlib
 import importlib
@@ -17,13 +17,13 @@ import pytest
 import anydml
 
 SOURCE = Path(__file__).resolve().parents[2]
-PAGES = {"docs/python.md": 7, "README.md": 2}  # and how many blocks they have at least
+PAGES = {"docs/python.md": 7, "README.md": 2}  # and their minimum number of blocks
 PASTED = {"docs/dask.md": "distributed", "docs/networks.md": "onnx",
           "docs/onnx.md": "onnx"}  # and the module that each of their blocks needs
 
 
 def blocks(page):
-    """(line, modules, code, the text block right below or None) of each block of Python."""
+    """(line, modules, code, the text block directly below or None) for each Python block."""
     text = (SOURCE / page).read_text(encoding="utf-8")
     fenced = list(re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     for block, after in zip(fenced, [*fenced[1:], None]):
@@ -48,7 +48,7 @@ def test_page_runs_as_one_script(page):
             continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            # Empty lines before it give tracebacks the page's own line numbers.
+            # Leading empty lines give tracebacks the page's line numbers.
             exec(compile("\n" * (line - 1) + code, page, "exec"), namespace)
         if expected is not None:
             assert printed.getvalue() == expected, f"{page}, the block at line {line}"
@@ -85,7 +85,7 @@ def test_the_program_of_numerics_is_the_one_that_tests_use():
     functions = [one for path in (SOURCE / "tests" / "ops").glob("*_reference.py")
                  for one in ast.parse(path.read_text(encoding="utf-8")).body]
     shown = [one for _, _, code, _ in blocks("docs/numerics.md") for one in ast.parse(code).body
-             if isinstance(one, ast.FunctionDef)]  # a program may also be a few lines by themselves
+             if isinstance(one, ast.FunctionDef)]  # a program may also consist of a few plain statements
 
     def computed(function):
         has_words = ast.get_docstring(function) is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The end of Python, where daemon threads may be inside a call, and what was made is released."""
+"""Exit of the Python interpreter while daemon threads may be inside a call, and the release of all objects."""
 import random
 import subprocess
 import sys
@@ -15,7 +15,7 @@ import anydml
 a, b, whole = np.arange(1.0, {count} + 1.0), np.full({count}, 3.0), np.arange(1, {count} + 1, dtype=np.int32)
 step = anydml.compile("ELEMENT_WISE_MODULUS_FLOOR", a, b)
 
-class Foreign:  # its methods are Python's, so that other threads may run in the midst of them
+class Foreign:  # has Python methods, so other threads may run in the middle of them
     def __dlpack_device__(self):
         return 1 + 0 * sum(range(200)), 0
 
@@ -64,13 +64,13 @@ time.sleep({wait})
 
 
 def end(program):
-    """Runs a program, and gives what is wrong with how it ended."""
+    """Runs a program, and returns a description of what went wrong at exit, or an empty string."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     return "" if (done.returncode, done.stderr) == (0, "") else f"{done.returncode} {done.stderr}"
 
 
 def end_amidst(call):
-    """As end, at a moment of its own, while daemon threads call."""
+    """Like end, at a random moment while daemon threads are calling."""
     return end((CALLS + THREADS).format(call=call, count=random.choice((5000, 100000, 1000000)),
                                         threads=random.choice((1, 3)), wait=random.uniform(0, 0.02)))
 
@@ -82,7 +82,7 @@ def test_python_ends_while_daemon_threads_are_inside_a_call(call):
 
 
 def test_nothing_is_left_at_the_end_of_python():
-    calls = "".join(f"{call}()\n" for call in NAMES if call != "asking")  # types of foreign arrays are kept for good
+    calls = "".join(f"{call}()\n" for call in NAMES if call != "asking")  # types of foreign arrays are cached forever
     program = CALLS.format(count=5000) + "anydml._core.set_leak_warnings(True)\n" + calls
     assert end(program) == ""
     kept = "import ctypes\nctypes.pythonapi.Py_IncRef(ctypes.py_object(step._compiled))\n"

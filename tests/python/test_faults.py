@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What NumPy warns of is warned of wherever it is: also where NumPy cuts a call into many loops, by its buffers, by
-masks, or by the dimensions of the arrays."""
+"""NumPy's floating-point warnings appear wherever the fault is, also when NumPy splits a call into many loops because
+of its buffers, masks, or the dimensions of the arrays."""
 import itertools
 
 import numpy as np
@@ -9,20 +9,20 @@ from against_numpy import assert_same_outcome, both
 
 import anydml
 
-BUFFER = 8192  # elements that NumPy gives to a loop at a time where it has to convert them
+BUFFER = 8192  # elements per loop when NumPy has to convert them
 SIZES = [1, 2, BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER, 3 * BUFFER + 5]
 UFUNCS = [(anydml.modulus_floor.ufunc, np.remainder), (anydml.modulus_truncate.ufunc, np.fmod)]
 ufuncs = pytest.mark.parametrize("ours, numpys", UFUNCS, ids=["floor", "truncate"])
 
 
 def places(size):
-    """Nowhere; the beginning, the middle and the end; and either side of where a buffer ends."""
+    """None; the start, the middle and the end; and both sides of the end of a buffer."""
     inside = {0, size // 2, size - 1, BUFFER - 1, BUFFER}
     return [None] + sorted(place for place in inside if place < size)
 
 
 def operands(first, second, size, place):
-    """Arrays of two types; what has no answer stands at the place alone."""
+    """Arrays of two types; only the given element has no valid result."""
     a, b = np.full(size, 7, first), np.full(size, 3, second)
     if place is not None:
         b[place] = 0
@@ -57,7 +57,7 @@ def test_mixed_types(ours, numpys, first, second):
 @both
 @pytest.mark.parametrize("kind", ["f4", "f8", "i2", "i8", "u4"])
 def test_arrays_that_are_converted(ours, numpys, kind):
-    """Byte order, alignment, types asked for, and results of other types."""
+    """Byte order, alignment, requested types, and outputs of other types."""
     for size in SIZES[2:]:
         for place in places(size):
             a, b = operands(kind, kind, size, place)
@@ -74,7 +74,7 @@ def test_arrays_that_are_converted(ours, numpys, kind):
 @both
 @pytest.mark.parametrize("kind", ["f2", "f8", "i1", "i4"])
 def test_masks(ours, numpys, kind):
-    """A fault counts where the mask is true, and nowhere else."""
+    """A fault counts only where the mask is true."""
     random = np.random.default_rng(5)
     for size in SIZES:
         for place, hidden in itertools.product(places(size), (False, True)):
@@ -89,7 +89,7 @@ def test_masks(ours, numpys, kind):
 @both
 @pytest.mark.parametrize("kind", ["f4", "i4"])
 def test_many_loops_of_one_call(ours, numpys, kind):
-    """Nine dimensions, which the core has not, and layouts that NumPy takes row by row: one loop for each."""
+    """Nine dimensions, more than the core supports, and layouts that NumPy processes row by row: one loop for each."""
     for place in places(2 * BUFFER):
         whole = operands(kind, kind, 2 * BUFFER, place)
         a, b = (array.reshape((2,) * 7 + (2, 64))[..., ::-1, :63] for array in whole)
@@ -103,7 +103,7 @@ def test_many_loops_of_one_call(ours, numpys, kind):
 
 
 def test_what_a_conversion_said_stays():
-    """An overflow on the way to a smaller type is NumPy's to tell, with a fault in another buffer and without."""
+    """NumPy reports overflow in a conversion to a smaller type, with or without a fault in another buffer."""
     for ours, numpys in UFUNCS:
         for large, place in itertools.product((None, 0, BUFFER, 3 * BUFFER), (None, 0, BUFFER, 3 * BUFFER)):
             a, b = operands("f8", "f8", 3 * BUFFER + 1, place)
@@ -137,7 +137,7 @@ def test_methods_of_the_ufuncs(ours, numpys, kind):
 @ufuncs
 @pytest.mark.parametrize("kind", ["f2", "f4", "f8", "i4"])
 def test_operands_that_are_results(ours, numpys, kind):
-    """What counts is the result that is there when it is read, not what lay in its place before."""
+    """Faults depend on the result that is read, not on the previous contents of its memory."""
     random = np.random.default_rng(6)
     hard = np.array([0, 1, 3, 7] if kind[0] == "i" else [0, 1, 3, 7, np.nan, np.inf, -np.inf], kind)
     before = hard if kind[0] == "i" else hard[[0, 1, 4, 5]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FLOAT64: arithmetic, sums, products and moves compute in it; everything else names the way to float32."""
+"""FLOAT64: arithmetic, sums, products and moves are computed in it; other functions suggest converting to float32."""
 import math
 
 import numpy as np
@@ -11,7 +11,7 @@ D = np.random.default_rng(7).standard_normal((3, 4))
 E = np.random.default_rng(8).standard_normal((3, 4))
 HALF = np.array([[0.5, -1.5, 2.5, -0.5]])
 
-# None of these is right by way of FLOAT32.
+# None of these would be right if computed in FLOAT32.
 COMPUTED = {
     "add": (lambda: anydml.add(D, E), D + E), "subtract": (lambda: anydml.subtract(D, E), D - E),
     "multiply": (lambda: anydml.multiply(D, E), D * E), "divide": (lambda: anydml.divide(D, E), D / E),

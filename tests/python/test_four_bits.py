@@ -29,7 +29,7 @@ def test_there_and_back(name, shape):
 @pytest.mark.parametrize("kind", ["uint4", ml_dtypes.uint4, np.dtype(ml_dtypes.uint4)])
 def test_types_and_arrays_for_the_result(kind):
     x, scale = np.float32([[-2, 0, 3, 99]]), np.float32([[1]])
-    made = anydml.quantize(x, [scale], quantization_type="scale", dtype=kind)  # of unsigned integers the zero is 8
+    made = anydml.quantize(x, [scale], quantization_type="scale", dtype=kind)  # for unsigned types the zero point is 8
     assert made.dtype == ml_dtypes.uint4 and made.astype(int).tolist() == [[6, 8, 11, 15]]
     out = np.zeros((1, 8), ml_dtypes.uint4)[:, ::2]
     assert anydml.quantize(x, [scale], quantization_type="scale", out=out) is out
@@ -85,7 +85,7 @@ def test_onnx_as_its_reference(name, shapes, attributes):
         inputs = {"x": first, "scale": np.asarray(scale), "zero": np.asarray(zero)}
         (made,) = anydml.onnx.prepare(model).run(inputs)
         if attributes.get("block_size") and shapes[0][attributes["axis"]] % attributes["block_size"]:
-            blocks = np.repeat(np.arange(shapes[1][0]), 2)[:5]  # the reference takes whole blocks only
+            blocks = np.repeat(np.arange(shapes[1][0]), 2)[:5]  # the reference supports only whole blocks
             scale_of, zero_of = scale[blocks], zero[blocks].astype(np.float32)
             expected = (np.clip(np.rint(x / scale_of) + zero_of, least, most) if op == "QuantizeLinear" else
                         (codes.astype(np.float32) - zero_of) * scale_of)

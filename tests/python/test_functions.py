@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The functions that are correctly rounded and carry a ufunc: values, types, masks, warnings and errors. NumPy's own
-functions say what a ufunc does, and its FLOAT64 what the values are (function_oracles.py)."""
+"""The correctly rounded functions that carry a ufunc: values, types, masks, warnings and errors. NumPy's functions
+define the behavior of a ufunc, and its FLOAT64 the values (function_oracles.py)."""
 import itertools
 import pickle
 import sys
@@ -20,7 +20,7 @@ import python_rule  # noqa: E402
 
 FUNCTIONS = {op.name: getattr(anydml, op.python) for op in python_rule.read_operators()
              if op.name in python_rule.UFUNCS & python_rule.built_names()}
-# What NumPy calls them; it has no erf and no activations.
+# NumPy's names for them; NumPy has no erf and no activations.
 NUMPYS = {"ELEMENT_WISE_ASIN": "arcsin", "ELEMENT_WISE_ACOS": "arccos", "ELEMENT_WISE_ATAN": "arctan",
           "ELEMENT_WISE_ASINH": "arcsinh", "ELEMENT_WISE_ACOSH": "arccosh", "ELEMENT_WISE_ATANH": "arctanh",
           "ELEMENT_WISE_ATAN_YX": "arctan2", "ELEMENT_WISE_POW": "power",
@@ -31,7 +31,7 @@ KINDS = ["f2", "f4"]
 
 
 def numbers(name, kind, *shape, seed=0):
-    """For each operand: small numbers, a few that are special among them."""
+    """For each operand: small numbers with a few special values."""
     random = np.random.default_rng(seed)
     for _ in range(FUNCTIONS[name].nin):
         x = (random.integers(-40, 41, shape) / 16).astype(kind)
@@ -79,7 +79,7 @@ def test_any_layout(name, kind):
         out = np.full_like(result, 7, subok=False)
         assert out.ndim == 0 or quietly(lambda: function(*inputs, out=out)) is out
         assert out.ndim == 0 or np.array_equal(out, result, equal_nan=True)
-        if look(np.zeros(shape, kind)).ndim:  # over an operand
+        if look(np.zeros(shape, kind)).ndim:  # in place over an operand
             copy = inputs[0].copy(order="K")
             quietly(lambda: function(copy, *inputs[1:], out=copy))
             assert np.array_equal(copy, result, equal_nan=True)
@@ -87,10 +87,10 @@ def test_any_layout(name, kind):
 
 @each
 def test_types_are_numpys(name):
-    """float16 and float32, and what fits into them; nothing else is converted unless it is asked for."""
+    """float16, float32 and the types that fit into them; other types are converted only on request."""
     function = FUNCTIONS[name]
     for kind, wanted in (("f2", "f2"), ("f4", "f4"), ("i1", "f2"), ("?", "f2"), ("u1", "f2"), ("i2", "f4"), ("u2", "f4")):
-        if name != "ELEMENT_WISE_POW" or kind[0] == "f":  # which may take integers
+        if name != "ELEMENT_WISE_POW" or kind[0] == "f":  # POW also accepts integers
             x = [np.ones(3, kind)] * function.nin
             assert quietly(lambda: function(*x)).dtype == wanted
             assert type(quietly(lambda: function(*(one[0] for one in x)))) is np.dtype(wanted).type
@@ -141,14 +141,14 @@ def said(call, mode):
 @of_numpy
 @pytest.mark.parametrize("kind", KINDS)
 def test_warnings_are_numpys(name, kind):
-    """But for underflow, of which NumPy's own functions tell now and then."""
+    """Except underflow, which NumPy's functions report inconsistently."""
     ours, numpys = FUNCTIONS[name], getattr(np, NUMPYS[name])
     large = np.finfo(kind).max
     values = np.array([0.0, -0.0, 1, -1, 0.5, -0.5, 3, -3, large, -large, 100, -100, np.inf, -np.inf, np.nan], kind)
     pairs = itertools.product(*[values] * ours.nin)
     for pair in pairs:
         if name == "ELEMENT_WISE_POW" and np.isneginf(pair[0]) and pair[1] != np.rint(pair[1]):
-            continue  # NaN here, as of other negative numbers
+            continue  # NaN here, as for other negative bases
         inputs = [np.array([one], kind) for one in pair]
         for mode in ("warn", "raise"):
             with np.errstate(under="ignore"):
@@ -172,7 +172,7 @@ def in_place(function, inputs):
 
 @each
 def test_what_is_said_of_each_fault(name):
-    """By the values alone: NaN of numbers, infinities of finite ones, and what was there before says nothing."""
+    """Faults depend only on the values: NaN from numbers, infinity from finite numbers, not old memory contents."""
     function = FUNCTIONS[name]
     for kind in KINDS:
         for inputs in zip(*(x for x in numbers(name, kind, 400))):
@@ -244,7 +244,7 @@ def test_a_table_says_what_each_fault_is():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_minus_infinity_to_a_power_that_is_not_an_integer(kind):
-    """DirectML has NaN for negative bases, minus infinity among them; NumPy has 0 or infinity. help() says so."""
+    """DirectML gives NaN for negative bases, including -inf, where NumPy gives 0 or infinity; help() says so."""
     powers = np.array([0.5, -0.5, 2.5, -1.25, 3, -3, 2, -2, 0, np.inf, -np.inf], kind)
     found = quietly(lambda: anydml.pow(np.array(-np.inf, kind), powers))
     with np.errstate(all="ignore"):

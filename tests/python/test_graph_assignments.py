@@ -220,7 +220,7 @@ def random_index(choose, shape):
 
 
 def random_program(seed):
-    """Makes views and copies, and assigns to some of them."""
+    """Creates views and copies, and assigns to some of them."""
     def program(x, y):
         choose = random.Random(seed)
         values = [x + 1, y * 2, x.copy(), np.zeros_like(y)]

@@ -105,7 +105,7 @@ def test_elements_that_change_in_place():
     check(m.run, 3 * X)
     m.w[2] = -3
     check(m.run, [3, 6, -9, 12])
-    m.w *= -1  # a change of all signs
+    m.w *= -1  # changes only the signs
     check(m.run, [-3, -6, 9, -12])
     whole = np.ones((300, 300), np.float32)
     part = whole[:, ::3]
@@ -113,7 +113,7 @@ def test_elements_that_change_in_place():
     check(graph, 30000 * X)
     whole[299, 297] = 0
     check(graph, 29999 * X)
-    whole[299, 298] = 0  # another column
+    whole[299, 298] = 0  # a column that the graph does not use
     check(graph, 29999 * X)
     assert repr(graph).endswith("compiled 1 times>")
 
@@ -262,7 +262,7 @@ def test_other_containers():
 
 
 class Rows:
-    """Hands out its arrays by methods, a generator and a base class."""
+    """Provides its arrays through methods, a generator and a base class."""
     def __init__(self):
         self._rows = {"a": w(2), "b": w(3)}
 
@@ -343,7 +343,7 @@ def test_equal_values_are_no_change():
     check(m.run, 2 * X)
     m.w = w(2)
     m.scale = float("1.0")
-    m.unread = 1  # may be what hasattr asks for
+    m.unread = 1  # hasattr might ask for it
     check(m.run, 2 * X)
     count = len(calls)
     for _ in range(3):
@@ -357,7 +357,7 @@ def test_equal_values_are_no_change():
 
 
 def test_what_the_function_changes_itself_is_no_change():
-    """Otherwise two graphs that count their recordings would be recorded at every call."""
+    """Otherwise two graphs that count their recordings would be recorded again at every call."""
     class Counting:
         def __init__(self):
             self.recorded, self.log, self.w = 0, [], w(2)
@@ -381,7 +381,7 @@ def test_what_the_function_changes_itself_is_no_change():
     assert (m.recorded, m.log) == (3, ["one", "two", "one"])
     m.w[:] = 3
     assert np.array_equal(m.one(X), 3 * X) and np.array_equal(m.two(X), X + 3)
-    m.w[:] = 4  # and one is recorded while the other has not noticed yet
+    m.w[:] = 4  # one graph is recorded before the other has noticed the change
     assert np.array_equal(m.one(X), 4 * X) and np.array_equal(m.two(X), X + 4) and m.recorded == 7
 
 

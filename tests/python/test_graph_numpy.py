@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's functions, methods and operators in graphs: each gives what NumPy gives for the array, bit for bit where the
-operator is exact or rounded once, and what anydml's own function gives otherwise."""
+"""NumPy's functions, methods and operators in graphs: each gives NumPy's result for arrays, bit for bit where the
+operator is exact or rounded once, and otherwise the result of anydml's own function."""
 import numpy as np
 import pytest
 
@@ -26,7 +26,7 @@ def same(found, expected, what=""):
     expected = np.asarray(expected)
     assert type(found) is np.ndarray, what
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape), what
-    assert bits(found) == bits(expected), f"{what}: {found} in place of {expected}"
+    assert bits(found) == bits(expected), f"{what}: {found} instead of {expected}"
 
 
 def check(function, *arrays):
@@ -108,7 +108,7 @@ def test_functions_that_are_rounded_once_are_those_of_anydml():
 
 
 def test_reductions():
-    whole = np.float32(np.arange(24).reshape(2, 3, 4) - 7)  # the sums of which are exact in any order
+    whole = np.float32(np.arange(24).reshape(2, 3, 4) - 7)  # sums are exact in any order
     for axis in (None, 0, 1, -1, (0, 2), (1,), ()):
         for keepdims in (False, True):
             check(lambda x: (x.sum(axis, keepdims=keepdims), np.sum(x, axis=axis, keepdims=keepdims),  # noqa: B023
@@ -169,7 +169,7 @@ def test_elements_by_indices():
                      np.take_along_axis(x, x.argmax(2, keepdims=True), 2), (x > 3)[INDEX]), table)
     check(lambda x, i: (x[i], x[:, i % 3], np.take(x, i, axis=2), x[i, i % 3], x[i.astype(np.int8)]), table, INDEX[:3])
     x = np.float32([5, 6, 7])
-    same(anydml.graph(lambda x, i: x[i])(x, np.int64([7, -9, 1])), x[[2, 0, 1]])  # GATHER's rule
+    same(anydml.graph(lambda x, i: x[i])(x, np.int64([7, -9, 1])), x[[2, 0, 1]])  # follows GATHER's rule
     check(lambda x, i: np.take_along_axis(x, i, axis=1), X, np.argsort(X, 1))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Types in graphs are NumPy's, and so are order, sums of products, norms and the functions that have no operator."""
+"""Types in graphs follow NumPy, and so do ordering, sums of products, norms and functions without an operator."""
 import itertools
 
 import numpy as np
@@ -17,11 +17,11 @@ def same(found, expected, what=""):
     expected = np.asarray(expected)
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape), what
     both = [np.where(np.isnan(one), np.nan, one) if one.dtype.kind == "f" else one for one in (found, expected)]
-    assert both[0].tobytes() == np.ascontiguousarray(both[1]).tobytes(), f"{what}: {found} in place of {expected}"
+    assert both[0].tobytes() == np.ascontiguousarray(both[1]).tobytes(), f"{what}: {found} instead of {expected}"
 
 
 def check_values(function, *arrays):
-    """-0 counts as +0: NumPy adds products to +0."""
+    """-0 counts as +0, because NumPy adds products to +0."""
     with np.errstate(all="ignore"):
         expected = function(*arrays)
     found = anydml.graph(function)(*arrays)

@@ -63,7 +63,7 @@ def same(found, expected):
 
 
 def use(x):
-    """Something that is computed from a view, of any type."""
+    """A computation on a view, of any type."""
     return anydml.add(x, x)
 
 
@@ -148,7 +148,7 @@ def test_truths_and_empty_parts():
     same(anydml.graph(lambda x: x[1:, ::-1])(truths), truths[1:, ::-1])
 
 
-# NumPy returns a copy here, or a view that lies between two elements of its type.
+# NumPy returns a copy here, or a view not aligned to the elements of its type.
 COPIES = {
     "reshape of a transposition": lambda x: x[1:].T.reshape(-1),
     "reshape of a reversal": lambda x: x[::-1].reshape(20, 6)[1:],
@@ -191,8 +191,8 @@ def test_a_view_costs_no_step():
     assert list(texts) == list(SHOWN)
     for name, text in texts.items():
         copies = text.count("= ELEMENT_WISE_IDENTITY(")
-        assert copies == name.startswith(("copy ", "output ")), text  # an output lies in memory of its own
-        if name.startswith("view "):  # the one that makes the value, and the one that reads the view
+        assert copies == name.startswith(("copy ", "output ")), text  # an output has its own memory
+        if name.startswith("view "):  # one step computes the value, and one reads the view
             steps = int(re.search(r"^run: (\d+) steps?,", text, re.MULTILINE)[1])
             assert steps <= (2 if name.startswith("view of a result ") else 1), text
 
@@ -215,7 +215,7 @@ def test_random_chains_of_views():
         return slice(start, stop, step) if step > 0 else slice(stop - 1, start - 1 if start else None, step)
 
     def draw(shape):
-        """A way to see an array of this shape, and what it does."""
+        """A random view of an array of this shape, and its description."""
         kind = random.integers(5)
         if kind == 0 and shape:
             order = tuple(int(one) for one in random.permutation(len(shape)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs give what the function gives that they were made of, bit for bit."""
+"""Graphs give the same bits as the functions they were compiled from."""
 import dataclasses
 import gc
 import threading
@@ -35,7 +35,7 @@ def test_a_graph_is_its_function():
     bias = np.linspace(-1, 1, 6, dtype=np.float32)
     for x in (X, X[:2], X.T.copy().T, X[:, ::-1], X[::2], X.astype(">f4")):
         same(graph(x, bias), layer(np.array(x, np.float32), bias))
-    assert repr(graph) == "<graph layer, compiled 4 times>"  # of strides below 0 and other byte orders it makes a copy
+    assert repr(graph) == "<graph layer, compiled 4 times>"  # negative strides and other byte orders are copied
     assert graph.__name__ == "layer"
 
 
@@ -132,7 +132,7 @@ def test_constants_are_known_by_their_bits_and_types():
     assert len(seen) == len(different)
     again = graph(X, (float("nan"), -0.0, np.float32("nan")))
     count = len(seen)
-    same(graph(X, (float("nan"), -0.0, np.float32("nan"))), again)  # neither is found by identity
+    same(graph(X, (float("nan"), -0.0, np.float32("nan"))), again)  # NaNs are not matched by identity
     assert len(seen) == count
     divide = anydml.graph(lambda x, by: x / by)
     with np.errstate(divide="ignore"):
@@ -144,7 +144,7 @@ def test_constants_are_known_by_their_bits_and_types():
 
 def test_a_constant_object_is_one_object():
     class Weight:
-        """Equal to all others, as a class with its own idea of equality may have it."""
+        """Equal to every other object, as a class may define equality."""
         def __init__(self, value):
             self.value = value
 
@@ -163,12 +163,12 @@ def test_a_constant_object_is_one_object():
     gone = weakref.ref(two)
     del two
     gc.collect()
-    assert gone() is None  # a graph does not keep it
+    assert gone() is None  # a graph does not keep it alive
 
 
 @pytest.mark.parametrize("part", [slice(None), slice(None, None, 2)])
 def test_arrays_that_change_while_a_graph_is_recorded(part):
-    """A constant has the elements of the moment in which it is used."""
+    """A constant has the elements that it held when it was used."""
     def function(x, memory, numbers):
         bias = memory[..., part]
         first = x[..., part] + bias
@@ -198,7 +198,7 @@ def test_a_function_that_changes_its_argument_is_refused(part):
 
     with pytest.raises(ValueError, match="the function changed an array that is one of its arguments"):
         anydml.graph(function)(memory[:, part])
-    same(anydml.graph(function)(X), (X + 1, X + 1))  # it is not an argument here
+    same(anydml.graph(function)(X), (X + 1, X + 1))  # here it is not an argument
 
 
 def test_the_same_constant_is_recorded_once():
@@ -241,7 +241,7 @@ def test_graphs_within_graphs_and_threads():
 
 
 class Layer:
-    """A method of a class whose objects have no hash."""
+    """A class with a graph as a method, whose objects are not hashable."""
     def __init__(self, weight):
         self.weight = weight
 
@@ -460,11 +460,11 @@ def test_outs_that_share_memory_are_refused_before_anything_is_written():
         with pytest.raises(ValueError, match=r"out\[0\] and out\[1\] share memory"):
             graph(x, out=(first, second))
     with pytest.raises(ValueError):
-        graph(x, out=(memory[:4], memory[2:6]))  # both packed
+        graph(x, out=(memory[:4], memory[2:6]))  # both contiguous
     with pytest.raises(ValueError, match="put two elements at the same address"):
         graph(x, out=(memory[:4], np.lib.stride_tricks.as_strided(memory[8:], (4,), (0,))))
     assert not memory.any()
-    graph(x, out=(memory[:8:2], memory[1:9:2]))  # interleaved, without a byte in common
+    graph(x, out=(memory[:8:2], memory[1:9:2]))  # interleaved, with no byte in common
     assert memory[:8].tolist() == [1, 2, 2, 3, 3, 4, 4, 5]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What users of NumPy expect: its conventions in odd cases, its names, arrays of bool, masks, arrays that decide for
-themselves, and messages that name an argument and a way out."""
+"""The expectations of NumPy users: its conventions in odd cases, its names, bool arrays, masks, arrays with their own
+protocols, and messages that name an argument and a remedy."""
 import array
 import inspect
 import os
@@ -25,8 +25,8 @@ out = {name: np.empty(shape, kind) for name, shape, kind in (
     ("row", 3, "f4"), ("same", (2, 3), "f4"), ("truth", (2, 3), "?"), ("kept", (2, 1), "f4"), ("long", (2, 6), "f4"))}
 
 
-# ---- NumPy's answers ------------------------------------------------------------------------------------------------
-# Ten functions of each kind, and odd cases for them. Each is called as NumPy's function of the same name.
+# ---- NumPy's results ------------------------------------------------------------------------------------------------
+# Ten functions of each kind, with odd cases. Each is called like NumPy's function of the same name.
 
 REDUCTIONS = ["sum", "prod", "mean", "max", "min", "argmax", "argmin"]
 REDUCED = [((X,), {}), ((X,), {"axis": 1}), ((X,), {"axis": -1}), ((X,), {"axis": -2, "keepdims": True}),
@@ -81,11 +81,11 @@ def test_as_numpy(name, inputs, options):
     assert np.shape(mine) == np.shape(theirs) and mine.dtype == theirs.dtype, (mine, theirs)
     assert np.allclose(mine, theirs, rtol=3e-3 if theirs.dtype == np.float16 else 1e-6, equal_nan=True)
     if name not in ARRAYS:
-        assert isinstance(mine, np.ndarray) == isinstance(theirs, np.ndarray)  # NumPy's scalars
+        assert isinstance(mine, np.ndarray) == isinstance(theirs, np.ndarray)  # NumPy returns scalars here
 
 
 # ---- Odd operands ---------------------------------------------------------------------------------------------------
-# Each function gives what NumPy's does, or refuses the operand by its name.
+# Each function gives NumPy's result, or rejects the operand by name.
 
 class Derived(np.ndarray):
     pass
@@ -125,8 +125,8 @@ KINDS = {
     "of several": ("where concatenate matmul", lambda f, x: f([x, x]) if f in (anydml.concatenate, np.concatenate) else
                    f(x, np.asarray(x).T) if f in (anydml.matmul, np.matmul) else f(x, x, 2)),
 }
-# Where both have an answer and it is not the same, as help() says: integers divided, and the sign of NaN. True alone is
-# a number for operators, bytes stay bytes for logical ones, and tile gives the machine's byte order.
+# Cases in which both give a result but the results differ, as help() says: integer division, and the sign of NaN. A
+# lone True is a number for operators, logical operators return bytes for bytes, and tile uses native byte order.
 DIFFERENT = {("divide", None), ("sign", "not finite"), ("abs", "True"), ("add", "True"), ("multiply", "True"),
              ("logical_not", "uint8"), ("logical_and", "uint8"), ("tile", "swapped bytes")}
 
@@ -148,7 +148,7 @@ def test_odd_operands(kind):
             try:
                 right = np.asarray(call(getattr(np, theirs or name), x))
             except (TypeError, ValueError):
-                assert odd == "True" or np.ndim(x) == 0, (name, odd)  # NumPy has no -True, and no axis of a number
+                assert odd == "True" or np.ndim(x) == 0, (name, odd)  # NumPy rejects -True and the axis of a scalar
                 continue
             mine = np.asarray(mine)
             assert mine.shape == right.shape, (name, odd)
@@ -342,7 +342,7 @@ def test_masks_of_reductions():
     assert anydml.matmul(np.ma.array(X), X.T).shape == (2, 2)  # nothing is masked
 
 
-# ---- Arrays that decide for themselves ------------------------------------------------------------------------------
+# ---- Arrays with their own protocols --------------------------------------------------------------------------------
 
 EACH = [lambda x: anydml.exp(x), lambda x: anydml.relu(x), lambda x: anydml.add(x, 1), lambda x: anydml.add(x, x),
         lambda x: anydml.clip(x, -1, 2), lambda x: anydml.divide(2, x), lambda x: anydml.elu(x, alpha=0.5),
@@ -362,7 +362,7 @@ def test_dask():
         lazy, right = call(x), call(X)
         assert isinstance(lazy, da.Array) and lazy.shape == np.shape(right) and lazy.dtype == right.dtype
         assert np.array_equal(lazy.compute(scheduler="sync"), right)
-    assert anydml.softmax(x).numblocks == (2, 1)  # along the other axis they stay
+    assert anydml.softmax(x).numblocks == (2, 1)  # blocks along the other axis remain
     assert anydml.relu(x).numblocks == (2, 2)
     again = pickle.loads(pickle.dumps(anydml.softmax(x, axis=0)))  # for workers in other processes
     assert np.array_equal(again.compute(scheduler="sync"), anydml.softmax(X, axis=0))
@@ -378,7 +378,7 @@ def test_pandas():
     for call in EACH:
         result = call(series)
         assert isinstance(result, pd.Series) and result.name == "s" and np.array_equal(result.values, call(X[0]))
-    assert list(anydml.add(series, series[["x", "z"]]).isna()) == [False, True, False]  # indices are aligned
+    assert list(anydml.add(series, series[["x", "z"]]).isna()) == [False, True, False]  # indexes are aligned
     assert anydml.sum(frame, axis=0).tolist() == X.sum(0).tolist()
 
 
@@ -395,7 +395,7 @@ def test_xarray():
 
 
 class Asked:
-    """Takes part by both protocols, and refuses None."""
+    """Implements both protocols, and rejects None."""
 
     def __init__(self):
         self.calls = []
@@ -430,7 +430,7 @@ def test_protocols():
 
 def test_masks_and_axes_at_the_edges():
     half = np.ma.masked_greater(np.float16([6e4, 6e4, 65504]), 6e4)
-    assert anydml.mean(half) == np.float16(6e4)  # the sum is beyond float16
+    assert anydml.mean(half) == np.float16(6e4)  # the sum overflows float16
     made = anydml.isnan(np.ma.masked_equal(np.int8([1, 2]), 2))
     assert made.mask.tolist() == [False, True]
     with pytest.raises(ValueError, match="axis 7 is out of bounds"):

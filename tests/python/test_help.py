@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""help() of every function and class has an example that runs as it is pasted, with nothing imported before."""
+"""help() of every function and class has an example that can be pasted and run without any other imports."""
 import doctest
 import importlib
 import inspect
@@ -10,13 +10,13 @@ import anydml
 
 
 def documented():
-    """What a user can call, by its full name, and the packages' own words."""
+    """Everything that a user can call, by its full name, and the docstrings of the packages."""
     for module, needs in (("anydml", "numpy"), ("anydml.onnx", "onnx"), ("anydml.torch", "torch")):
         yield pytest.param(module, None, needs, id=module)
     for name in sorted(dir(anydml)):
         if not name.startswith("_") and not inspect.ismodule(getattr(anydml, name)):
             yield pytest.param("anydml", name, "numpy", id=f"anydml.{name}")
-    # Not the class Backend, which has these as methods, nor Prepared, which one of them makes.
+    # Excludes Backend, which has these functions as methods, and Prepared, which prepare returns.
     for name in ("is_compatible", "prepare", "run_model", "run_node", "supports_device"):
         yield pytest.param("anydml.onnx", name, "onnx", id=f"anydml.onnx.{name}")
 

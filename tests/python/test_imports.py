@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Modules build on each other in one direction: no module imports, even indirectly, one that imports it. Imports within
-functions count; imports for type checkers alone do not."""
+"""Modules build on each other in one direction: no module imports, even indirectly, a module that imports it. Imports
+within functions count; imports only for type checkers do not."""
 import ast
 from pathlib import Path
 
@@ -8,14 +8,14 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
 PACKAGE = SOURCE / "python" / "anydml"
-# Scripts that import those beside them, and those of the folders to the left.
+# Folders of scripts that import their neighbors, and scripts in the folders listed before theirs.
 FOLDERS = ("bench", "data/facts data/python data/site", "tests/dmlrun", "tests/ops", "tests/python")
-# Imported when a tensor arrives that needs it, and not before: it imports PyTorch.
+# Imported only when a tensor needs it, because it imports PyTorch.
 LATE = {"anydml": {"anydml.torch"}}
 
 
 def modules(folder, suffix, package=()):
-    """The modules' names, and their files."""
+    """The names of the modules and their files."""
     found = {}
     for path in sorted(folder.rglob(f"*{suffix}")):
         parts = [*package, *path.relative_to(folder).with_suffix("").parts]
@@ -24,7 +24,7 @@ def modules(folder, suffix, package=()):
 
 
 def statements(nodes):
-    """The nodes and everything in them, without the parts that only type checkers read."""
+    """The nodes and everything in them, except code that only type checkers read."""
     for node in nodes:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in (getattr(node.test, "id", ""), getattr(node.test, "attr", "")):
             yield from statements(node.orelse)
@@ -34,7 +34,7 @@ def statements(nodes):
 
 
 def imported(name, path, names, nodes):
-    """The modules among `names` that the import statements among the nodes name."""
+    """The modules among `names` that the import statements in the nodes import."""
     package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
     for node in statements(nodes):
         if isinstance(node, ast.Import):
@@ -44,7 +44,7 @@ def imported(name, path, names, nodes):
             base = ".".join([*base, *([node.module] if node.module else [])])
             wanted = {f"{base}.{alias.name}" if base else alias.name for alias in node.names}
             yield from wanted & names
-            # The package itself is imported only for names that are not modules of it.
+            # The package itself counts as imported only for names that are not its modules.
             if base in names and not wanted <= names | {"anydml._core"}:
                 yield base
 
@@ -56,7 +56,7 @@ def graph(files):
 
 
 def find_cycle(edges):
-    """The modules of a cycle in their order, or None."""
+    """The modules of a cycle in order, or None."""
     done = set()
 
     def visit(name, way):
@@ -107,7 +107,7 @@ def test_cycles_are_found(tmp_path):
 
 
 def test_no_function_imports_a_module_of_the_package():
-    """An import within a function, or below the first definition, would hide that one module needs another."""
+    """An import within a function, or below the first definition, would hide a dependency between modules."""
     files = modules(PACKAGE, ".py", ("anydml",))
     for name, path in files.items():
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals interrupt long calls: their handlers run in the middle, and an exception of a handler ends the call."""
+"""Signals interrupt long calls: handlers run during the call, and an exception from a handler ends the call."""
 import signal
 import threading
 
@@ -8,7 +8,7 @@ import pytest
 
 import anydml
 
-CHANNELS, SIZE, TAPS = 48, 200, 25  # some seconds of work, in many parts
+CHANNELS, SIZE, TAPS = 48, 200, 25  # a few seconds of work, in many pieces
 X = np.random.default_rng(1).standard_normal((1, CHANNELS, SIZE, SIZE)).astype(np.float32)
 W = np.random.default_rng(2).standard_normal((CHANNELS, CHANNELS, TAPS, TAPS)).astype(np.float32)
 UNTOUCHED = np.float32(-12345.5)
@@ -20,7 +20,7 @@ class Stopped(Exception):
 
 @pytest.fixture
 def alarm():
-    """Calls the function that it is given in the main thread, 0.2 seconds from then on."""
+    """Calls the given function in the main thread after 0.2 seconds."""
     before = signal.getsignal(signal.SIGALRM)
 
     def start(action):
@@ -33,7 +33,7 @@ def alarm():
 
 @pytest.fixture(autouse=True)
 def keyboard():
-    """Ctrl-C as in a terminal: a script's background processes ignore it."""
+    """Restores Ctrl-C as in a terminal, because background processes of a script ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -54,7 +54,7 @@ def test_an_exception_of_a_handler_ends_a_convolution(alarm):
     alarm(stop)
     with pytest.raises(Stopped):
         convolve(X, W, out)
-    assert (out == UNTOUCHED).any()  # otherwise it ran to its end first
+    assert (out == UNTOUCHED).any()  # otherwise the call finished first
     signal.setitimer(signal.ITIMER_REAL, 0)
     small = convolve(X[:, :, :30, :30], W, np.empty((1, CHANNELS, 6, 6), np.float32))
     again = convolve(X[:, :, :30, :30], W, np.empty((1, CHANNELS, 6, 6), np.float32))

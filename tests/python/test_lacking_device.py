@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What Python says of a device that lacks operators or types: the device of tests/plugin, which is told what to lack.
-ANYDML_BUILD is the build to take it from, build/release by default."""
+"""Python's errors for a device that lacks operators or types: the device of tests/plugin, told what to lack.
+ANYDML_BUILD is the build folder with the plugin, build/release by default."""
 import os
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
 PLUGINS = Path(os.environ.get("ANYDML_BUILD", SOURCE / "build" / "release")).resolve() / "tests" / "plugins"
-pytestmark = pytest.mark.skipif(not (PLUGINS / "libanydml-later.so").exists(), reason=f"no plugin is in {PLUGINS}")
+pytestmark = pytest.mark.skipif(not (PLUGINS / "libanydml-later.so").exists(), reason=f"no plugin in {PLUGINS}")
 
 PROGRAM = """
 import numpy as np
@@ -33,7 +33,7 @@ def test_the_message_names_the_operator_the_device_and_the_reason():
                           env={**os.environ, "ANYDML_PLUGINS": str(PLUGINS),
                                "ANYDML_LATER_LACKS": "PRODUCT,REDUCE,FLOAT64"})
     if "built from another source" in done.stdout + done.stderr:
-        pytest.skip("the plugin is of another build than the package")
+        pytest.skip("the plugin and the package come from different builds")
     assert done.stdout.splitlines() == [
         "NotImplementedError: ELEMENT_WISE_ABS: device later:0 lacks this operator: it was told to lack FLOAT64",
         "NotImplementedError: GEMM: device later:0 lacks PRODUCT, a part of this operator: it was told to lack it",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of more elements than one call of the C API takes, which are computed in parts: with a smaller limit for any
-layout, and, where there is memory for it, with the real one."""
+"""Arrays with more elements than one call of the C API accepts are computed in parts: any layout with a lowered limit,
+and the real limit if there is enough memory."""
 import itertools
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def limit(request):
 @both
 @pytest.mark.parametrize("kind", TYPES)
 def test_any_views_in_parts(limit, ours, numpys, kind):
-    """Values, the memory around them, warnings, in place or not; and by the ufunc, whose loops have parts too."""
+    """Values, the surrounding memory, warnings, in place or not; and through the ufunc, whose loops are also split."""
     random = np.random.default_rng([limit, *kind.encode()])
     for _ in range(4):
         test_views.compare(ours, numpys, random, kind, *test_views.draw_shapes(random, [1, 2, 3, 7]))
@@ -55,7 +55,7 @@ def test_overlaps_in_parts(limit, ours, numpys, kind):
 
 
 def test_outputs_over_themselves_in_parts(limit):
-    """What is refused as a whole is refused in parts, or NumPy's to answer, and nothing is written outside."""
+    """Outputs that are rejected as a whole are rejected in parts or left to NumPy, and nothing outside is written."""
     for shape, strides in (((10, 20), (4, 4)), ((10, 20), (0, 4)), ((10, 20), (4, 0)), ((2, 40), (80, 4)),
                            ((12, 10), (36, 4))):
         memory = np.zeros(400, "f4")
@@ -91,7 +91,7 @@ def test_operators_by_name_in_parts(limit):
 @pytest.mark.parametrize("kind", ["f4", "i8", "u1"])
 def test_parts_on_a_gpu(limit, on, ours, numpys, kind):  # noqa: F811
     if limit == 1:
-        pytest.skip("slow there, a launch for each element")
+        pytest.skip("too slow, with one launch per element")
     for first, second in (((500,), (500,)), ((5, 1, 7), (3, 1)), ((40, 3), ()), ((1, 300, 1), (1, 1, 2))):
         a, b = on_gpu.draw(kind, first, 1), on_gpu.draw(kind, second, 2)
         expected = on_gpu.host(ours, a, b)
@@ -108,7 +108,7 @@ def test_parts_on_a_gpu(limit, on, ours, numpys, kind):  # noqa: F811
 
 
 def available():
-    """Bytes of memory that are free, for the machine and for the group of processes that this one is in."""
+    """Free memory in bytes, limited by the machine and by the control group of this process."""
     with open("/proc/meminfo") as lines:
         free = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))
     try:
@@ -118,16 +118,16 @@ def available():
         return free
 
 
-@pytest.mark.skipif(available() < 10 * GIB, reason="less than 10 GiB of memory are free")
+@pytest.mark.skipif(available() < 10 * GIB, reason="less than 10 GiB of memory is free")
 def test_the_real_limit():
-    """2^32 elements and some more: inputs that repeat, and an output of 4 GiB; in place; and as one loop of NumPy's."""
+    """Slightly more than 2^32 elements: broadcast inputs and a 4 GiB output; in place; and as a single NumPy loop."""
     row = np.arange(256, dtype="u1")
     a = np.broadcast_to(row, (2**24 + 3, 256))
     out = np.empty(a.shape, "u1")
     flat = out.reshape(-1)
 
     def check(expected):
-        """Either side of where parts may meet, the ends, and some of all that is between."""
+        """Both sides of possible boundaries between parts, the ends, and samples in between."""
         expected = expected.astype("u1")
         for start in (0, 2**22, 2**23 - 2, 2**23, 2**24 - 2, 2**24):
             assert np.array_equal(out[start:start + 3], np.broadcast_to(expected, (3, 256)))
@@ -144,7 +144,7 @@ def test_the_real_limit():
 
 
 def test_faults_are_looked_for_in_blocks():
-    """The pair that a warning is of is found without taking memory in proportion to the arrays."""
+    """The pair that causes a warning is found without allocating memory in proportion to the arrays."""
     a = np.full((3, 1 << 20), np.nan, "f4")
     b = np.ones(1 << 20, "f4")
     with np.errstate(all="raise"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of other libraries in the CPU's memory, and subclasses of arrays, whoever wrote them: taken as what they are
-derived from, and answered with an array of that library."""
+"""Arrays of other libraries in CPU memory, and array subclasses by any author: each is treated as its base class, and
+the result is an array of the same library."""
 import sys
 import types
 
@@ -13,7 +13,7 @@ NAMES = ["library_of_tests", "library_with_a_module", "library_with_a_namespace"
 
 
 class Array:
-    """As far as DLPack shows an array."""
+    """An array that offers only DLPack."""
 
     def __init__(self, array):
         self.array = np.asarray(array)
@@ -27,7 +27,7 @@ class Array:
 
 @pytest.fixture(params=NAMES)
 def kind(request, monkeypatch):
-    """A type of arrays of a library that offers from_dlpack itself, in a module, in its namespace, or nowhere."""
+    """An array type whose library offers from_dlpack at the top level, in a module, in its namespace, or nowhere."""
     name = request.param
     made = type("Array", (Array,), {"__module__": f"{name}.arrays"})
 
@@ -150,7 +150,7 @@ def torch():
 
 
 def each_call(torch, make):
-    """Results over tensors 0 to 5 made by make, modulo 4."""
+    """Results for tensors 0 to 5 created by make, modulo 4."""
     a, b = make(torch.arange(6.0)), make(torch.full((6,), 4.0))
     return [anydml.modulus_floor(a, b), anydml.modulus_floor(a, 4), anydml.modulus_truncate(torch.arange(6.0), b),
             anydml.modulus_floor(a, 4.0, dtype="f4"), anydml.run("ELEMENT_WISE_MODULUS_FLOOR", a, b),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""anydml.matmul has the shapes of numpy.matmul; the bits are those of GEMM."""
+"""anydml.matmul follows the shapes of numpy.matmul; its bits are those of GEMM."""
 import numpy as np
 import pytest
 
@@ -11,7 +11,7 @@ SHAPES = (((2, 3), (3, 4)), ((3,), (3, 4)), ((2, 3), (3,)), ((3,), (3,)), ((5, 2
 
 
 def numbers(shape, dtype, seed):
-    return np.random.default_rng(seed).integers(-9, 9, shape).astype(dtype)  # whose products are exact
+    return np.random.default_rng(seed).integers(-9, 9, shape).astype(dtype)  # the products are exact
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
@@ -46,12 +46,12 @@ def test_wrong_operands():
 
 
 def test_float64_is_computed_in_float64():
-    """And so are the scales."""
+    """Alpha and beta are float64 too."""
     assert anydml.matmul(np.array([[2.0**20, 1.0]]), np.array([[2.0**20], [1.0]])).item() == 2.0**40 + 1
     x = np.array([[1 / 3]])
     assert anydml.gemm(x, x, x, alpha=0.1, beta=0.7).item() == 0.1 * (1 / 3 * (1 / 3)) + 0.7 * (1 / 3)
     exact = np.random.default_rng(3).integers(-2**24, 2**24, (2, 40, 50)).astype(np.float64)
-    np.testing.assert_array_equal(anydml.matmul(exact[0], exact[1].T), exact[0] @ exact[1].T)  # below 2^53
+    np.testing.assert_array_equal(anydml.matmul(exact[0], exact[1].T), exact[0] @ exact[1].T)  # below 2^53, so exact
 
 
 def test_tensors_of_pytorch():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both operators against NumPy's own, bit for bit: values, types, shapes, masks, warnings and errors."""
+"""Both operators against NumPy's, bit for bit: values, types, shapes, masks, warnings and errors."""
 import itertools
 import os
 import warnings
@@ -13,11 +13,11 @@ from against_numpy import TYPES, assert_same, both, compared, quiet
 
 import anydml
 
-EXAMPLES = int(os.environ.get("ANYDML_EXAMPLES", "25"))  # of each type and operator
+EXAMPLES = int(os.environ.get("ANYDML_EXAMPLES", "25"))  # per type and operator
 
 
 def elements(kind):
-    """Any value, and often one that is hard: zeros, infinities, extremes, neighbours."""
+    """Any value, often a hard one: zeros, infinities, extremes, neighbors."""
     dtype = np.dtype(kind)
     if dtype.kind == "f":
         info = np.finfo(dtype)
@@ -30,7 +30,7 @@ def elements(kind):
 
 @st.composite
 def views(draw, kind, shape):
-    """An array of the shape with any strides: steps, negative ones, other orders."""
+    """An array of the given shape with arbitrary strides: steps, negative strides, other orders."""
     steps = [draw(st.sampled_from([1, 1, 2, 3])) for _ in shape]
     whole = draw(hnp.arrays(kind, tuple(size * step for size, step in zip(shape, steps)), elements=elements(kind)))
     order = draw(st.permutations(range(len(shape))))
@@ -90,7 +90,7 @@ def test_every_pair_of_the_8_bit_types(ours, numpys):
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_million_random_pairs(ours, numpys, kind):
     random = np.random.default_rng(int.from_bytes(kind.encode(), "little"))
-    a, b = (np.frombuffer(random.bytes(np.dtype(kind).itemsize << 20), kind) for _ in range(2))  # read-only too
+    a, b = (np.frombuffer(random.bytes(np.dtype(kind).itemsize << 20), kind) for _ in range(2))  # read-only arrays
     with quiet():
         assert_same(ours(a, b), numpys(a, b))
         assert_same(ours(a, b[7]), numpys(a, b[7]))
@@ -167,7 +167,7 @@ def test_errstate_is_numpys(ours, numpys, kind):
                 said = [str(one.message) for one in seen]
                 return repr((raised, calls, said)).replace(numpys.__name__, ours.__name__)
             assert outcome(ours) == outcome(numpys), (kind, mode, a, b)
-    # Over an operand: what was there before must not be taken for a fault, nor a fault be missed.
+    # In place over an operand: its old value must not count as a fault, and no fault may be missed.
     if kind[0] == "f":
         with np.errstate(all="raise"):
             a = np.array([np.nan, 5, 7], kind)

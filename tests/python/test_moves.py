@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Operators that move elements within graphs, where views cost nothing and the inputs of a join are made in its place:
-the same bits as one by one."""
+"""Operators that move elements within graphs, where views are free and the inputs of a join are computed in place: the
+same bits as with separate calls."""
 import numpy as np
 import pytest
 

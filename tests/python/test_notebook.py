@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The notebook runs from top to bottom, and prints and draws what is saved in it. Its cells are run here as a kernel would;
-those tagged "installed" count what other libraries answer, which is theirs to change."""
+"""The notebook runs from top to bottom, and reproduces its saved text and plots. The cells run here as in a kernel; the
+output of cells tagged "installed" depends on other libraries and is not compared."""
 import contextlib
 import io
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""anydml.onnx: our own cases, and ONNX's own suite."""
+"""anydml.onnx: our own cases and ONNX's test suite."""
 import pathlib
 import re
 import subprocess
@@ -109,7 +109,7 @@ def test_div(dtype):
         else:
             expected = np.array([(abs(x) // abs(y)) * (1 if (x < 0) == (y < 0) else -1)
                                  for x, y in zip(a.tolist(), b.tolist())], object)
-            expected = np.array([int(x) % 2**64 for x in expected], np.uint64).astype(dtype)  # the least by -1 wraps
+            expected = np.array([int(x) % 2**64 for x in expected], np.uint64).astype(dtype)  # minimum / -1 wraps
     same_bits(run("Div", a, b), expected)
 
 
@@ -190,7 +190,7 @@ def node(op, *arrays, **attributes):
 
 @pytest.mark.parametrize("dtype", FLOATS + SIGNED + UNSIGNED)
 def test_truths(dtype):
-    """Cast, Equal, Where and ConstantOfShape, with bool on either side."""
+    """Cast, Equal, Where and ConstantOfShape, with bool as input or output."""
     a, b = samples(dtype)
     truths = a > b
     same_bits(node("Equal", a, b), a == b)
@@ -321,7 +321,7 @@ def unsupported(model):
 
 
 def test_unsupported_operators_are_named():
-    """All of them and their nodes, those in branches too."""
+    """All unsupported operators and their nodes, including those in branches."""
     x = [typed("x", np.float32)]
     nodes = [helper.make_node("Bernoulli", ["x"], ["r"]), helper.make_node("Abs", ["r"], ["a"]),
              helper.make_node("RandomNormalLike", ["a"], ["y"], "noise")]
@@ -451,7 +451,7 @@ def test_the_whole_suite_and_the_counts_of_the_document():
 
 
 def suite_of_rows():
-    """ONNX's own tests of the operators that are here, each a test of its own."""
+    """ONNX's own tests of selected operators, each as a separate test."""
     wanted = re.compile("test_(operator_)?(mod|add|sub|mul|div|abs|neg|floor|ceil|clip|identity|cast|equal|where|"
                         "constantofshape)(_.*)?_cpu$")
     cases = onnx_counts.suite(__name__).test_cases
@@ -465,7 +465,7 @@ globals().update(suite_of_rows())
 
 
 def test_a_model_is_one_graph_where_its_nodes_allow_it():
-    """And the same bits come out where they do not."""
+    """Otherwise the model runs in pieces, with the same bits."""
     nodes = "z = Add(x, y)  r = Relu(z)  s = ReduceSum<keepdims = 1>(r)  t = Transpose(r)  q = Div(t, s)  b = Greater(q, t)"
     text = '<ir_version: 8, opset_import: ["": 13]> m (float[N, M] x, float[M] y{}) => (float[M, N] {}, bool[M, N] b) {{{}}}'
     whole = backend.prepare(onnx.parser.parse_model(text.format("", "q", nodes)))
@@ -481,12 +481,12 @@ def test_a_model_is_one_graph_where_its_nodes_allow_it():
 
 
 def pieces_of(prepared):
-    """Where the pieces of a model begin and end."""
+    """The start and end of each piece of a model."""
     return [piece[:2] for piece in prepared.program.pieces()]
 
 
 def test_forms_that_come_again_are_looked_up():
-    """A run that is one graph goes straight to it the next time: for these types, shapes and strides, and no others."""
+    """A run that is a single graph is found directly the next time, but only for the same types, shapes and strides."""
     model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
     g (float[N, M] x, int64[K] sizes) => (float[A, B] y, float[N, M] z) {
       two = Constant<value = float {2}>()
@@ -497,7 +497,7 @@ def test_forms_that_come_again_are_looked_up():
     for given, sizes in ((x, [3, 2]), (x, [3, 2]), (x, [6, 1]), (x, [3, 2]), (x.T, [2, 3]), (x.T, [2, 3]), (x[:, ::-1], [6, 1])):
         y, z = prepared.run({"x": given, "sizes": np.array(sizes)})
         assert np.array_equal(z, given * given) and np.array_equal(y, (given * given).reshape(sizes))
-        z[:] = y[:] = -1  # they belong to the caller
+        z[:] = y[:] = -1  # the results belong to the caller
     with pytest.raises(TypeError, match="input 'x' is float64"):
         prepared.run({"x": x.astype(float), "sizes": np.array([3, 2])})
     with pytest.raises(ValueError, match="no input 'u'"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that run on the host, and cubic Resize, beside ONNX's reference evaluator."""
+"""Nodes that run on the host, and cubic Resize, compared with ONNX's reference evaluator."""
 import numpy as np
 import pytest
 
@@ -11,7 +11,7 @@ import anydml.onnx as backend  # noqa: E402
 from anydml.onnx._host import HOST  # noqa: E402
 
 pytestmark = pytest.mark.skipif(tuple(map(int, onnx.__version__.split(".")[:2])) < (1, 23),
-                                reason="older evaluators have faults of their own")
+                                reason="older reference evaluators have bugs")
 RANDOM = np.random.default_rng(5)
 NEWEST = onnx.defs.onnx_opset_version()
 
@@ -54,7 +54,7 @@ def test_functions_of_double(op):
         check(op, np.abs(x), np.array([1]), keepdims=0)
         check(op, np.abs(x), np.array([-1]), keepdims=1)
     else:
-        check(op, x, tolerance=1e-6)  # some of the reference's are functions of float
+        check(op, x, tolerance=1e-6)  # some of the reference's functions compute in float32
 
 
 def test_products_and_powers():
@@ -98,7 +98,7 @@ def test_transforms():
 def test_grid_sample(mode, padding, aligned):
     x, grid = doubles(2, 3, 5, 4), doubles(2, 3, 6, 2) * 0.8
     check("GridSample", x, grid, mode=mode, padding_mode=padding, align_corners=aligned,
-          tolerance=2e-5)  # the reference's weights are floats
+          tolerance=2e-5)  # the reference's weights are float32
     if mode != "cubic":
         check("GridSample", doubles(1, 2, 3, 4, 5), doubles(1, 2, 2, 2, 3), mode=mode, padding_mode=padding,
               align_corners=aligned, tolerance=2e-5)
@@ -110,7 +110,7 @@ def test_grid_sample(mode, padding, aligned):
     ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 2)]), ("ijk,il,jl->kl", [(2, 3, 4), (2, 5), (3, 5)]),
     ("ij,ij->ij", [(3, 4), (3, 4)]), ("ab , cd -> abcd", [(2, 3), (4, 5)]), ("abc,cd->ad", [(2, 3, 4), (4, 5)])])
 def test_einsum(equation, shapes):
-    """In a graph, by reductions and products of matrices."""
+    """Runs in a graph, as reductions and matrix products."""
     arrays = [doubles(*shape).astype(np.float32) for shape in shapes]
     model = model_of("Einsum", arrays, 1, NEWEST, {"equation": equation})
     prepared = backend.Prepared(model)
@@ -136,7 +136,7 @@ def test_einsums_that_are_wrong_or_on_the_host():
     {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 7.0}], ids=str)
 @pytest.mark.parametrize("scales", [(1, 1, 2, 3), (1, 1, 0.5, 0.7), (1, 1, 1, 1.4)])
 def test_cubic_resize(options, scales):
-    """By products of matrices, in a graph."""
+    """Runs in a graph, as matrix products."""
     x, roi = doubles(1, 2, 6, 7).astype(np.float32), np.float32([0, 0, -0.1, 0.2, 1, 1, 0.9, 0.8])
     arrays = [x, roi, np.float32(scales)]
     model = model_of("Resize", arrays, 1, NEWEST, {"mode": "cubic", **options})
@@ -152,7 +152,7 @@ def test_sets_and_boxes():
     x = RANDOM.integers(0, 5, (4, 3))
     check("Unique", x, outputs=4)
     check("Unique", x, outputs=4, axis=0)
-    check("Unique", x.reshape(-1), outputs=4, sorted=0)  # the reference fails with more dimensions
+    check("Unique", x.reshape(-1), outputs=4, sorted=0)  # the reference fails for more dimensions
     boxes, scores = RANDOM.random((1, 20, 4)).astype(np.float32), RANDOM.random((1, 2, 20)).astype(np.float32)
     for centred in (0, 1):
         check("NonMaxSuppression", boxes, scores, np.array([5]), np.float32([0.3]), np.float32([0.2]), center_point_box=centred)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Models that nobody would write by mistake: sizes, places and names that lead astray. What is wrong is said in words, and
-before memory is spent on it."""
+"""Malicious models with misleading sizes, offsets and names. Each gets a clear error message before any memory is
+allocated for it."""
 import os
 import re
 
@@ -40,7 +40,7 @@ def external(dims=(4,), kind=TensorProto.FLOAT, **entries):
 
 
 def saved(folder, tensor):
-    """A model of that tensor beside a file of 64 bytes, 0 to 63."""
+    """A model with this tensor, beside a file of 64 bytes, 0 to 63."""
     (folder / "w.bin").write_bytes(bytes(range(64)))
     (folder / "m.onnx").write_bytes(negated(tensor).SerializeToString())
     return folder / "m.onnx"
@@ -132,7 +132,7 @@ HUGE_MODELS = {
 
 @pytest.mark.parametrize("op", HUGE_MODELS)
 def test_values_larger_than_memory(op):
-    """The error names the node and the size, whether the size is known when the model is prepared or comes with a run."""
+    """The error names the node and the size, whether the size is known at preparation or only during a run."""
     model, count = HUGE_MODELS[op], np.int64([1 << 24 if op == "MatMul" else HUGE])
     prepared = backend.prepare(model)
     with pytest.raises(MemoryError, match=f"^{op} that computes 'y': .*{count[0]}"):
@@ -148,7 +148,7 @@ def test_values_larger_than_memory(op):
 # ---- Functions ----------------------------------------------------------------------------------------------------------
 
 def calls(functions, times=2, first=None):
-    """Functions that call the one before them so many times; `first` is what the first one calls."""
+    """Functions that each call the previous one `times` times; the first one calls `first`."""
     made = []
     for i in range(functions):
         called = f"f{i - 1}" if i else first
@@ -185,7 +185,7 @@ def test_the_graph_counts_too(monkeypatch):
         _inlining.check_size(calls(2))
     deep = calls(9000, 1)
     monkeypatch.undo()
-    _inlining.check_size(deep)  # not by recursion of its own
+    _inlining.check_size(deep)  # the check itself does not recurse
 
 
 # ---- Nodes -------------------------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ for _function in NAMES["function"].functions:
 @pytest.mark.parametrize("prepare", (backend.prepare, backend.Prepared))
 @pytest.mark.parametrize("what", NAMES)
 def test_names_are_escaped_in_messages(what, prepare):
-    """Also in those of ONNX's checker, which only `prepare` asks."""
+    """Includes messages from ONNX's checker, which only `prepare` runs."""
     if what == "twice" and prepare is backend.Prepared:
         return
     with pytest.raises((TypeError, ValueError, backend.Unsupported, onnx.checker.ValidationError)) as caught:

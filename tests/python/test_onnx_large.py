@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Models with many nodes, inputs, outputs or values alive at once: memory grows with their number, not with its square."""
+"""Models with many nodes, inputs, outputs or live values: memory grows linearly with their number."""
 import tracemalloc
 
 import numpy as np
@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 import anydml.onnx as backend
 
 COUNT = 2000
-MOST_BYTES_EACH = 12_000  # of Python's memory for a node at a time
+MOST_BYTES_EACH = 12_000  # the peak of Python's memory per node
 
 
 def value(name, shape):
@@ -52,7 +52,7 @@ def inputs():
 
 
 def rows():
-    """Small inputs, whose elements a graph could be recorded for."""
+    """Inputs so small that a graph could be recorded for their elements."""
     sums = [node("Add", ["x0" if i == 1 else f"s{i - 1}", f"x{i}"], f"s{i}") for i in range(1, COUNT)]
     return model_of(sums, [value(name, [2]) for name in many("x")], [value(f"s{COUNT - 1}", [2])]), dict.fromkeys(
         many("x"), X[0]), X[0] * np.float32(COUNT)
@@ -70,13 +70,13 @@ def outputs():
 
 
 def hosted():
-    """Steps on the host, which no graph holds."""
+    """Steps on the host, which are not part of any graph."""
     return model_of([*(node("Det", ["x"], name) for name in many("v")), node("Sum", many("v"), "y")], [value("x", [2, 2])],
                     [value("y", [])]), {"x": X}, np.float32(10 * COUNT)
 
 
 def in_turns():
-    """A graph, a step on the host, a graph, and so on, while all results stay alive."""
+    """Alternating graphs and host steps, while all results stay alive."""
     pairs = [one for i in range(COUNT // 4) for one in (node("Det", ["x"], f"d{i}"), node("Neg", [f"d{i}"], f"v{i}"))]
     return model_of([*pairs, node("Sum", [f"v{i}" for i in range(COUNT // 4)], "y")], [value("x", [2, 2])],
                     [value("y", [])]), {"x": X}, np.float32(-10 * (COUNT // 4))
@@ -95,6 +95,6 @@ def test_memory_grows_with_the_number_of_nodes(make):
     assert peak < MOST_BYTES_EACH * COUNT
     for result in results:
         np.testing.assert_allclose(result, expected, rtol=1e-4)
-    if make is in_turns:  # a graph takes the one value that it reads, and not all that are alive
+    if make is in_turns:  # a graph takes only the value that it reads, not all live values
         assert max(len(key) for point in prepared.program._points.values() for key in point.pieces) <= COUNT // 4
         assert sum(len(key) for point in prepared.program._points.values() for key in point.pieces) <= COUNT

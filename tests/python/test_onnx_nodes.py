@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every node of anydml.onnx beside ONNX's own reference evaluator: each opset in which the node changed, each type that
-ONNX and anydml both have, several shapes.
+"""Every node of anydml.onnx compared with ONNX's reference evaluator: each opset that changed the node, each type that
+both ONNX and anydml support, several shapes.
 
-Bits are compared, the signs of zeros included, but where a row of TOLERANCES or ZEROS says otherwise and why.
+Bits are compared, including the signs of zeros, unless a row of TOLERANCES or ZEROS gives a reason not to.
 """
 import numpy as np
 import pytest
@@ -21,14 +21,15 @@ from anydml.onnx._nodes import NODES  # noqa: E402
 from anydml.onnx._rows import KINDS, dtype_of  # noqa: E402
 
 pytestmark = pytest.mark.skipif(tuple(map(int, onnx.__version__.split(".")[:2])) < (1, 23),
-                                reason="older evaluators have faults of their own")
+                                reason="older reference evaluators have bugs")
 NEWEST = onnx.defs.onnx_opset_version()
-# In units of the last place of the type: of float16 the reference's HardSwish rounds after each operation, and anydml's
-# once. The normalizations compute in float32, as ONNX's definition of them and their stash_type say, and the reference
-# in the input's type; LpPool, LRN and other normalizations have other operations there.
+# Tolerances in units in the last place. For float16, the reference's HardSwish rounds after each operation, and
+# anydml's rounds once. The normalizations compute in float32, as ONNX's definition and their stash_type require, but
+# the reference computes in the input's type. LpPool, LRN and the other normalizations use different operations.
 IN_FLOAT32 = {"float16": 8, "float32": 64, "float64": 2.0**30}
 SOME = {"float16": 16, "float32": 8, "float64": 8}
-# Functions are correctly rounded, and NumPy's are not; of activations the reference rounds each operation.
+# Our functions are correctly rounded, and NumPy's are not; in activations the reference rounds each operation. For
+# RoiAlign and Resize the reference computes coordinates and weights in float64.
 CLOSE = {"float16": 2, "float32": 4}
 ROUGH = {"float16": 32, "float32": 32}
 TOLERANCES = {**dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Erf", "Exp", "Log",
@@ -40,12 +41,12 @@ TOLERANCES = {**dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"
               "GroupNormalization": IN_FLOAT32, "HardSwish": {"float16": 8}, "InstanceNormalization": SOME,
               "LayerNormalization": IN_FLOAT32, "LpPool": SOME, "RMSNormalization": IN_FLOAT32,
               **dict.fromkeys(("GRU", "LSTM", "RNN"), {"float32": 64}),
-              "RoiAlign": {"float16": 16, "float32": 512}, "Resize": {"float16": 2, "float32": 8}}  # the reference's coordinates and weights are float64
-# The sign of a zero: NumPy's maximum takes either of +0 and -0, Python's sum begins with +0, and the reference's PRelu
-# multiplies zeros too.
+              "RoiAlign": {"float16": 16, "float32": 512}, "Resize": {"float16": 2, "float32": 8}}
+# The sign of a zero is not compared: NumPy's maximum may return either +0 or -0, Python's sum starts with +0, and the
+# reference's PRelu also multiplies zeros.
 ZEROS = {"PRelu", "Relu", "Sum"}
-# Where ONNX's evaluator has no such opset, one with the same meaning; None where there is none, and OLD has the cases.
-# Those of AveragePool 1 and BatchNormalization 7 and 9 do something else than ONNX's text says.
+# An opset with the same meaning, where ONNX's evaluator lacks the node's own opset; None if there is none, and OLD has
+# the cases. The evaluator's AveragePool 1 and BatchNormalization 7 and 9 differ from ONNX's text.
 REFERENCES = {("AveragePool", 1): 7, ("BatchNormalization", 1): None, ("BatchNormalization", 7): 14,
               ("BatchNormalization", 9): 14, ("Cast", 1): None, ("Clip", 1): 6, ("DequantizeLinear", 10): 19,
               ("DequantizeLinear", 13): 19, ("Dropout", 1): None,
@@ -66,10 +67,10 @@ OLD = [
     ("Upsample", 1, [X[None, None]], {"height_scale": 2.0, "width_scale": 1.0}, np.repeat(X, 2, 0)[None, None]),
     ("Dropout", 1, [X], {"is_test": 1}, X), ("Dropout", 6, [X], {"is_test": 1}, X),
     ("Hardmax", 1, [X], {}, np.float32([[0, 1, 0], [1, 0, 0]])),
-    ("Hardmax", 1, [X], {"axis": 0}, np.float32([[0, 1, 0], [0, 0, 0]])),  # all from the axis on
+    ("Hardmax", 1, [X], {"axis": 0}, np.float32([[0, 1, 0], [0, 0, 0]])),  # over all dimensions from the axis on
     ("Hardmax", 11, [X], {"axis": -2}, np.float32([[0, 1, 0], [0, 0, 0]])),
     ("Softmax", 1, [ZERO], {}, np.full((2, 4), 0.25, "f4")),
-    ("Softmax", 1, [ZERO], {"axis": 0}, np.full((2, 4), 0.125, "f4")),  # all from the axis on
+    ("Softmax", 1, [ZERO], {"axis": 0}, np.full((2, 4), 0.125, "f4")),  # over all dimensions from the axis on
     ("Softmax", 11, [ZERO], {"axis": -2}, np.full((2, 4), 0.125, "f4")),
     ("LogSoftmax", 1, [ZERO], {}, np.full((2, 4), np.log(4), "f4") * -1),
     ("LogSoftmax", 11, [ZERO], {"axis": -2}, np.full((2, 4), np.log(8), "f4") * -1),
@@ -85,7 +86,7 @@ OLD = [
      (np.float32([[[3, 5, 5], [2, 2, 2]]]), np.array([[[0, 2, 2], [5, 5, 6]]]))),
     ("MaxPool", 12, [np.int8([[[3, -4, 5, 5]]])], {"kernel_shape": [2], "dilations": [2], "outputs": 2},
      (np.int8([[[5, 5]]]), np.array([[[2, 3]]]))),
-    ("AveragePool", 19, [np.float32([[[2, 4, 6, 9]]])],  # places after the pads do not count
+    ("AveragePool", 19, [np.float32([[[2, 4, 6, 9]]])],  # elements beyond the padding do not count
      {"kernel_shape": [3], "strides": [2], "pads": [1, 0], "ceil_mode": 1, "count_include_pad": 1},
      np.float32([[[2, 19 / 3]]])),
     ("AveragePool", 19, [np.float32([[[2, 4, 6]]])],
@@ -125,7 +126,7 @@ OLD = [
 ]
 
 
-# Defined by other nodes alone, and ONNX's own suite has tests of them; test_onnx_host.py has Einsum.
+# Defined only by other nodes and tested by ONNX's suite; test_onnx_host.py tests Einsum.
 BY_SUITE = {"AffineGrid", "BlackmanWindow", "Einsum", "HammingWindow", "HannWindow", "NegativeLogLikelihoodLoss",
             "SoftmaxCrossEntropyLoss", "SwiGLU"}
 
@@ -152,7 +153,7 @@ def model_of(op, arrays, options, opset):
 
 def compare(op, actual, expected):
     expected = np.asarray(expected)
-    if op in ("Gemm", "ReduceSumSquare"):  # the reference gives float for float16 before opset 7, and int64 for int32
+    if op in ("Gemm", "ReduceSumSquare"):  # the reference widens float16 (before opset 7) and int32
         expected = expected.astype(actual.dtype)
     assert actual.dtype == expected.dtype and actual.shape == expected.shape
     ulps = TOLERANCES.get(op, {}).get(actual.dtype.name, 0)
@@ -171,7 +172,7 @@ DISPATCHED = {op: set() for op in NODES}
 
 @pytest.fixture
 def dispatched(monkeypatch):
-    """The operators that a test dispatches."""
+    """The names of the operators that a test dispatches."""
     names = set()
 
     class Recording:
@@ -205,11 +206,11 @@ def test_beside_the_reference(op, since, dispatched):
 
 
 def test_the_table_says_what_is_dispatched():
-    """Of all the tests above together, where they ran."""
+    """Checks all of the tests above together, as far as they ran."""
     built = {_rows.short(one["name"]) for one in anydml.operators(built=True)}
     for op, row in NODES.items():
         assert set(row.uses.split()) <= built
-        is_defined_by_others = row.make is None or row.check is not None  # always, or for some of its nodes
+        is_defined_by_others = row.make is None or row.check is not None  # for all or some of its forms
         assert DISPATCHED[op] <= set(row.uses.split()) or is_defined_by_others, op
 
 
@@ -229,7 +230,7 @@ def run(op, *arrays, opset=NEWEST, **options):
 @pytest.mark.parametrize("dtype, bound", [("f2", 2e-3), ("f4", 1e-5), ("f8", 1e-12)])
 @pytest.mark.parametrize("opset", [14, 15, NEWEST])
 def test_batches_in_training(dtype, bound, opset):
-    """Beside the reference, which computes in the type of the tensors: in FLOAT64."""
+    """Compared in FLOAT64, because the reference computes in the type of the tensors."""
     random = np.random.default_rng(2)
     x = (random.standard_normal((6, 3, 5, 4)) * 2 + 1).astype(dtype)
     others = [random.uniform(0.5, 2, 3).astype(dtype) for _ in range(4)]
@@ -277,7 +278,7 @@ def test_adam(step, several, norm):
 
 
 def test_sums_of_many_floats():
-    """The order of additions is ours: within what any order may be off, and closer than one after another."""
+    """Our order of additions: within the error bound of any order, and closer than sequential addition."""
     x = np.random.default_rng(1).standard_normal((300, 1000)).astype(np.float32)
     exact = x.astype(np.float64)
     bound = np.finfo(np.float32).eps * 80 * np.abs(exact).sum(1)
@@ -449,7 +450,7 @@ def test_a_window_may_be_as_large_as_the_tensor_with_its_pads():
 
 
 def test_indices_that_are_out_of_range():
-    """The nearest element is read, and nothing is written; indices that no run changes are refused."""
+    """Gather reads the nearest element, and scatter writes nothing; constant indices out of range are rejected."""
     assert run("Gather", X, ints(2, -5)).tolist() == X[[1, 0]].tolist()
     assert run("Gather", X, np.array(7)).tolist() == X[1].tolist()
     assert run("GatherElements", X, np.full((2, 3), 9)).tolist() == X[[1, 1]].tolist()
@@ -458,7 +459,7 @@ def test_indices_that_are_out_of_range():
 
 
 def test_elements_of_a_part():
-    """Indices may have smaller sizes than the tensor; the reference takes them in scatters alone."""
+    """Indices may have smaller sizes than the tensor; the reference supports that only for scatters."""
     assert run("GatherElements", X, ints(1, 0).reshape(1, 2)).tolist() == [[X[1, 0], X[0, 1]]]
 
 

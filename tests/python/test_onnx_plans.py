@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How models run in pieces: shape arithmetic, data that becomes a shape, branches, loops, constants, other domains."""
+"""Running models in pieces: shape arithmetic, data-dependent shapes, branches, loops, constants, other domains."""
 import mmap
 import pathlib
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +32,7 @@ def pieces(prepared):
 
 
 def check(model, *runs, exactly=False):
-    """Runs by name, beside ONNX's reference evaluator; the model that was prepared."""
+    """Compares runs, with inputs by name, with ONNX's reference evaluator; returns the prepared model."""
     prepared, reference = backend.prepare(model), ReferenceEvaluator(model)
     for given in runs:
         for actual, expected in zip(prepared.run(given), reference.run(None, given)):
@@ -53,7 +53,7 @@ def test_shape_arithmetic_is_no_part_of_the_graph():
 
 
 def test_elements_of_inputs_that_become_shapes():
-    """A graph for each shape that is asked for, and the whole model in it; after many, the steps run on the host."""
+    """Each requested shape gets a graph of the whole model; after many shapes, the steps run on the host."""
     model = parsed("m (float[N] x, int64[K] to) => (float[A, B] y) { u = Abs(x) v = Reshape(u, to) y = Sqrt(v) }")
     runs = [{"x": floats(12), "to": np.array(to)} for to in ([3, 4], [4, 3], [2, 6], [3, 4])]
     prepared = check(model, *runs, exactly=True)
@@ -72,7 +72,7 @@ def test_elements_that_are_computed_end_a_piece():
 
 
 def test_a_number_of_elements_from_data():
-    """As in text to speech: lengths are computed, and a range has as many elements."""
+    """As in text to speech: a length is computed, and a range has that many elements."""
     model = parsed("""m (float[N] x) => (float[K] y) {
         axis = Constant<value_ints = [0]>() rounded = Round(x) total = ReduceSum<keepdims = 0>(rounded, axis)
         n = Cast<to = 7>(total) zero = Constant<value_int = 0>() one = Constant<value_int = 1>()
@@ -127,7 +127,7 @@ def test_loops(limit):
 
 
 def test_a_tensor_that_grows_in_a_loop():
-    """It is not compiled anew in every turn: the steps that take it run on the host."""
+    """The body is not recompiled in every iteration: the steps that use the tensor run on the host."""
     model = parsed("""m (int64 trips, bool go, float[N] x) => (float[K] y) {
         y = Loop (trips, go, x) <body = b (int64 i, bool c, float[K] v) => (bool d, float[L] w) {
             d = Identity(c) s = ReduceSum<keepdims = 1>(v) half = Constant<value_float = 0.25>() t = Mul(s, half)
@@ -145,7 +145,7 @@ def test_scan():
 
 
 def test_constants_are_computed_once():
-    """Weights that are stored as integers, with a scale."""
+    """Weights stored as integers, with a scale."""
     weights, scale = RANDOM.integers(-128, 127, (8, 4)).astype(np.int8), floats(4)
     model = parsed("m (float[N, 8] x) => (float[N, 4] y) { f = Cast<to = 1>(w) v = Mul(f, scale) y = MatMul(x, v) }")
     model.graph.initializer.extend([numpy_helper.from_array(weights, "w"), numpy_helper.from_array(scale, "scale")])
@@ -202,7 +202,7 @@ def test_empty_tensors_and_tensors_without_dimensions():
 
 
 def test_outputs_are_apart():
-    """A value that is given twice, a known one, and an input."""
+    """One value returned twice, a constant, and an input."""
     model = parsed("""m (float[N] x) => (float[N] y, float[N] z, int64[1] n, float[N] x) {
         y = Abs(x) z = Identity(y) n = Shape(x) }""")
     prepared, x = backend.prepare(model), np.float32([-1, 2])
@@ -276,7 +276,7 @@ QUANTISED = """m (float[N, 2, 5] x) => (float[N, 3, 5] y) {
 
 @pytest.mark.parametrize("axes", [("", ""), ("<axis = 0>", "<axis = 1>"), ("<axis = 1>", "<axis = 0>")])
 def test_products_of_integers_are_an_option(axes):
-    """Where the scales allow it; literally otherwise, and without the option."""
+    """Integer products are used if the scales allow it; otherwise, or without the option, the model runs as written."""
     model = parsed(QUANTISED % axes)
     counts = {"": (), "<axis = 0>": (3,), "<axis = 1>": (2,) if axes[0] == "<axis = 1>" else (3,)}
     scales = [np.asarray(np.abs(floats(*counts[axis])) * 0.02 + 0.01, np.float32) for axis in axes]
@@ -298,7 +298,7 @@ def test_products_of_integers_are_an_option(axes):
 # ---- com.microsoft --------------------------------------------------------------------------------------------------
 
 def contrib(op, *arrays, outputs=1, kind=np.float32, **attributes):
-    """By anydml and by ONNX Runtime."""
+    """The results of anydml and of ONNX Runtime."""
     runtime = pytest.importorskip("onnxruntime")
     names = [f"x{i}" if array is not None else "" for i, array in enumerate(arrays)]
     given = {name: array for name, array in zip(names, arrays) if name}
@@ -307,7 +307,7 @@ def contrib(op, *arrays, outputs=1, kind=np.float32, **attributes):
     made = [f"y{i}" if i in (0, outputs - 1) else "" for i in range(outputs)]
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
     infos = [helper.make_tensor_value_info("y0", kind, None)]
-    if outputs == 4:  # the last is the sum; of two, the second is a mask that nobody gave
+    if outputs == 4:  # the fourth output is the sum; with two outputs, the second is an unused mask
         infos.append(helper.make_tensor_value_info("y3", kind, None))
     graph = helper.make_graph([helper.make_node(op, names, made, domain="com.microsoft", **attributes)], "g", inputs, infos)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)],
@@ -322,7 +322,7 @@ SCALE, ZERO = np.float32(0.05), np.uint8(120)
 BYTES = [RANDOM.integers(0, 256, (2, 3, 4)).astype(np.uint8) for _ in range(2)]
 TRIPLES = [BYTES[0], SCALE, ZERO, BYTES[1], np.float32(0.03), np.uint8(130), np.float32(0.09), np.uint8(125)]
 WEIGHTS = RANDOM.integers(-100, 100, (4, 5)).astype(np.int8)
-PACKED = np.random.default_rng(4).integers(0, 256, (5, 2, 16)).astype(np.uint8)  # 5 x 64 integers of four bits, in blocks of 32
+PACKED = np.random.default_rng(4).integers(0, 256, (5, 2, 16)).astype(np.uint8)  # 5 x 64 nibbles in blocks of 32
 
 
 @pytest.mark.parametrize("op, arrays, attributes", [
@@ -362,14 +362,14 @@ def test_contributed_operators(op, arrays, attributes):
                np.float32(3.0), np.uint8(128)], {}),
 ])
 def test_contributed_operators_of_bytes(op, arrays, attributes):
-    """A unit of the last place: ONNX Runtime may round once more, or once less."""
+    """Equal within one unit, because ONNX Runtime may round once more or once less."""
     (actual,), (expected,) = contrib(op, *map(np.asarray, arrays), kind=np.uint8, **attributes)
     assert actual.dtype == expected.dtype
     assert np.abs(actual.astype(int) - expected.astype(int)).max() <= 1
 
 
 def test_states_that_stay_and_steps_that_depend_on_no_turn():
-    """Weights that a loop hands on are constants of its body, and their product with a value around it is computed once."""
+    """Weights that a loop passes on are constants of its body; their product with an outer value is computed once."""
     model = parsed("""m (int64 trips, bool go, float[2, 2] x, float[2] v) => (float[2] last, float[2, 2] same) {
         w = Constant<value = float[2, 2] {1.0, 0.5, 0.25, -1.0}>()
         last, same = Loop (trips, go, v, w) <body = b (int64 i, bool c, float[2] s, float[2, 2] u) =>
@@ -394,13 +394,13 @@ def test_a_counter_that_slices_does_not_recompile():
 
 
 def resident():
-    """Bytes of this process that are in memory."""
+    """The resident memory of this process in bytes."""
     return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
 
 
-@pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="the system does not say how much memory is used")
+@pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="the system does not report memory usage")
 def test_all_shapes_share_packed_weights():
-    """With one batch and with several, which repeat the weights."""
+    """With one batch and with several, which broadcast the weights."""
     model = parsed("m (float[M, N, 4096] x) => (float[M, N, 4096] y) { y = MatMul(x, w) }")
     model.graph.initializer.append(numpy_helper.from_array(np.ones((4096, 4096), np.float32), "w"))
     weights, prepared = 4 * 4096**2, backend.prepare(model)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ONNX's recurrent networks where its reference has no answer: directions, lengths, layouts and activations."""
+"""ONNX's recurrent networks in cases that its reference does not support: directions, lengths, layouts, activations."""
 import numpy as np
 import pytest
 
@@ -42,7 +42,7 @@ def same(ours, theirs):
 
 @pytest.mark.parametrize("op", GATES)
 def test_directions(op):
-    """Reverse is forward over the reversed inputs, and bidirectional is both."""
+    """Reverse equals forward over the reversed inputs, and bidirectional combines both."""
     arrays = arrays_of(op, 2)
     both = run(op, arrays, direction="bidirectional")
     for d, direction in enumerate(("forward", "reverse")):
@@ -57,7 +57,7 @@ def test_directions(op):
 @pytest.mark.parametrize("op", GATES)
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
 def test_lengths(op, direction):
-    """A row is what it is alone with fewer steps; its outputs after them are 0."""
+    """Each row gives the same result as when run alone with its own length; later outputs are 0."""
     arrays, lengths = arrays_of(op), [2, 4, 1]
     results = run(op, arrays | {"sequence_lens": np.int32(lengths)}, direction=direction)
     for row, length in enumerate(lengths):

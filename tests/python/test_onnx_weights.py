@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Weights that are read from a model's file apart from its message."""
+"""Weights that are read from a model's file separately from its protobuf message."""
 import numpy as np
 import pytest
 
@@ -17,7 +17,7 @@ def floats(*shape):
 
 
 def model_of(extra=()):
-    """Sums of weights of several kinds, one of which a Constant has."""
+    """Sums of weights of several kinds, one of them in a Constant."""
     arrays = {"large": floats(64, 64), "half": floats(64, 64).astype(np.float16), "small": floats(1, 64),
               "bytes": RANDOM.integers(-9, 9, (64, 64, 1)).astype(np.int8), "listed": floats(64, 64)}
     tensors = [numpy_helper.from_array(array, name) for name, array in arrays.items() if name != "listed"]
@@ -58,7 +58,7 @@ def test_initializers_that_a_run_replaces(tmp_path):
 
 
 def test_tensors_that_stay_in_the_message(tmp_path):
-    """Elements that are missing, too many, or of types that anydml has not: ONNX says what is wrong with them."""
+    """Missing or extra elements, or types that anydml lacks: ONNX reports the problem."""
     short = numpy_helper.from_array(floats(64, 64), "short")
     short.dims[0] = 65
     path = tmp_path / "m.onnx"
@@ -82,7 +82,7 @@ def test_an_empty_file(tmp_path):
 
 
 def small_weights(*nodes):
-    """A model whose weights are bytes with a scale for each column: w of 320 x 256."""
+    """A model with int8 weights and a scale for each column: w of 320 x 256."""
     weights = RANDOM.integers(-128, 128, (320, 256)).astype(np.int8)
     tensors = [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(RANDOM.random(256).astype(np.float32), "scale"),
                numpy_helper.from_array(np.array(3, np.int8), "zero"), numpy_helper.from_array(np.array(0.1, np.float32), "one"),
@@ -113,7 +113,7 @@ TURNED = helper.make_node("Transpose", ["wide"], ["turned"], perm=[1, 0])
       helper.make_node("MatMul", ["x", "turned"], ["y"])], 256, True),
 ])
 def test_weights_in_bytes(nodes, depth, are_bytes):
-    """Where only products take them, the model keeps the bytes, and graphs convert and pack them."""
+    """If only products use the weights, the model keeps the bytes, and graphs convert and pack them."""
     model = small_weights(*nodes)
     prepared = backend.Prepared(model)
     kept = [array for array in prepared.program.constants.values() if array.size >= 320 * 256]

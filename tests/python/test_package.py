@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the package offers besides: operators by name, compiled ones, DLPack, threads, no leaks."""
+"""Other features of the package: operators by name, compiled operators, DLPack, threads, no leaks."""
 import pickle
 import re
 import resource
@@ -39,7 +39,7 @@ def test_every_built_operator_runs_by_name():
         "ELEMENT_WISE_CEIL": np.ceil(x), "ELEMENT_WISE_ADD": x + 2, "ELEMENT_WISE_SUBTRACT": x - 2,
         "ELEMENT_WISE_MULTIPLY": x * 2, "ELEMENT_WISE_DIVIDE": x / 2, "ELEMENT_WISE_MODULUS_FLOOR": np.remainder(x, 2),
         "ELEMENT_WISE_MODULUS_TRUNCATE": np.fmod(x, 2), "ELEMENT_WISE_CLIP": np.clip(x, -1, 1)}
-    # The others: test_operators.py.
+    # The other operators are in test_operators.py.
     assert set(expected) <= {op["name"] for op in anydml.operators(built=True)} and len(anydml.operators()) == 177
     for op in anydml.operators(built=True):
         if op["name"] not in expected:
@@ -88,7 +88,7 @@ def test_devices():
 
 
 class Foreign:
-    """An array of another library, as far as DLPack shows one."""
+    """An array of another library that offers only DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -159,7 +159,7 @@ def test_threads_at_once():
 
 def test_other_threads_run_meanwhile():
     a = np.full(1 << 22, 1e300)
-    b = np.full(1 << 22, 3.1e-300)  # the longest way there is
+    b = np.full(1 << 22, 3.1e-300)  # the slowest case
     done = threading.Event()
 
     def work():
@@ -174,7 +174,7 @@ def test_other_threads_run_meanwhile():
         turns += 1
         done.wait(0.001)
     worker.join()
-    assert turns > 10  # with the GIL held there would be one between two calls
+    assert turns > 10  # holding the GIL would allow only one turn between two calls
 
 
 def test_a_million_calls_leak_nothing():
@@ -203,5 +203,5 @@ def test_python_m_anydml():
 
 def test_the_package_brings_no_library_under_a_systems_name():
     files = [path.name for path in Path(anydml.__file__).parent.iterdir()]
-    assert not [name for name in files if ".so" in name and not name.startswith(("_core", "libanydml-"))]  # plugins
+    assert not [name for name in files if ".so" in name and not name.startswith(("_core", "libanydml-"))]
     assert "py.typed" in files and "__init__.pyi" in files

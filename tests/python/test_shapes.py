@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Types and shapes of results that follow from the inputs and attributes, in calls, compiled operators and graphs."""
+"""Types and shapes of results, inferred from inputs and attributes, in calls, compiled operators and graphs."""
 import numpy as np
 import pytest
 
@@ -48,7 +48,7 @@ def test_types_and_shapes_of_element_wise_operators():
 
 
 def test_repeated_calls_tell_forms_apart():
-    """What was inferred is kept for calls of the same form, and for no others."""
+    """Inferred results are cached only for calls of the same form."""
     for _ in range(2):
         for axes in ([0], [1], [2], [0, 1]):
             expected = tuple(1 if i in axes else size for i, size in enumerate(X.shape))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The examples of the site (data/python/examples.py) print what they say: in Python, in C where a compiler and the library
-are, and as models where dmlrun is. ANYDML_BUILD is the build to take these from, build/release by default."""
+"""The site's examples (data/python/examples.py) print the output shown there: in Python, in C if a compiler and the
+library are available, and as models if dmlrun is. ANYDML_BUILD is the build folder, build/release by default."""
 import contextlib
 import io
 import os
@@ -56,8 +56,8 @@ def test_python_prints_what_the_page_says(name):
 
 
 def test_c_prints_what_the_page_says(tmp_path):
-    """All of them as one program, which is quicker: each main is a function of it."""
-    libraries = sorted(BUILD.glob("**/libanydml.so"), key=lambda one: -one.stat().st_mtime)  # the newest comes first
+    """Compiles all examples as one program for speed; each main becomes a function."""
+    libraries = sorted(BUILD.glob("**/libanydml.so"), key=lambda one: -one.stat().st_mtime)  # newest first
     compiler = shutil.which("cc")
     if not libraries or not compiler:
         pytest.skip(f"no compiler, or no libanydml.so in {BUILD}")

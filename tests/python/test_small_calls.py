@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fast path: calls of a form that was there before give what the first ones gave, and another form is another call."""
+"""The fast path: repeated calls of one form give the first call's results, and another form is a different call."""
 import gc
 import sys
 import threading
@@ -26,7 +26,7 @@ def same(mine, theirs):
 
 @pytest.mark.parametrize("name", test_operators.BUILT)
 def test_every_function_gives_the_same_again(name):
-    """The first call takes the slow path, the second is compiled, the third runs at once."""
+    """The first call takes the slow path, the second is compiled, the third runs directly."""
     (inputs, attributes, options), op = test_operators.CASES[name], test_operators.ALL[name]
     fields = {one.name: one.field for one in op.attributes}
     flat = [array for one in inputs for array in (one if isinstance(one, list) else [one])]
@@ -82,7 +82,7 @@ def test_changed_arrays_are_another_call():
                 expected = str(error)
             assert found == expected if isinstance(found, str) else same(np.asarray(found), np.asarray(expected))
     counter = np.arange(4, dtype=np.float32)
-    for i in range(4):  # the elements are read anew
+    for i in range(4):  # the elements are read each time
         counter += 1
         assert anydml.relu(counter)[0] == i + 1
 
@@ -107,11 +107,11 @@ def test_out():
     for out in (np.empty_like(X), np.empty(8, "f4")[::2], np.empty((2, 4), "f4")[1]):
         assert repeated(anydml.add, X, Y, out=out) is out and out.tolist() == (X + Y).tolist()
     x = X.copy()
-    for i in range(4):  # over its own operand
+    for i in range(4):  # in place over its operand
         assert anydml.add(x, 1, out=x) is x
     assert x.tolist() == (X + 4).tolist()
     line = np.arange(8, dtype=np.float32)
-    for _ in range(3):  # over a part of it
+    for _ in range(3):  # over a part of its operand
         line[:] = np.arange(8)
         assert anydml.negate(line[:6], out=line[2:]).tolist() == [0, -1, -2, -3, -4, -5]
     fixed = np.empty_like(X)
@@ -137,7 +137,7 @@ def test_warnings_of_ufuncs_stay():
             anydml.log(X)
         with pytest.warns(RuntimeWarning, match="divide by zero"):
             anydml.modulus_floor(np.int32([1, 2]), 0)
-    for _ in range(3):  # over its own operand
+    for _ in range(3):  # in place over its operand
         x = np.abs(X)
         assert anydml.log(x, out=x) is x and x.tolist() == anydml.log(np.abs(X)).tolist()
 
@@ -187,7 +187,7 @@ def test_graphs():
 
 
 def test_threads():
-    """Several at once, each with forms of its own, more than are kept."""
+    """Several threads, each with its own forms, more than the cache holds."""
     def work(seed):
         for i in range(300):
             x = np.full(1 + (seed * 7 + i) % 40, seed, np.float32)
@@ -202,7 +202,7 @@ def test_threads():
     thread.start()
     running.wait()
     for size in range(1, 50):
-        anydml.sqrt(large[:size])  # which sends the other's form away while it runs
+        anydml.sqrt(large[:size])  # evicts the other thread's form while it runs
     thread.join()
 
 
@@ -226,7 +226,7 @@ def test_nothing_leaks():
         first = tracemalloc.get_traced_memory()[0]
         work(400)
         gc.collect()
-        assert tracemalloc.get_traced_memory()[0] - first < 16384  # a few of Python's own
+        assert tracemalloc.get_traced_memory()[0] - first < 16384  # a few of Python's own objects
     finally:
         tracemalloc.stop()
     assert (sys.getrefcount(X), sys.getrefcount(Y)) == before[:2] and abs(sys.getrefcount(None) - before[2]) < 50
@@ -245,12 +245,12 @@ def test_tensors():
     assert repeated(anydml.top_k, x, axis=0, k=2)[1].tolist() == [3, 2]
     first, second = repeated(anydml.relu, x), anydml.relu(x)
     assert first.data_ptr() != second.data_ptr()
-    negated = torch.complex(torch.zeros(4), x).conj().imag  # whose memory has the other sign
+    negated = torch.complex(torch.zeros(4), x).conj().imag  # its memory has the opposite sign
     for _ in range(3):
         try:
             assert anydml.relu(negated).tolist() == np.maximum(-X, 0).tolist()
         except TypeError:
-            pass  # refused
+            pass  # rejecting it is fine too
     for _ in range(3):
         assert anydml.add(x, Y).tolist() == anydml.add(X, y).tolist() == (X + Y).tolist()
     needed = x.clone().requires_grad_()
@@ -295,7 +295,7 @@ def test_tensors_that_pytorch_watches_take_the_slow_path():
 
 
 def test_strides_that_are_not_whole_elements():
-    packed = np.zeros(6, [("x", "f8"), ("n", "i4")])  # whose numbers are 12 bytes apart
+    packed = np.zeros(6, [("x", "f8"), ("n", "i4")])  # the numbers are 12 bytes apart
     packed["x"] = np.arange(6)
     step = anydml.graph(lambda x: x + x)
     for _ in range(4):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What type checkers see is what there is: mypy and pyright over programs that also run, and mypy's stubtest, which
-compares the stubs with the modules."""
+"""Type checkers see the actual package: mypy and pyright check programs that also run, and mypy's stubtest compares the
+stubs with the modules."""
 import ast
 import importlib.util
 import inspect
@@ -23,8 +23,8 @@ HAS = {name: importlib.util.find_spec(name) is not None for name in ("mypy", "py
 PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in ("typed_program", *["typed_torch"] * HAS["torch"])]
 _OF_PYTORCH = {"_torchdynamo_inline", "_torchdynamo_orig_callable", "_torchdynamo_wrapper_id"}
 needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
-# Things of the inside, which have no stubs or of which stubs keep quiet; and functions that are described as what they
-# are besides, objects with the attributes of a ufunc: test_ufuncs_are_described looks at those.
+# Internals without stubs or omitted from them, and functions described as objects with the attributes of a ufunc;
+# test_ufuncs_are_described checks those.
 ALLOWED = r"""anydml\.(_arguments|_call|_dispatch|_four_bits|_habits|_indices|_libraries|_messages|_pipes)(\..*)?
 anydml\.(_equivalents|_recorded|_recorded_ufuncs|_suggest|_tensors|_trees|_words|compare)(\..*)?
 anydml\._specs\.(Output|SPECS|Spec)
@@ -49,7 +49,7 @@ def check(*command, cwd):
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """Of mypy, which reads NumPy's stubs for seconds."""
+    """A shared cache for mypy, because reading NumPy's stubs takes seconds."""
     return tmp_path_factory.mktemp("mypy")
 
 
@@ -60,7 +60,7 @@ def test_programs_run():
 
 @needs_mypy
 def test_mypy(cache):
-    # The package by its modules' names: a path would make mypy take the whole environment for the program's own.
+    # The package is given by module names, because with a path mypy would check the whole environment too.
     modules = ["anydml", "anydml._operators", "anydml._run", "anydml._graphs", "anydml._numpy", "anydml._specs", "anydml._symbols",
                "anydml._ufuncs",
                *(f"anydml.{name}" for name in ("onnx", "torch") if HAS[name])]
@@ -82,7 +82,7 @@ def test_pyright(tmp_path):
 def test_stubs_agree_with_the_modules(tmp_path):
     (tmp_path / "allowed").write_text(ALLOWED + ("" if HAS["torch"] else "anydml\\.torch\n") +
                                       ("" if HAS["onnx"] else "anydml\\.onnx.*\n"))
-    # The modules without stubs are not what is checked.
+    # The modules without stubs are not checked.
     (tmp_path / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\nignore_errors = True\n"
                                        "[mypy-torch.*]\nfollow_imports = skip\n")
     check("mypy.stubtest", "--concise", "--mypy-config-file", "mypy.ini", "--allowlist", "allowed",
@@ -90,7 +90,7 @@ def test_stubs_agree_with_the_modules(tmp_path):
 
 
 def test_ufuncs_are_described():
-    """What stubtest does not compare: the parameters, and that the attributes are those of the ufunc that it carries."""
+    """Checks what stubtest does not compare: the parameters, and that the attributes are those of the carried ufunc."""
     tree = ast.parse((Path(anydml.__file__).parent / "_ufuncs.pyi").read_text(encoding="utf-8"))
     classes = {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}
     for function in UFUNCS.values():
@@ -107,12 +107,12 @@ def test_ufuncs_are_described():
                                                             if one.kind == one.KEYWORD_ONLY]
             theirs = [one.default for one in parameters if one.default is not one.empty]
             ours = [ast.literal_eval(one) for one in call.defaults + call.kw_defaults]
-            assert ours == theirs[-len(ours):]  # out has none where it is given
+            assert ours == theirs[-len(ours):]  # out has no default in overloads that require it
 
 
 @needs_mypy
 def test_stubs_of_operators_to_come(cache):
-    """All 177 functions, as they will be described once they are built."""
+    """Stubs of all 177 functions, including operators that are not implemented yet."""
     operators = python_rule.read_operators()
     folder = cache / "everything" / "anydml"
     folder.mkdir(parents=True)

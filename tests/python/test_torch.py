@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's tensors in the CPU's memory: the fast path, gradients, and compilers."""
+"""PyTorch tensors in CPU memory: the fast path, gradients, and compilers."""
 import itertools
 import subprocess
 import sys
@@ -10,12 +10,12 @@ import pytest
 import anydml
 
 torch = pytest.importorskip("torch")
-import anydml.torch  # noqa: E402: for torch.ops.anydml alone
+import anydml.torch  # noqa: E402: only for torch.ops.anydml
 
 
 @pytest.fixture(autouse=True)
 def anew():
-    torch.compiler.reset()  # what was compiled for other functions counts against the limit of recompilations
+    torch.compiler.reset()  # earlier compilations count toward the recompilation limit
 
 
 FUNCTIONS = [anydml.modulus_floor, anydml.modulus_truncate]
@@ -116,7 +116,7 @@ def test_further_arguments_are_refused_with_gradients():
     assert anydml.modulus_floor(x, 2, dtype="float64").dtype == torch.float64
 
 
-# PyTorch's own, and a range that they have.
+# PyTorch's functions, and a range on which they are defined.
 OTHERS = {"exp": torch.exp, "log": torch.log, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin,
           "acos": torch.acos, "atan": torch.atan, "sinh": torch.sinh, "cosh": torch.cosh, "tanh": torch.tanh,
           "activation_tanh": torch.tanh, "asinh": torch.asinh, "acosh": torch.acosh, "atanh": torch.atanh,
@@ -154,7 +154,7 @@ ENDS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 2.5, -2.5, 3.0, 1e-30, -1e-3
 @pytest.mark.parametrize("kind", [torch.float16, torch.float32])
 @pytest.mark.parametrize("name", [*BUILT, "modulus_floor", "modulus_truncate"])
 def test_gradients_at_special_points(name, kind):
-    """PyTorch's gradients, and NaN only where PyTorch's is NaN."""
+    """Gradients equal PyTorch's, and are NaN only where PyTorch's are."""
     function = getattr(anydml, name)
     other = {"modulus_floor": torch.remainder, "modulus_truncate": torch.fmod}.get(name) or OTHERS[name]
     points = torch.tensor(list(itertools.product(ENDS, repeat=function.nin)), dtype=torch.float64).to(kind).T
@@ -167,7 +167,7 @@ def test_gradients_at_special_points(name, kind):
     for mine, theirs in zip(*found):
         assert not (mine.isnan() & ~theirs.isnan()).any(), points[:, mine.isnan() & ~theirs.isnan()]
         known = ~theirs.isnan()
-        if name == "atan_yx":  # PyTorch gives 0 where the sum of squares vanishes or overflows
+        if name == "atan_yx":  # PyTorch gives 0 where the sum of squares underflows or overflows
             squares = points[0] * points[0] + points[1] * points[1]
             known &= (squares > torch.finfo(kind).tiny) & squares.isfinite()
         tolerance = (3e-2, 1e-4) if kind == torch.float16 else (1e-5, 1e-37)
@@ -204,7 +204,7 @@ def test_no_import_is_needed():
     subprocess.run([sys.executable, "-c", FRESH], check=True)
 
 
-# Some of each kind: of an element, of a window, of a whole, of two tensors.
+# Some of each kind: per element, per window, over a whole tensor, of two tensors.
 TRANSFORMED = {
     "sigmoid": (lambda x: anydml.sigmoid(x), torch.sigmoid),
     "softplus": (lambda x: anydml.softplus(x, steepness=1), torch.nn.functional.softplus),
@@ -308,4 +308,4 @@ def test_tangents_end_at_integers_and_batches_may_be_empty():
     assert torch.vmap(anydml.softmax)(torch.zeros(0, 3)).shape == (0, 3)
     x, slope = torch.zeros(1, requires_grad=True), torch.tensor([0.25])
     anydml.parameterized_relu(x, slope).sum().backward()
-    assert x.grad == 0.25  # as torch.nn.functional.prelu has it
+    assert x.grad == 0.25  # as in torch.nn.functional.prelu

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every operator as PyTorch's: derivatives, torch.func, compilers.
+"""Every operator as a PyTorch operator: derivatives, torch.func, compilers.
 
-Most operators take no FLOAT64, so gradcheck compares in FLOAT32: with steps of 0.01, where rounding adds 1e-5 and curvature
-1e-4 to the differences, a tolerance of 0.01 tells a wrong formula from a right one.
+Most operators do not support FLOAT64, so gradcheck compares in FLOAT32. With steps of 0.01, rounding adds 1e-5 and
+curvature 1e-4 to the differences, so a tolerance of 0.01 distinguishes a wrong formula from a right one.
 """
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import pytest
 import anydml
 
 torch = pytest.importorskip("torch")
-import anydml.torch  # noqa: E402: where there is no PyTorch, neither is this
+import anydml.torch  # noqa: E402: needs PyTorch
 from torch_cases import MORE, differentiable  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Input #.* requires gradient and is not a double")
@@ -30,7 +30,7 @@ def results(made):
 
 
 class Case:
-    """A call as a function of its floats alone."""
+    """A call as a function of only its float arguments."""
 
     def __init__(self, name, arguments, options):
         self.name, self.function, self.options = name, getattr(anydml, name), options
@@ -63,7 +63,7 @@ class Case:
 
 @pytest.fixture
 def given(monkeypatch):
-    """The arguments of torch.ops.anydml.run in a call, whichever way it goes."""
+    """The arguments that a call passes to torch.ops.anydml.run, whichever path it takes."""
     seen, operator = [], anydml.torch._OP
 
     class Spy:
@@ -76,7 +76,7 @@ def given(monkeypatch):
     def find(case):
         with monkeypatch.context() as patch:
             patch.setattr(anydml.torch, "_OP", Spy())
-            with torch.autograd.forward_ad.dual_level():  # PyTorch has to see every tensor
+            with torch.autograd.forward_ad.dual_level():  # makes PyTorch see every tensor
                 case(*case.floats)
         return seen[0] if seen else None  # an operator without inputs has no tensors
 
@@ -92,9 +92,9 @@ def test_gradients(case):
     made = case(*case.leaves())
     for mine, plain in zip(made, expected):
         assert mine.dtype == plain.dtype and mine.requires_grad == plain.is_floating_point()
-        assert torch.equal(mine.detach(), plain)  # the bits of the operator
+        assert torch.equal(mine.detach(), plain)  # the operator's own bits
     if any(one.is_floating_point() for one in made) and case.name not in ("hardmax", "hardmax1", "cast"):
-        # In both modes.
+        # Forward and reverse mode.
         assert torch.autograd.gradcheck(case.of_floats, case.leaves(), eps=1e-2, atol=1e-2, rtol=1e-2, fast_mode=True,
                                         check_forward_ad=True)
 
@@ -103,7 +103,7 @@ def test_gradients(case):
 def test_the_equivalent_is_the_operator(case, given):
     case = Case(*case)
     if not case.floats or case.name in ("hardmax", "hardmax1", "element_wise_round", "matmul"):
-        return  # steps, of which the derivative is 0 and no more is known; and one that reshapes what GEMM gives
+        return  # step functions, whose derivative is 0; and matmul, which reshapes GEMM's result
     expected = case(*case.floats)
     wanted = [i for i, one in enumerate(expected) if one.is_floating_point()]
     if not wanted:
@@ -126,7 +126,7 @@ def test_as_an_operator_of_pytorch(case, given):
                           test_utils=("test_schema", "test_autograd_registration", "test_faketensor"))
 
 
-# One operator of each kind of equivalent.
+# One operator for each kind of equivalent.
 KINDS = {"clip", "reduce", "gemm", "convolution", "max_pooling", "gather", "split", "resample2", "top_k", "scatter_nd", "rnn"}
 
 
@@ -139,7 +139,7 @@ def test_with_a_compiler_and_gradients(case, given):
 
 
 def test_a_compiler_takes_every_operator_at_once():
-    """All in one graph without a break; nobody has to write torch.ops."""
+    """All in one graph without a break, and without writing torch.ops."""
     cases = [Case(*case) for case in EXAMPLES]
 
     def model(*inputs):

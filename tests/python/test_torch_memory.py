@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Gradients are as sparse as their operators: no tensor on the way is larger than a few of theirs."""
+"""Gradients are as sparse as their operators: no intermediate tensor is larger than a few of their tensors."""
 import numpy as np
 import pytest
 
 import anydml
 
 torch = pytest.importorskip("torch")
-import anydml.torch  # noqa: E402: where there is no PyTorch, neither is this
+import anydml.torch  # noqa: E402: needs PyTorch
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils._pytree import tree_leaves  # noqa: E402
 
 
 class Largest(TorchDispatchMode):
-    """The bytes of the largest tensor that any operation has made. A view of one element takes no more."""
+    """The size in bytes of the largest tensor that any operation created; a view counts as its storage."""
 
     def __init__(self):
         super().__init__()
@@ -73,12 +73,12 @@ def test_gradients_take_little_memory(name):
     with largest:
         found = torch.autograd.grad(made, inputs, torch.ones_like(made))
     assert all(one.isfinite().all() for one in found)
-    # Some tensors hold indices, of eight bytes instead of four, and antialiasing has a few weights for each output.
+    # Some tensors contain 8-byte indices instead of 4-byte floats, and antialiasing has a few weights for each output.
     assert largest.bytes <= 6 * 4 * max(one.numel() for one in (*inputs, made)), largest.bytes
 
 
 def test_gradients_of_large_windows():
-    """PyTorch's own, at sizes of which the windows would fill the memory."""
+    """Equal to PyTorch's gradients, at sizes for which materialized windows would fill the memory."""
     x = torch.rand(1, 2, 80, 90, dtype=torch.float32)
     pools = torch.nn.functional
     for call, other in ((CALLS["AVERAGE_POOLING"][1], lambda x: pools.avg_pool2d(x, 31, 1, 15, count_include_pad=False)),
@@ -104,7 +104,7 @@ def test_gradients_of_large_windows():
         torch.testing.assert_close(*found, rtol=1e-3, atol=1e-3)
 
 
-# ---- Of any order ---------------------------------------------------------------------------------------------------
+# ---- Derivatives of any order ---------------------------------------------------------------------------------------
 
 SMALL = {"Strides": [1, 1], "WindowSize": [3, 3], "StartPadding": [1, 1], "EndPadding": [1, 1]}
 TWO_BOXES = torch.tensor([[[[0.0, 0, 0, 2, 2], [0, 1, 1, 3, 3]]]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's tensors that are written (out=), lie on other devices, or are given in forms that only some calls took."""
+"""PyTorch tensors that are written (out=), are on other devices, or have forms that only some calls used to accept."""
 import warnings
 
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 import anydml
 
 torch = pytest.importorskip("torch")
-import anydml.torch  # noqa: E402: where there is no PyTorch, neither is this
+import anydml.torch  # noqa: E402: needs PyTorch
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ WRITES = {
 
 @pytest.mark.parametrize("name", WRITES)
 def test_a_write_is_a_new_version(name):
-    for _ in range(4):  # from the third call on, the form is known
+    for _ in range(4):  # from the third call on, the form is cached
         w, a = torch.ones(2, requires_grad=True), torch.tensor([2.0, 3.0])
         y = (w * a).sum()
         before = a._version
@@ -169,10 +169,10 @@ def test_shape_holds_wherever_pytorch_looks():
                 anydml.run("ELEMENT_WISE_ADD", tensor, tensor, shape=bad)
 
 
-# ---- Both ways take the same ----------------------------------------------------------------------------------------
+# ---- Both paths accept the same arguments ---------------------------------------------------------------------------
 
 def _both(call, x):
-    """What a call answers with and without a gradient: the result, or the error."""
+    """The outcome of a call without and with a gradient: the result, or the error."""
     answers = []
     for one in (x, x.clone().requires_grad_()):
         try:
@@ -195,7 +195,7 @@ def test_nine_dimensions():
 
 
 class Numbers:
-    """A sequence of no known type."""
+    """A sequence of an unknown type."""
 
     def __len__(self):
         return 2

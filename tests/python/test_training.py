@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A network that DirectML's operators train, beside the same network in PyTorch."""
+"""A network trained with DirectML's operators, compared with the same network in PyTorch."""
 import sys
 from pathlib import Path
 
@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
 import train_network  # noqa: E402
 
 STEPS = 40
-# Losses are about 1, and were 1e-6 apart at most. A rounding may grow from step to step, since Adam divides a small
-# gradient by its own magnitude.
+# Losses are about 1 and differed by at most 1e-6. A rounding error may grow from step to step, since Adam divides a
+# small gradient by its own magnitude.
 BOUND = 1e-5
 
 

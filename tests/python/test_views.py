@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Views of any layout against NumPy: values, the memory around them, and what is warned of.
+"""Views of any layout against NumPy: values, the surrounding memory, and warnings.
 
-Around every view lie zeros and NaN, which would be warned of. Where a dimension has one place its stride is any number:
-a step along it ends anywhere.
+Every view is surrounded by zeros and NaN, which would cause warnings if they were read. A dimension of size 1 has an
+arbitrary stride, so a step along it would end anywhere.
 """
 import itertools
 import os
@@ -14,12 +14,12 @@ from against_numpy import TYPES, assert_same_outcome, both
 import anydml
 
 SEED = int(os.environ.get("ANYDML_SEED", "0"))
-LONG = 4 * 65536  # elements from which several threads look through a row
+LONG = 4 * 65536  # from this many elements on, several threads scan a row
 STRIDES_OF_ONE_PLACE = [0, 1, -1, 3, -3, 8, -8, 1 << 20, -(1 << 20), 1 << 40, -(1 << 40), (1 << 62), -(1 << 62)]
 
 
 class Layout:
-    """Where the elements of an array lie: the dimensions in any order in memory, with gaps and in either direction."""
+    """The layout of an array: dimensions in any order in memory, with gaps and in either direction."""
 
     def __init__(self, random, dtype, shape):
         self.dtype, self.shape = np.dtype(dtype), shape
@@ -39,7 +39,7 @@ class Layout:
         self.offset += self.dtype.itemsize
 
     def memory(self, values):
-        """Memory with these values in their places, and such as NumPy warns of in all others."""
+        """Memory with these values at their offsets, and everywhere else values that NumPy warns about."""
         memory = np.zeros(self.length // self.dtype.itemsize, self.dtype)
         if self.dtype.kind == "f":
             memory[::2] = np.nan
@@ -55,7 +55,7 @@ class Layout:
 
 
 def draw_values(random, dtype, shape, faulty):
-    """Numbers that are no fault as a divisor; where faulty, one that is, at any place."""
+    """Valid divisors; if faulty, one element at a random position is invalid."""
     values = random.integers(1, 100, shape).astype(dtype)
     if np.dtype(dtype).kind != "u":
         values *= random.choice(np.array([1, -1], dtype), shape)
@@ -65,7 +65,7 @@ def draw_values(random, dtype, shape, faulty):
 
 
 def draw_shapes(random, sizes):
-    """Two shapes that go together, and what they give."""
+    """Two shapes that broadcast, and the resulting shape."""
     shape = [int(size) for size in random.choice(sizes, random.integers(1, 5))]
     first, second = ([1 if random.integers(3) == 0 else size for size in shape][random.integers(2) * (i == 1):]
                      for i in range(2))
@@ -135,6 +135,6 @@ def test_operators_by_name_take_such_views(kind):
         assert np.array_equal(memories[2], expected, equal_nan=a.dtype.kind == "f")
         step = anydml.compile("ELEMENT_WISE_MULTIPLY", a, b, out=out)
         out[...] = 1
-        # The stride of a single place is not a part of the layout.
+        # The stride of a dimension of size 1 is not part of the layout.
         step(*(layout.view(memory, 77) for layout, memory in zip(layouts[:2], memories)), out=out)
         assert np.array_equal(memories[2], expected, equal_nan=a.dtype.kind == "f")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Calls of every operator, for the tests of PyTorch: the examples of the functions' help, and others with more
-attributes, away from the places where a derivative jumps."""
+"""Calls of every operator for the PyTorch tests: the examples in the functions' help, and others with more attributes,
+away from points where a derivative is discontinuous."""
 import doctest
 import inspect
 
@@ -13,7 +13,7 @@ SMOOTH = Operator("ACTIVATION_SCALED_TANH", Alpha=1.5, Beta=0.7)
 
 
 class _Recorder:
-    """Stands for anydml in an example, and keeps the call of one function."""
+    """Stands in for anydml in an example, and records the call of one function."""
 
     Operator = Operator
 
@@ -32,7 +32,7 @@ class _Recorder:
 
 
 def examples():
-    """Of each operator: the function's name, its arguments and its options."""
+    """For each operator: the function's name, its arguments and its options."""
     for name in sorted({*_operators.__all__, *_operators.SHADOWING, "modulus_floor", "modulus_truncate"}):
         recorder = _Recorder(name)
         space = {"np": np, "anydml": recorder}
@@ -45,13 +45,13 @@ def examples():
 
 
 def floats(*shape, low=-2.0, high=2.0):
-    """Numbers of this range without order, none of them near another."""
+    """Shuffled numbers in this range, none of them close to another."""
     count = int(np.prod(shape))
     order = np.random.default_rng(count).permutation(count)
     return (low + (order + 0.3) * (high - low) / count).astype(np.float32).reshape(shape)
 
 
-# Examples at such places, or of integers.
+# Replacements for examples at discontinuities, or with integers.
 _OWN = {
     **{name: ((floats(4, low=-0.9, high=0.9),), {}) for name in ("acos", "asin", "atanh")},
     "acosh": ((floats(4, low=1.2, high=3),), {}),
@@ -80,7 +80,7 @@ _OWN.update({
 
 
 def differentiable():
-    """An example of each operator, or one of its own; those with integers alone come too."""
+    """An example of each operator, or its replacement above; includes operators of integers only."""
     for name, arguments, options in examples():
         arguments, options = _OWN.get(name, (arguments, options))
         yield name, arguments, options
@@ -134,7 +134,7 @@ MORE = [
     _convolution(floats(1, 2, 3, 2), floats(2, 3, 2, 2), floats(1, 3, 1, 1), direction="BACKWARD", strides=[2, 1],
                  output_padding=[1, 0], start_padding=[1, 0], end_padding=[0, 1]),
     _convolution(floats(1, 1, 2, 2, 3), floats(1, 1, 1, 2, 2)),
-    # All of the first dimension is cropped, so that it has the bias alone; the other one has all of it and a zero.
+    # The padding crops the whole first dimension, which then contains only the bias; the second gains a zero.
     _convolution(floats(1, 1, 2, 3), floats(1, 2, 2, 2), floats(1, 2, 1, 1), direction="BACKWARD", start_padding=[4, 0],
                  output_padding=[3, 1], fused_activation=Operator("DML_OPERATOR_ACTIVATION_SIGMOID")),
     *(_pool("average_pooling1", dilations=[2, 1], include_padding=one) for one in (True, False)),
@@ -185,7 +185,7 @@ MORE = [
       "out_of_bounds_input_value": 0.5, "shape": (2, 2, 2, 2)}),
     ("roi_align", (_IMAGE, _BOXES, _BATCHES), {**_AVERAGE, "interpolation_mode": "NEAREST_NEIGHBOR",
                                                "out_of_bounds_input_value": 0, "shape": (2, 2, 2, 2)}),
-    # Bins that overlap, bins without an element, a region beyond the image, and no such batch.
+    # Overlapping bins, bins without an element, a region beyond the image, and a batch index that does not exist.
     ("roi_pooling", (floats(2, 2, 5, 6), np.float32(
         [[1.2, 0, 1, 4, 3], [0.3, 3, 3, 9, 9], [1.2, 9, 9, 12, 12], [7.2, 0, 0, 3, 3]])),
      {"spatial_scale": 0.9, "pooled_size": [2, 3], "shape": (4, 2, 3, 2)}),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # pyright: strict
-"""What type checkers say of calls, and what these give: test_stubs.py has this program checked by mypy and pyright, and
-runs it. `assert_type` fails in the checkers, `is_a` where the result is something else."""
+"""The types that checkers infer for calls, and the actual results: test_stubs.py checks this program with mypy and
+pyright, and runs it. `assert_type` fails in the checkers, `is_a` fails at run time."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ doubles = np.array([5, -5.5, 7], np.float64)
 bytes_ = np.array([5, -5, 7], np.int8)
 signed, unsigned = np.array([5, 6], np.int64), np.array([5, 6], np.uint64)
 
-# The elements' type is that of the arrays, and Python's numbers take it.
+# The element type is that of the arrays, and Python numbers adopt it.
 is_a(np.ndarray, assert_type(anydml.add(singles, 2), NDArray[np.float32]), np.float32)
 is_a(np.ndarray, assert_type(anydml.add(2, bytes_), NDArray[np.int8]), np.int8)
 is_a(np.ndarray, assert_type(anydml.add(np.float32(1), singles), NDArray[np.float32]), np.float32)
@@ -38,11 +38,11 @@ is_a(np.ndarray, assert_type(anydml.clip(bytes_, min=-1, max=1), NDArray[np.int8
 is_a(np.ndarray, assert_type(
     anydml.reduce(singles, function="SUM", axes=[0], shape=1), NDArray[np.float32]), np.float32)
 is_a(np.ndarray, assert_type(anydml.quantize_linear(singles, abs(singles), bytes_), NDArray[np.int8]), np.int8)
-# Of lists and numbers alone it is not known before; an array it is nevertheless.
+# For lists and numbers alone it is not known statically, but the result is an array.
 is_a(np.ndarray, assert_type(anydml.add([1, 2], 3), NDArray[Any]))
 is_a(np.ndarray, assert_type(anydml.add(1, 2), NDArray[Any]))
 
-# A type of its own, or one that is asked for.
+# A fixed type, or the requested one.
 is_a(np.ndarray, assert_type(anydml.logical_equals(singles, 5), NDArray[np.uint8]), np.uint8)
 is_a(np.ndarray, assert_type(anydml.logical_equals(singles, 5, dtype=np.uint32), NDArray[np.uint32]), np.uint32)
 is_a(np.ndarray, assert_type(anydml.cast(singles, dtype=np.int16), NDArray[np.int16]), np.int16)
@@ -52,7 +52,7 @@ is_a(np.ndarray, assert_type(anydml.fill_value_constant(value=7, shape=(2, 3), d
 is_a(np.ndarray, assert_type(anydml.argmax(singles, axes=[0], axis_direction="INCREASING", shape=1, dtype=np.uint32),
                              NDArray[np.uint32]), np.uint32)
 
-# What is given as out comes back.
+# The array given as out is returned.
 def twice(target: NDArray[np.float32]) -> None:
     is_a(np.ndarray, assert_type(anydml.multiply(target, 2, out=target), NDArray[np.float32]), np.float32)
     is_a(np.ndarray, assert_type(anydml.modulus_floor([7, 8, 9], 4, out=target), NDArray[np.float32]), np.float32)
@@ -61,7 +61,7 @@ def twice(target: NDArray[np.float32]) -> None:
 
 twice(np.empty(3, np.float32))
 
-# The modulus has NumPy's rules: numbers for numbers, and types that are promoted.
+# The modulus follows NumPy's rules: scalars for scalars, and type promotion.
 is_a(np.ndarray, assert_type(anydml.modulus_floor(bytes_, 3), NDArray[np.int8]), np.int8)
 is_a(np.ndarray, assert_type(anydml.modulus_floor(100, bytes_), NDArray[np.int8]), np.int8)
 is_a(np.ndarray, assert_type(anydml.modulus_floor(singles, 0.1), NDArray[np.float32]), np.float32)
@@ -78,7 +78,7 @@ is_a(np.ndarray, assert_type(anydml.modulus_floor.reduce([[70, 8]], keepdims=Tru
 is_a(np.ufunc, assert_type(anydml.modulus_floor.ufunc, np.ufunc))
 is_a(int, assert_type(anydml.modulus_floor.nin, int))
 
-# The functions that are ufuncs as well: float16 and float32, and what NumPy converts to these.
+# The functions that are also ufuncs: float16, float32, and types that NumPy converts to these.
 is_a(np.ndarray, assert_type(anydml.exp(singles), NDArray[np.float32]), np.float32)
 is_a(np.ndarray, assert_type(anydml.exp(bytes_), NDArray[Any]), np.float16)
 is_a(np.ndarray, assert_type(anydml.exp([1.0, 2.0], dtype="f4"), NDArray[Any]), np.float32)
@@ -88,7 +88,7 @@ is_a(np.ufunc, assert_type(anydml.exp.ufunc, np.ufunc))
 is_a(np.ndarray, assert_type(anydml.pow(abs(singles), 0.5), NDArray[np.float32]), np.float32)
 is_a(np.ndarray, assert_type(anydml.atan_yx(singles, singles), NDArray[np.float32]), np.float32)
 
-# By name.
+# Operators by name.
 is_a(np.ndarray, assert_type(anydml.run("ELEMENT_WISE_ADD", doubles, doubles), NDArray[Any]), np.float64)
 step = assert_type(anydml.compile("DML_OPERATOR_ELEMENT_WISE_ADD", doubles, doubles), "anydml.Compiled[NDArray[Any]]")
 is_a(np.ndarray, assert_type(step(doubles, doubles), NDArray[Any]), np.float64)
@@ -98,7 +98,7 @@ kept: anydml.Compiled[NDArray[Any]] = step
 is_a(anydml.Compiled, kept)
 
 
-# Within a graph the operators take and give symbols; it takes arrays and gives arrays.
+# Within a graph the operators accept and return symbols; the graph itself accepts and returns arrays.
 @anydml.graph
 def scaled(x: anydml.Symbol, factor: float) -> anydml.Symbol:
     return assert_type(anydml.relu(assert_type(x * factor, anydml.Symbol)), anydml.Symbol)
@@ -122,7 +122,7 @@ is_a(np.ndarray, assert_type(Layer().apply(singles, (3, 1)), NDArray[Any]), np.f
 is_a(tuple, assert_type(parts(singles), "tuple[NDArray[Any], ...]"))
 
 
-# Of a function that is annotated with arrays it keeps the parameters and the result.
+# For a function annotated with arrays, the graph keeps the parameters and the result type.
 @anydml.graph
 def squares(x: NDArray[np.float32], k: int = 2, *, shift: float = 0.0) -> NDArray[np.float32]:
     y: NDArray[np.float32] = np.where(x > 0, x ** k, np.exp(x)) + x.mean() + np.float32(shift)
@@ -157,7 +157,7 @@ doubled = anydml.graph(lambda x: x + x)  # pyright: ignore
 held: anydml.Graph[NDArray[np.float32]] = squares
 
 
-# Symbols have the methods and the operators of arrays.
+# Symbols have the methods and operators of arrays.
 @anydml.graph
 def symbols(x: anydml.Symbol, i: anydml.Symbol) -> tuple[anydml.Symbol, ...]:
     total = assert_type(x.sum(axis=0, keepdims=True), anydml.Symbol)

