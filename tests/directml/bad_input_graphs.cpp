@@ -180,13 +180,13 @@ std::vector<Case> graph_cases() {
       {"CompileGraph: a graph output that does not exist", E_INVALIDARG, "GraphOutputIndex is 1",
        compiling([](Draft& d) { d.output.GraphOutputIndex = 1; })},
       {"CompileGraph: a node's input fed twice", E_INVALIDARG,
-       "BTensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR 'second') is fed already",
+       "BTensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR 'second') already has an edge",
        compiling([](Draft& d) { d.inner.ToNodeInputIndex = 1; })},
       {"CompileGraph: a node's input without a source", E_INVALIDARG, "no edge leads to ATensor of Nodes[1]",
        compiling([](Draft& d) { d.graph.IntermediateEdgeCount = 0; })},
       {"CompileGraph: a graph output without a source", E_INVALIDARG, "no edge leads to graph output 1",
        compiling([](Draft& d) { d.graph.OutputCount = 2; })},
-      {"CompileGraph: a graph output fed twice", E_INVALIDARG, "graph output 0 ('result') is fed already",
+      {"CompileGraph: a graph output fed twice", E_INVALIDARG, "graph output 0 ('result') already has an edge",
        compiling([](Draft& d) {
          static DML_GRAPH_EDGE_DESC edges[2];
          edges[0] = edges[1] = d.output_edge;
@@ -226,7 +226,7 @@ std::vector<Case> graph_cases() {
          d.inner.FromNodeIndex = 1;
        })},
       {"CompileGraph: an edge between tensors of different sizes in bytes", E_INVALIDARG,
-       "TotalTensorSizeInBytes is 96 of what Nodes[0]",
+       "TotalTensorSizeInBytes is 96 for the output of Nodes[0]",
        [](Program& p) {
          Draft draft(p);
          const Tensor half(kFloat, {1, 1, 1, 12});

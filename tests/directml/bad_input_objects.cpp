@@ -97,7 +97,7 @@ std::vector<Case> object_cases() {
          void* out = &out;
          return p.dml.device->CreateOperatorInitializer(1, targets, __uuidof(IDMLOperatorInitializer), &out);
        }},
-      {"CreateOperatorInitializer: one operator twice", E_INVALIDARG, "operators[1] is given twice",
+      {"CreateOperatorInitializer: one operator twice", E_INVALIDARG, "operators[1] appears twice",
        [](Program& p) {
          p.prepare();
          IDMLCompiledOperator* targets[] = {p.compiled.Get(), p.compiled.Get()};

@@ -124,15 +124,16 @@ TEST_F(GraphNames, OfNodesAndEdges) {
   ComPtr<IDMLCompiledOperator> compiled;
   graph.connect(0, 1, 0, 0, "again");
   EXPECT_EQ(graph.compile(dml, compiled), E_INVALIDARG);
-  EXPECT_SAID("IntermediateEdges[1] 'again': ATensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR) is fed already");
+  EXPECT_SAID("IntermediateEdges[1] 'again': ATensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR) already has an edge");
   // A node without a name uses its operator's name.
   ASSERT_EQ(op->SetName(L"halve"), S_OK);
   EXPECT_EQ(graph.compile(dml, compiled), E_INVALIDARG);
-  EXPECT_SAID("ATensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR 'halve') is fed already");
+  EXPECT_SAID("ATensor of Nodes[1] (ELEMENT_WISE_MODULUS_FLOOR 'halve') already has an edge");
   graph.connect(1, 0, 0, 0, "back");
   graph.inner_edges.erase(graph.inner_edges.begin() + 1);
   EXPECT_EQ(graph.compile(dml, compiled), E_INVALIDARG);
-  EXPECT_SAID("IntermediateEdges[1] 'back': ATensor of Nodes[0] (ELEMENT_WISE_MODULUS_FLOOR 'shift') is fed already");
+  EXPECT_SAID(
+      "IntermediateEdges[1] 'back': ATensor of Nodes[0] (ELEMENT_WISE_MODULUS_FLOOR 'shift') already has an edge");
 }
 
 TEST_F(GraphNames, OfAConstant) {

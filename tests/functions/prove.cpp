@@ -110,7 +110,7 @@ void report(const Oracle& oracle, Findings& findings, f32 x, f32 ours, f32 right
   if (++findings.wrong <= kShown) {
     std::printf(
         "%.*s(%a = %08x) is %a (%08x), not %a; the true value is %.3g units in the last place from a midpoint\n",
-        static_cast<int>(oracle.name.size()), oracle.name.data(), static_cast<double>(right), to_bits(x),
+        static_cast<int>(oracle.name.size()), oracle.name.data(), static_cast<double>(x), to_bits(x),
         static_cast<double>(ours), to_bits(ours), static_cast<double>(right),
         distance_to_midpoint(oracle, static_cast<double>(x)));
   }
