@@ -50,14 +50,14 @@ class Values:
         self.random = self.np.random.default_rng(SEED)
 
     def inputs(self, row):
-        return [self.input(array, place) for place, array in enumerate(row.inputs)]
+        return [self.input(array, position) for position, array in enumerate(row.inputs)]
 
-    def input(self, array, place):
+    def input(self, array, position):
         if array is None:
             return None, None, None
         if not isinstance(array, Array):  # a function that creates it
             return self.arrays.put(array(self.np, self.random)), None, None
-        key = array.code, array.low, array.high, place
+        key = array.code, array.low, array.high, position
         if key not in self.made or len(self.made[key]) < array.count:
             self.made.pop(key, None)
             self.made[key] = self.arrays.put(self.draw(array, max(array.count, 1 << 16)))

@@ -61,18 +61,18 @@ def elementwise(name, example):
     quantizing = "QUANTIZE" in name
     low, high = RANGES.get(short, (-4, 4))
 
-    def of(place, tensor):
+    def of(position, tensor):
         code = CODES[tensor.type]
-        if quantizing and code == "f4" and place > 0:
+        if quantizing and code == "f4" and position > 0:
             return Array((1,), code, 0.1, 0.1)
-        if quantizing and place not in (0, 3):
+        if quantizing and position not in (0, 3):
             return Array((1,), code, 3, 4)
-        if short == "IF" and place == 0:
+        if short == "IF" and position == 0:
             return Array((ELEMENTS,), code, 0, 2)
         if code == "u1" and short not in RANGES:
             return Array((ELEMENTS,), code, 0, 256)
         return Array((ELEMENTS,), code, low, high)
-    inputs = [None if tensor is None else of(place, tensor) for place, tensor in enumerate(example.inputs)]
+    inputs = [None if tensor is None else of(position, tensor) for position, tensor in enumerate(example.inputs)]
     return Row(inputs, [Array((ELEMENTS,), CODES[example.output.type])], example.attributes)
 
 
@@ -118,8 +118,8 @@ def numbered_boxes(np, random):
 def maxima(np, random):
     """One pixel of every 2 x 2 window, by its index in its plane."""
     rows, columns = np.mgrid[0:56, 0:56]
-    places = 224 * rows + 2 * columns + random.integers(0, 2, (16, 64, 56, 56)) * 112
-    return places.astype("u4")
+    positions = 224 * rows + 2 * columns + random.integers(0, 2, (16, 64, 56, 56)) * 112
+    return positions.astype("u4")
 
 
 def scattered_rows(np, random):
@@ -218,14 +218,14 @@ def resampling():
 
 
 def pooling():
-    average, power, places = {"IncludePadding": 0}, {"P": 2}, Array(HALF.sizes, "u4")
+    average, power, positions = {"IncludePadding": 0}, {"P": 2}, Array(HALF.sizes, "u4")
     zero, bytes_ = u8(1, 1, 1, 1, low=3, high=4), u8(16, 64, 112, 112)
     return {
         "AVERAGE_POOLING": Row([IMAGE], [HALF], {**WINDOW, **average}),
         "AVERAGE_POOLING1": Row([IMAGE], [HALF], {**DILATED, **average}),
         "LP_POOLING": Row([IMAGE], [HALF], {**WINDOW, **power}), "LP_POOLING1": Row([IMAGE], [HALF], {**DILATED, **power}),
-        "MAX_POOLING": Row([IMAGE], [HALF], WINDOW), "MAX_POOLING1": Row([IMAGE], [HALF, places], WINDOW),
-        "MAX_POOLING2": Row([IMAGE], [HALF, places], DILATED), "MAX_UNPOOLING": Row([HALF, maxima], [IMAGE]),
+        "MAX_POOLING": Row([IMAGE], [HALF], WINDOW), "MAX_POOLING1": Row([IMAGE], [HALF, positions], WINDOW),
+        "MAX_POOLING2": Row([IMAGE], [HALF, positions], DILATED), "MAX_UNPOOLING": Row([HALF, maxima], [IMAGE]),
         "AVERAGE_POOLING_GRAD": Row([HALF], [IMAGE], {**WINDOW, **average}),
         "MAX_POOLING_GRAD": Row([IMAGE, HALF], [IMAGE], DILATED),
         "QUANTIZED_LINEAR_AVERAGE_POOLING": Row([bytes_, ONE, zero, ONE, zero], [u8(16, 64, 56, 56)],
@@ -240,7 +240,7 @@ def pooling():
 
 def normalizing():
     along, epsilon, of_axes = {"AxisDirection": "INCREASING"}, {"Epsilon": 1e-5}, {"Axes": [1]}
-    places, moments = Array((SIDE, 1), "u4"), [CHANNELS] * 2
+    positions, moments = Array((SIDE, 1), "u4"), [CHANNELS] * 2
     response = {"CrossChannel": 1, "LocalSize": 5, "Alpha": 1e-4, "Beta": 0.75, "Bias": 1.0}
     best, parameters = [f(SIDE, 10), Array((SIDE, 10), "u4")], f(1, 1, 1, 1 << 22, low=0, high=1)
     sums = {name: Row([MATRIX], [MATRIX], {"Axis": 1, **along, f"HasExclusive{kind}": 0})
@@ -249,7 +249,7 @@ def normalizing():
             for name in ("SOFTMAX", "LOG_SOFTMAX", "HARDMAX") for version in ("", "1")}
     return {
         **sums, **soft, "REDUCE": Row([MATRIX], [COLUMN], {"Function": "SUM", **of_axes}),
-        "ARGMIN": Row([MATRIX], [places], {**of_axes, **along}), "ARGMAX": Row([MATRIX], [places], {**of_axes, **along}),
+        "ARGMIN": Row([MATRIX], [positions], {**of_axes, **along}), "ARGMAX": Row([MATRIX], [positions], {**of_axes, **along}),
         "TOP_K": Row([MATRIX], best, {"Axis": 1, "K": 10}),
         "TOP_K1": Row([MATRIX], best, {"Axis": 1, "K": 10, "AxisDirection": "DECREASING"}),
         "BATCH_NORMALIZATION": Row([IMAGE, *[CHANNELS] * 4], [IMAGE], {"Spatial": 1, **epsilon}),

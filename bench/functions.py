@@ -278,8 +278,8 @@ def count_not_nearest(np, mpmath, function, inputs, results, sample, random):
     mp.prec = BITS
     compute = found(mp, function.mp)
     looked = wrong = 0
-    for place in random.integers(0, results.size, sample):
-        given = [array[place] for array in inputs]
+    for position in random.integers(0, results.size, sample):
+        given = [array[position] for array in inputs]
         if not np.isfinite(given).all():
             continue
         try:
@@ -288,7 +288,7 @@ def count_not_nearest(np, mpmath, function, inputs, results, sample, random):
             continue
         value = value if not isinstance(value, mp.mpc) else value.real if value.imag == 0 else mp.nan
         looked += 1
-        wrong += not is_nearest(mp, np, results[place], value)
+        wrong += not is_nearest(mp, np, results[position], value)
     return looked, wrong
 
 

@@ -107,9 +107,9 @@ def reversal(np, random, scale):
     lengths = random.integers(1, length + 1, batch).astype(np.int64)
 
     def of_torch(torch, xs, ys):
-        places = torch.arange(length, device=xs[0].device).expand(batch, length)
+        positions = torch.arange(length, device=xs[0].device).expand(batch, length)
         each = xs[1].view(-1, 1)
-        index = torch.where(places < each, each - 1 - places, places).unsqueeze(-1).expand(batch, length, width)
+        index = torch.where(positions < each, each - 1 - positions, positions).unsqueeze(-1).expand(batch, length, width)
         return lambda: torch.gather(xs[0], 1, index, out=ys[0])
     return Made("REVERSE_SUBSEQUENCES", [x, lengths], [(x.shape, F32)], (("Axis", 1),),
                 f"{by(x.shape)}, a length for each of the first", 2 * x.nbytes, torch=of_torch,

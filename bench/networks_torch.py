@@ -198,7 +198,7 @@ def lstm(to, batch, size, depth):
 def transformer(to, batch, size, depth):
     width, heads = 256, 4
     symbols = to.put((to.words(batch * size) % np.uint64(1000)).astype(np.int64).reshape(batch, size))
-    table, places = to.weights((1000, width), 1), to.weights((size, width), 1)
+    table, positions = to.weights((1000, width), 1), to.weights((size, width), 1)
 
     def layer():
         stacked, gathered, first = to.product(width, 3 * width, 3), to.product(width, width, 3), to.layer_normalization(width)
@@ -215,7 +215,7 @@ def transformer(to, batch, size, depth):
 
     normalize = to.layer_normalization(width)
     layers = [layer() for _ in range(depth)]
-    return symbols, chain(lambda x: normalize(table[x] + places), *layers, lambda x: x.mean(1), to.product(width, 10, 3),
+    return symbols, chain(lambda x: normalize(table[x] + positions), *layers, lambda x: x.mean(1), to.product(width, 10, 3),
                           softmax)
 
 

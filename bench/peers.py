@@ -218,8 +218,8 @@ def alike(np, out, own):
 
 
 def differing_text(np, out, own):
-    place = int(np.argmax(out.ravel() != own.ravel()))
-    return f"element {place}: {out.ravel()[place]}, anydml {own.ravel()[place]}"
+    position = int(np.argmax(out.ravel() != own.ravel()))
+    return f"element {position}: {out.ravel()[position]}, anydml {own.ravel()[position]}"
 
 
 def started_row(peer, row, type_name, layout, inputs, out):

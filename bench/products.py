@@ -109,10 +109,10 @@ class OneOperator:
         self.call(self.handle.anydml_graph_create, ctypes.byref(graph))
         for i in (i for i, one in enumerate(inputs) if one is not None):
             add = self.handle.anydml_graph_add_constant if i in constants else self.handle.anydml_graph_add_input
-            self.call(add, graph, ctypes.byref(tensors[i]), self.place(values, i))
+            self.call(add, graph, ctypes.byref(tensors[i]), self.position(values, i))
         self.call(self.handle.anydml_graph_add_operator, graph, name.encode(), values, ctypes.c_size_t(len(inputs)),
                   ctypes.byref(tensors[-1]), ctypes.c_size_t(1), given, ctypes.c_size_t(len(kept)),
-                  self.place(values, len(inputs)))
+                  self.position(values, len(inputs)))
         self.call(self.handle.anydml_graph_add_output, graph, ctypes.c_uint64(values[len(inputs)]))
         self.call(self.handle.anydml_graph_compile, graph, None, ctypes.byref(self.compiled))
         self.handle.anydml_graph_release(graph)
@@ -122,7 +122,7 @@ class OneOperator:
         self.outputs = (ctypes.c_void_p * 1)(out.ctypes.data)
 
     @staticmethod
-    def place(values, i):
+    def position(values, i):
         return ctypes.byref(values, i * ctypes.sizeof(ctypes.c_uint64))
 
     def call(self, function, *arguments):

@@ -38,8 +38,8 @@ def max_grad(np, random, scale):
 
     def by_torch(torch, xs, ys):
         given = [3, 3], [2, 2], [1, 1], [1, 1], False
-        places = torch.ops.aten.max_pool2d_with_indices(xs[0], *given)[1]
-        return lambda: torch.ops.aten.max_pool2d_with_indices_backward(xs[1], xs[0], *given, places)
+        positions = torch.ops.aten.max_pool2d_with_indices(xs[0], *given)[1]
+        return lambda: torch.ops.aten.max_pool2d_with_indices_backward(xs[1], xs[0], *given, positions)
     return Made("MAX_POOLING_GRAD", [x, gradient], [(x.shape, F32)],
                 (("Strides", (2, 2)), ("WindowSize", (3, 3)), ("StartPadding", (1, 1)), ("EndPadding", (0, 0)),
                  ("Dilations", (1, 1))),

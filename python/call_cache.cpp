@@ -83,8 +83,8 @@ bool CachedCall::read_result(const CallArguments& args, nb::handle result) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     PyObject* const one = several ? PyTuple_GET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i)) : result.ptr();
-    const std::size_t place = args.inputs + i;
-    PyObject* const given = place < args.count ? args.given[place] : Py_None;
+    const std::size_t position = args.inputs + i;
+    PyObject* const given = position < args.count ? args.given[position] : Py_None;
     Output& output = outputs.emplace_back();
     if (one == Py_None) {
       continue;

@@ -77,7 +77,7 @@ bool CallKey::add_operator(PyObject* value, int depth) {
   bool taken = add(Tag::nested_operator, static_cast<std::uint64_t>(PyDict_GET_SIZE(all))) && add_text(name);
   PyObject* key = nullptr;
   PyObject* one = nullptr;
-  for (Py_ssize_t place = 0; taken && PyDict_Next(all, &place, &key, &one) != 0;) {
+  for (Py_ssize_t position = 0; taken && PyDict_Next(all, &position, &key, &one) != 0;) {
     taken = PyUnicode_CheckExact(key) && add_text(key) && add_value(one, depth + 1);
   }
   return taken;

@@ -130,7 +130,7 @@ NB_MODULE(_core, module) {
              nb::arg("dtypes"), nb::arg("shapes"), nb::arg("attributes"));
   module.def("run_on_device", run_on_device, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"),
              nb::arg("attributes"), nb::arg("device").none(), nb::arg("same"), nb::arg("rules"));
-  module.def("place_of", place_of);
+  module.def("array_kind", array_kind);
   module.def("address_of", [](nb::handle array) {
     if (!PyArray_Check(array.ptr())) {
       raise(PyExc_TypeError, "address_of takes an array");

@@ -449,7 +449,7 @@ void DeviceCall::launch(const char* op, const Attributes& attributes) {
     raise(PyExc_ValueError, "the shapes of the arrays cannot be broadcast to that of out: " + shapes_text());
   }
   const Operand& out = operands_[count_].operand;
-  bool mixes = !has_nested_places(out);
+  bool mixes = !has_nested_strides(out);
   for (std::size_t i = 0; i < count_; ++i) {
     const Operand& one = operands_[i].operand;
     mixes = mixes || (!is_absent(i) && share_memory(one, out) && !is_in_place(one, out));

@@ -56,7 +56,7 @@ nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, c
         return not_implemented();
       }
     }
-    if (large && !has_nested_places(output)) {
+    if (large && !has_nested_strides(output)) {
       return not_implemented();
     }
   }

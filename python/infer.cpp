@@ -66,14 +66,14 @@ void infer(const std::string& op, std::span<const anydml_tensor> inputs, const A
     raise_last(code);
   }
   for (const schema::Violation& fault : found.faults) {
-    const bool about_input = facts::is_input(known->fields[fault.place.field].kind);
-    if (about_input || !outputs[output_position(*known, fault.place)].has_shape) {
+    const bool about_input = facts::is_input(known->fields[fault.location.field].kind);
+    if (about_input || !outputs[output_position(*known, fault.location)].has_shape) {
       raise(PyExc_ValueError, std::string(known->name) + ": " + schema::sentence(*known, fault));
     }
   }
   for (const schema::Violation& unknown : found.unknown) {
-    const OutputToMake& one = outputs[output_position(*known, unknown.place)];
-    const bool about_type = unknown.place.part == schema::Part::data_type;
+    const OutputToMake& one = outputs[output_position(*known, unknown.location)];
+    const bool about_type = unknown.location.part == schema::Part::data_type;
     if (about_type ? !one.has_type : !one.has_shape) {
       raise(PyExc_TypeError, std::string(known->name) + ": " + (about_type ? "dtype" : "shape") +
                                  " is missing; expected one, or out: " + schema::sentence(*known, unknown));

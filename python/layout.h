@@ -198,7 +198,7 @@ inline bool is_too_large(std::int64_t count) { return count > most_elements.load
 
 // Whether each dimension of an output steps over all elements of the dimensions with smaller steps. Then no two
 // elements overlap, even in different parts. The core performs a similar check, but only on one part at a time.
-inline bool has_nested_places(const Operand& output) {
+inline bool has_nested_strides(const Operand& output) {
   std::int64_t reach = 1;
   bool passed[kMostDimensions] = {};
   for (int turn = 0; turn < output.tensor.rank; ++turn) {

@@ -27,7 +27,7 @@ namespace {
 // Prepares a call that runs in parts: no part may overwrite memory that a later part reads or writes.
 void separate(Call& call) {
   const Operand& output = call.operands.back();
-  if (!has_nested_places(output)) {
+  if (!has_nested_strides(output)) {
     raise(PyExc_ValueError, "out has elements that may overlap; expected none of " +
                                 std::to_string(element_count(output.tensor)) + " to do so");
   }
@@ -82,7 +82,7 @@ KeyedCache<nb::tuple>& inferred_outputs() {
   return *all;
 }
 
-enum Place { kOfNumpy, kOfLibrary, kOnGpu };
+enum ArrayKind { kOfNumpy, kOfLibrary, kOnGpu };
 
 nb::tuple shape_and_type(const OutputToMake& output) {
   const nb::object shape = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(output.shape.size())));
@@ -150,11 +150,11 @@ nb::list run_on_device(nb::handle op, nb::handle inputs, nb::handle outs, const 
   const std::vector<nb::object> given = list_of(inputs);
   const std::vector<nb::object> targets = list_of(outs);
   const std::vector<nb::handle> sources(given.begin(), given.end());
-  const std::vector<nb::handle> places(targets.begin(), targets.end());
+  const std::vector<nb::handle> positions(targets.begin(), targets.end());
   const facts::Operator* known = facts::find_operator(name);
   DeviceCall call;
   call.set_rules(same, rules, has_one_shape(known));
-  if (!call.locate(sources.data(), sources.size(), places.data(), places.size())) {
+  if (!call.locate(sources.data(), sources.size(), positions.data(), positions.size())) {
     raise(PyExc_TypeError, "no array is on a GPU");
   }
   nb::list results;
@@ -164,14 +164,14 @@ nb::list run_on_device(nb::handle op, nb::handle inputs, nb::handle outs, const 
   return results;
 }
 
-int place_of(const nb::args& arrays) {
-  Place place = kOfNumpy;
+int array_kind(const nb::args& arrays) {
+  ArrayKind kind = kOfNumpy;
   for (const nb::handle array : arrays) {
     DeviceOperand operand;
     operand.locate(array);
-    place = std::max(place, operand.on_gpu() ? kOnGpu : operand.library != nullptr ? kOfLibrary : kOfNumpy);
+    kind = std::max(kind, operand.on_gpu() ? kOnGpu : operand.library != nullptr ? kOfLibrary : kOfNumpy);
   }
-  return place;
+  return kind;
 }
 
 nb::tuple device_layouts(nb::handle arrays) {

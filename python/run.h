@@ -19,7 +19,7 @@ nb::list run_on_device(nb::handle op, nb::handle inputs, nb::handle outs, const 
                        nb::handle same, nb::handle rules);
 
 // Whether all arrays are NumPy's, some belong to another library in CPU memory, or one is on a GPU.
-int place_of(const nb::args& arrays);
+int array_kind(const nb::args& arrays);
 
 // The layouts of arrays on a GPU: see DeviceCall::layouts.
 nb::tuple device_layouts(nb::handle arrays);

@@ -78,7 +78,7 @@ def operator_lines(reports):
             for key, cells in operator_cases(report).items():
                 if belongs(next(iter(cells.values()))):
                     keys[key] = None
-        order = {name: place for place, name in enumerate(dict.fromkeys(operator for operator, _ in keys))}
+        order = {name: position for position, name in enumerate(dict.fromkeys(operator for operator, _ in keys))}
         if keys:
             groups.append((title, sorted(keys, key=lambda key: order[key[0]])))
     return groups

@@ -44,7 +44,7 @@ def size(report):
     elements = [case["elements"] for case in cases]
     times = [case["ns_per_element"] for case in cases]
     times += [case["ns_per_element"] * case["fraction"] for case in cases if case["type"] in ("FLOAT32", "INT32")]
-    for place, (title, names) in enumerate(groups):
+    for position, (title, names) in enumerate(groups):
         series = []
         for name, colour in names:
             points = sorted((case["elements"], case["ns_per_element"]) for case in find(cases, type=name))
@@ -52,8 +52,8 @@ def size(report):
         passes = sorted((case["elements"], case["ns_per_element"] * case["fraction"])
                         for case in cases if case["type"] in ("FLOAT32", "INT32") and case["type"] in dict(names))
         series += [("the pass, 4-byte types", GREY, True, passes)] if passes else []
-        left = 66 + place * 480
-        below = lines(svg, left, 52, 430, 270, title, series, "elements", "" if place else "ns per element", 4, True,
+        left = 66 + position * 480
+        below = lines(svg, left, 52, 430, 270, title, series, "elements", "" if position else "ns per element", 4, True,
                       (min(elements), max(elements)), (min(times), max(times)))
         x, y = left, below + 8
         for label, colour, _, _ in series:  # three in a line
@@ -76,13 +76,13 @@ def gap(report):
               f"{about(report)}, " + (f"{short(sizes[0])} to {short(sizes[-1])}" if len(sizes) > 1 else short(sizes[0]))
               + " elements")
     width = 940 / len(types)
-    for place, name in enumerate(types):
+    for position, name in enumerate(types):
         series = [(operator, colour, False, sorted((case["gap"], case["ns_per_element"])
                                                    for case in find(cases, type=name, operator=operator)))
                   for operator, colour in zip(MODULUS, (BLUE, ORANGE))]
         series = [line for line in series if line[3]]
-        below = lines(svg, 60 + place * width, 52, width - 60, 220, name, series, "exponent of a minus exponent of b",
-                      "" if place else "ns per element")
+        below = lines(svg, 60 + position * width, 52, width - 60, 220, name, series, "exponent of a minus exponent of b",
+                      "" if position else "ns per element")
     svg.legend(below + 8, list(zip(MODULUS, (BLUE, ORANGE))))
     return svg.finish()
 

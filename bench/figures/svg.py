@@ -35,9 +35,9 @@ class Svg:
                           f'stroke-width="{width}"/>')
 
     def path(self, points, stroke, dashed=False):
-        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        positions = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         dashes = ' stroke-dasharray="6 4"' if dashed else ""
-        self.parts.append(f'<polyline points="{places}" fill="none" stroke="{stroke}" stroke-width="2"{dashes}/>')
+        self.parts.append(f'<polyline points="{positions}" fill="none" stroke="{stroke}" stroke-width="2"{dashes}/>')
 
     def dot(self, x, y, fill):
         self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{fill}"/>')
@@ -148,11 +148,11 @@ def bars(svg, top, title, groups, series, values, height=170, logarithmic=False,
     bar = step * 0.86 / len(series)
     for index, group in enumerate(groups):
         svg.text(left + step * (index + 0.5), base + 15, group, 10)
-        for place, (key, _, colour) in enumerate(series):
+        for position, (key, _, colour) in enumerate(series):
             if (group, key) not in values:
                 continue
             value, wrong = values[group, key]
-            x = left + step * (index + 0.07) + place * bar
+            x = left + step * (index + 0.07) + position * bar
             svg.rect(x, axis(value), bar * 0.9, base - axis(value), svg.hatched(colour) if wrong else colour)
             label = f"{value:.0f}" if not logarithmic else f"{float(f'{value:.2g}'):g}"
             if text_width(label, 8) < 0.85 * bar:
@@ -188,9 +188,9 @@ def lines(svg, left, top, width, height, title, series, x_label, y_label="", x_l
     if y_label:
         svg.text(left - 44, top + 30 + height / 2, y_label, 11, turned=True)
     for _, colour, dashed, line in series:
-        places = [(x_axis(x), y_axis(y)) for x, y in line]
-        svg.path(places, colour, dashed)
-        for x, y in [] if dashed else places:
+        positions = [(x_axis(x), y_axis(y)) for x, y in line]
+        svg.path(positions, colour, dashed)
+        for x, y in [] if dashed else positions:
             svg.dot(x, y, colour)
     return base + 46
 

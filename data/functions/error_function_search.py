@@ -74,7 +74,7 @@ class Erf:
     def tolerance(self, s):
         return self.function(s) * exp(mpf("0.28") * s)
 
-    def place(self, x):
+    def position(self, x):
         return x * x
 
     def true_value(self, x):
@@ -105,7 +105,7 @@ class Gelu:
     def tolerance(self, a):
         return self.function(a) * (1 + self.q(self.last) / self.q(a)) / 4
 
-    def place(self, x):
+    def position(self, x):
         return abs(x)
 
     def true_value(self, x):
@@ -150,7 +150,7 @@ def moved(kind, coefficients, hard):
 
     rows, rights, margins = [], [], 0
     for x in hard:
-        t = kind.place(mpf(float(x)))
+        t = kind.position(mpf(float(x)))
         true = abs(kind.true_value(mpf(float(x))))
         unit = ldexp(mpf(1), int(frexp(true)[1]) - 24)
         distance = (true - (floor(true / unit) + mpf(1) / 2) * unit) / true
@@ -190,7 +190,7 @@ def main():
     coefficients = fit(kind.function, kind.low, kind.high, kind.degree, kind.tolerance)
     if len(sys.argv) > 2:
         hard = np.fromfile(sys.argv[2], dtype=np.float32)
-        inside = (abs(hard) > 2.0**-33) & (kind.place(hard) < float(kind.high))
+        inside = (abs(hard) > 2.0**-33) & (kind.position(hard) < float(kind.high))
         hard = hard[inside & (hard > -float(getattr(kind, "last", 0)))]
         coefficients = moved(kind, coefficients, hard)
     for c in powers(coefficients, kind.low, kind.high, kind.centre):

@@ -62,7 +62,7 @@ class Site:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
 
-    def place(self, path: str) -> str:
+    def position(self, path: str) -> str:
         """Returns the location on the site of a file or folder of the tree."""
         if path in PAGES:
             return PAGES[path]
@@ -80,7 +80,7 @@ class Site:
             if not target or ":" in target:
                 return found[0]
             path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
-            return before + posixpath.relpath(self.place(path), posixpath.dirname(page) or ".") + anchor + after
+            return before + posixpath.relpath(self.position(path), posixpath.dirname(page) or ".") + anchor + after
 
         parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
         return "".join(part if i % 2 else LINK.sub(link, part) for i, part in enumerate(parts))
@@ -89,7 +89,7 @@ class Site:
         sources = [*sorted((ROOT / "docs").glob("*.md")), *(ROOT / name for name in PAGES if name.endswith(".md"))]
         for path in sources:
             source = path.relative_to(ROOT).as_posix()
-            page = self.place(source)
+            page = self.position(source)
             if f'"{page}"' not in json.dumps(NAVIGATION):
                 fail(f"{source} is missing in the navigation")
             self.write(page, self.with_links(source, page, path.read_text(encoding="utf-8")))
@@ -101,7 +101,7 @@ class Site:
     def notebooks(self) -> None:
         """Writes the notebooks: text, code, and the code's output and pictures."""
         for source in (name for name in PAGES if name.endswith(".ipynb")):
-            page, lines = self.place(source), []
+            page, lines = self.position(source), []
             for i, cell in enumerate(json.loads((ROOT / source).read_text(encoding="utf-8"))["cells"]):
                 text = "".join(cell["source"])
                 lines += [self.with_links(source, page, text), ""] if cell["cell_type"] == "markdown" else \

@@ -140,9 +140,9 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, Backen
 }
 
 // The bytes that a copy, a fill or a timestamp refers to: in a block, or in the CPU's memory.
-std::byte* bytes_at(const BackendDevice& device, MemoryPlace place) {
-  return place.block != nullptr ? device.memory.get() + place.block->offset + place.offset
-                                : reinterpret_cast<std::byte*>(place.offset);
+std::byte* bytes_at(const BackendDevice& device, MemoryLocation position) {
+  return position.block != nullptr ? device.memory.get() + position.block->offset + position.offset
+                                   : reinterpret_cast<std::byte*>(position.offset);
 }
 
 // ---- Kernels --------------------------------------------------------------------------------------------------------
@@ -262,7 +262,8 @@ BackendStatus compile(BackendDevice* /*device*/, const BackendPlan* plan, Backen
 }
 
 // Visits all elements of a step. places: the first element of each operand.
-BackendStatus run_step(const BackendProgram::Work& work, std::vector<std::byte*>& places, const Interrupt* interrupt) {
+BackendStatus run_step(const BackendProgram::Work& work, std::vector<std::byte*>& positions,
+                       const Interrupt* interrupt) {
   const ElementStep& step = work.step;
   std::vector<Value> values(step.loads + step.program.size());
   std::int64_t index[kMaxRank] = {};  // one for each loop
@@ -272,20 +273,20 @@ BackendStatus run_step(const BackendProgram::Work& work, std::vector<std::byte*>
     }
     // All loads come before the first store, because an output may be an input too.
     for (std::uint32_t i = 0; i < step.loads; ++i) {
-      std::memcpy(&values[i], places[i], element_size(step.types[i]));
+      std::memcpy(&values[i], positions[i], element_size(step.types[i]));
     }
     for (std::size_t i = 0; i < step.program.size(); ++i) {
       values[step.loads + i] = work.functions[i](step.program[i], values.data());
     }
-    for (std::size_t i = step.loads; i < places.size(); ++i) {
-      std::memcpy(places[i], &values[step.stored[i - step.loads]], element_size(step.types[i]));
+    for (std::size_t i = step.loads; i < positions.size(); ++i) {
+      std::memcpy(positions[i], &values[step.stored[i - step.loads]], element_size(step.types[i]));
     }
     // Moves to the next element: a loop that ends restarts, and the enclosing loop advances.
     for (std::uint32_t i = step.nest.rank; i-- > 0;) {
       const Loop& loop = step.nest.loops[i];
       const bool ends = ++index[i] == loop.size;
-      for (std::size_t operand = 0; operand < places.size(); ++operand) {
-        places[operand] += loop.strides[operand] * (ends ? 1 - loop.size : 1);
+      for (std::size_t operand = 0; operand < positions.size(); ++operand) {
+        positions[operand] += loop.strides[operand] * (ends ? 1 - loop.size : 1);
       }
       if (!ends) {
         break;
@@ -303,14 +304,14 @@ BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
   return *queue != nullptr ? kOk : kOutOfMemory;
 }
 
-BackendStatus copy(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
+BackendStatus copy(BackendQueue* queue, MemoryLocation to, MemoryLocation from, std::uint64_t bytes) {
   if (bytes != 0) {  // Otherwise the pointers may be null.
     std::memcpy(bytes_at(*queue->device, to), bytes_at(*queue->device, from), bytes);
   }
   return status_of(*queue->device);
 }
 
-BackendStatus fill(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
+BackendStatus fill(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) {
   for (std::uint64_t i = 0; i < bytes; i += pattern_bytes) {
     std::memcpy(bytes_at(*queue->device, to) + i, pattern, std::min<std::uint64_t>(pattern_bytes, bytes - i));
@@ -324,7 +325,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
   BackendStatus status = status_of(device);
   const DefaultFloatEnvironment modes;  // The caller's thread may round upwards, or flush subnormals to 0.
   for (auto work = program->works.begin(); work != program->works.end() && status.code == BackendCode::ok; ++work) {
-    std::vector<std::byte*> places;
+    std::vector<std::byte*> positions;
     for (std::size_t i = 0; i < work->operands.size(); ++i) {
       const std::uint64_t offset = addresses[work->operands[i].slot] - kFirstAddress + work->operands[i].offset +
                                    static_cast<std::uint64_t>(work->step.nest.offsets[i]);
@@ -332,16 +333,16 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
         device.failed = "a program received an address that does not belong to the toy device";
         return status_of(device);
       }
-      places.push_back(device.memory.get() + offset);
+      positions.push_back(device.memory.get() + offset);
     }
-    status = run_step(*work, places, interrupt);
+    status = run_step(*work, positions, interrupt);
   }
   return status;
 } catch (const std::bad_alloc&) {
   return kOutOfMemory;
 }
 
-BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) {
+BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) {
   const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
   const std::int64_t count = now.count();
   std::memcpy(bytes_at(*queue->device, to), &count, sizeof(count));

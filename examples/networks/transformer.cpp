@@ -14,8 +14,9 @@ Value build_transformer(Builder& to, const Scale& scale) {
   const Value symbols = to.symbols({1, 1, scale.batch, tokens}, kSymbols);
   const Value words = to.gather(to.weights({1, 1, kSymbols, kWidth}, 1), symbols);
   // Every sequence has the same positions: a stride of 0 repeats their table.
-  const Value places = to.weights({1, 1, tokens, kWidth}, 1).view({1, scale.batch, tokens, kWidth}, {0, 0, kWidth, 1});
-  Value x = to.layer_normalization(to.add(words, places));
+  const Value positions =
+      to.weights({1, 1, tokens, kWidth}, 1).view({1, scale.batch, tokens, kWidth}, {0, 0, kWidth, 1});
+  Value x = to.layer_normalization(to.add(words, positions));
   for (UINT i = 0; i < scale.depth; ++i) {
     const Value seen = to.attention(to.product(x, 3 * kWidth, 3), kHeads);
     x = to.layer_normalization(to.add(x, to.product(seen.view(x.sizes), kWidth, 3)));

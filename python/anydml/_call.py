@@ -9,7 +9,7 @@ import numpy as _np
 from . import _core, _four_bits
 from ._specs import SPECS
 
-OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the results of _core.place_of
+OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the results of _core.array_kind
 
 
 class Call:
@@ -52,11 +52,11 @@ class Call:
         return [[i] if i < array else list(range(array, array + more)) if i == array else [i + more - 1]
                 for i in range(self.spec.inputs)]
 
-    def places(self, which, count):
+    def argument_positions(self, which, count):
         if self.spec.array is None:
             return [i for i in which if i < count]
         positions = self.positions(count)
-        return [place for i in which for place in positions[i] if place < count]
+        return [position for i in which for position in positions[i] if position < count]
 
     def arrays(self, inputs):
         """Returns NumPy arrays of the arguments; None means absent."""
@@ -67,10 +67,10 @@ class Call:
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"inputs[{len(arrays)}] is not an array: {error}") from error
-        for i in self.places(self.spec.truths, len(arrays)):
+        for i in self.argument_positions(self.spec.truths, len(arrays)):
             if isinstance(arrays[i], _np.ndarray) and arrays[i].dtype == bool:
                 arrays[i] = arrays[i].view(_np.uint8)
-        for group in (self.places(group, len(arrays)) for group in self.spec.same):
+        for group in (self.argument_positions(group, len(arrays)) for group in self.spec.same):
             kind = next((arrays[i].dtype for i in group if isinstance(arrays[i], _np.ndarray)), None)
             for i in group:
                 if kind is not None and type(arrays[i]) in (int, float):
@@ -120,7 +120,7 @@ class Call:
 
     def run_on_device(self, inputs, attributes, device):
         count = len(inputs)
-        same = [self.places(group, count) for group in self.spec.same]
+        same = [self.argument_positions(group, count) for group in self.spec.same]
         rules = [(one is True or not self._output(i).optional,
                   "" if self.dtypes[i] is None else _np.dtype(self.dtypes[i]).name,
                   None if self.shapes[i] is None else _np.broadcast_shapes(self.shapes[i]))

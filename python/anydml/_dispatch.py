@@ -121,8 +121,8 @@ def _in_order(asked):
     ordered = []
     for one in asked:
         if type(one) not in map(type, ordered):
-            place = next((i for i, other in enumerate(ordered) if issubclass(type(one), type(other))), len(ordered))
-            ordered.insert(place, one)
+            position = next((i for i, other in enumerate(ordered) if issubclass(type(one), type(other))), len(ordered))
+            ordered.insert(position, one)
     return ordered
 
 

@@ -110,7 +110,7 @@ def _release_later(library, device, compiled):
 
 
 def _is_packed_on_device(array, name, shape, kind):
-    if _core.place_of(array) != _ON_GPU:
+    if _core.array_kind(array) != _ON_GPU:
         raise TypeError(f"{name} is of type {type(array).__name__} and not on a GPU; expected an array like the inputs")
     found, its_shape, strides = _core.device_layouts([array])[2][0]
     if _np.dtype(found) != kind:
@@ -288,7 +288,7 @@ class Graph:
         if result is not NotImplemented:
             return result
         outs = list(out) if isinstance(out, (tuple, list)) else None if out is None else [out]
-        arguments, named = self._by_place(arguments, named) if named else (arguments, named)
+        arguments, named = self._by_position(arguments, named) if named else (arguments, named)
         leaves = []
         form = (tuple([_taken_apart(one, leaves, _holds_array) for one in arguments]),
                 tuple([(name, _taken_apart(one, leaves, _holds_array)) for name, one in named.items()]))
@@ -297,7 +297,7 @@ class Graph:
                 raise TypeError("out is given within another graph; expected none, since that graph allocates results")
             results = []
             return _put_together(_taken_apart(self._function(*arguments, **named), results), iter(results), tuple)
-        if _core.place_of(*leaves) == _ON_GPU:
+        if _core.array_kind(*leaves) == _ON_GPU:
             return self._on_gpu(leaves, form, outs)
         _refuse_masks("graph", *leaves)
         given, taken, give = _libraries.borrow(leaves, outs or [])
@@ -316,7 +316,7 @@ class Graph:
                              None if watch.tree is None else weakref.ref(watch))
         return result
 
-    def _by_place(self, arguments, named):
+    def _by_position(self, arguments, named):
         """Moves named arguments to their positions, if they have one: f(x, k=2) becomes f(x, 2)."""
         if self._signature is None:
             try:

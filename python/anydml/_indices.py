@@ -98,15 +98,15 @@ def select(x, where):
     if sum(one is not None for one in parts) > x.ndim:
         raise IndexError(f"too many indices: the value has {x.ndim} dimensions")
     is_advanced = [part is not None and not isinstance(part, slice) for part in parts]
-    places = [i for i, one in enumerate(is_advanced) if one]
-    are_together = places[-1] - places[0] == len(places) - 1
+    positions = [i for i, one in enumerate(is_advanced) if one]
+    are_together = positions[-1] - positions[0] == len(positions) - 1
     # First apply the parts that produce views, with full slices in place of the arrays.
     x = x[tuple(slice(None) if advanced else part for part, advanced in zip(parts, is_advanced))]
-    indices = [_indices(parts[i], x.shape[i]) for i in places]
+    indices = [_indices(parts[i], x.shape[i]) for i in positions]
     if not are_together:  # then NumPy puts the dimensions of the indices first
-        x = np.moveaxis(x, places, range(len(places)))
-        places = list(range(len(places)))
-    axis, sizes = places[0], [x.shape[i] for i in places]
+        x = np.moveaxis(x, positions, range(len(positions)))
+        positions = list(range(len(positions)))
+    axis, sizes = positions[0], [x.shape[i] for i in positions]
     joined = indices[0] if len(indices) == 1 else _joined(indices, sizes)
     x = x.reshape(*x.shape[:axis], math.prod(sizes), *x.shape[axis + len(sizes):])
     return gather(x, joined, axis)

@@ -136,7 +136,7 @@ def ptp(a, axis=None, *, keepdims=False, **others):
     return subtract(amax(a, axis, keepdims=keepdims, **others), amin(a, axis, keepdims=keepdims, **others))
 
 
-def _place_of_extreme(name):
+def _index_of_extreme(name):
     def function(a, axis=None, *, keepdims=False, **others):
         _check_no_others(name, others)
         x = plain(a)
@@ -154,7 +154,7 @@ def _place_of_extreme(name):
     return function
 
 
-argmax, argmin = _place_of_extreme("argmax"), _place_of_extreme("argmin")
+argmax, argmin = _index_of_extreme("argmax"), _index_of_extreme("argmin")
 
 
 def _of_truths(name, function, of_nothing):
@@ -292,11 +292,11 @@ def roll(a, shift, axis=None):
     if axis is None:
         return roll(a.reshape(-1), shift, 0).reshape(a.shape)
     pairs = zip(np.broadcast_to(shift, np.shape(axis) or (1,)).tolist(), np.atleast_1d(axis).tolist())
-    for one, place in pairs:
-        place = axis_of(place, a.ndim)
-        cut = a.shape[place] - one % a.shape[place] if a.shape[place] else 0
-        parts = [(slice(None),) * place + (part,) for part in (slice(cut, None), slice(None, cut))]
-        a = concatenate([a[parts[0]], a[parts[1]]], place)
+    for one, position in pairs:
+        position = axis_of(position, a.ndim)
+        cut = a.shape[position] - one % a.shape[position] if a.shape[position] else 0
+        parts = [(slice(None),) * position + (part,) for part in (slice(cut, None), slice(None, cut))]
+        a = concatenate([a[parts[0]], a[parts[1]]], position)
     return a
 
 

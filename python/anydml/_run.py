@@ -75,14 +75,14 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
         if result is not NotImplemented:
             return result
     call = _Call(name, inputs, out, dtype, shape)
-    place = _core.place_of(*inputs, *call.outs)
-    if place == _OF_NUMPY:
+    kind = _core.array_kind(*inputs, *call.outs)
+    if kind == _OF_NUMPY:
         return call.result(call.run(inputs, call.outs, attributes, device))
     options = {**attributes, **given(out=out, dtype=dtype, shape=shape, device=device)}
     result = _libraries.by_torch_function(run, (*inputs, *call.outs), (op, *inputs), options)
     if result is not NotImplemented:
         return result
-    if place == _ON_GPU:
+    if kind == _ON_GPU:
         return call.result(call.run_on_device(inputs, attributes, device))
     arrays, outs, give = _libraries.borrow(inputs, call.outs)
     return call.result(give(call.run(arrays, outs, attributes, device)))
@@ -144,7 +144,7 @@ class Compiled:
             given, dtype, shape = self._for_torch if out is None else (out, None, None)  # PyTorch plans the call itself
             return _call_torch(self.op, inputs, given, dtype, shape, *self._options)
         give = None
-        if _core.place_of(*inputs, *outs) != _OF_NUMPY:
+        if _core.array_kind(*inputs, *outs) != _OF_NUMPY:
             inputs, outs, give = _libraries.borrow(inputs, outs)
         outs = [_np.empty_like(like) if one is None and like is not None else one
                 for one, like in zip(outs, self._like)] + outs[len(self._like):]
@@ -169,7 +169,7 @@ def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attrib
     """
     name = _core.operator_name(op)
     call = _Call(name, inputs, out, dtype, shape)
-    if _core.place_of(*inputs, *call.outs) == _ON_GPU:
+    if _core.array_kind(*inputs, *call.outs) == _ON_GPU:
         raise TypeError("compile takes arrays in the CPU's memory; calls on a GPU stay compiled automatically: "
                         "call run")
     # Contents do not matter, so it does not matter whether a tensor requires a gradient.

@@ -400,8 +400,8 @@ class FixedArrays:
         if not array.size:
             return False
         start, end = _bounds(array)
-        place = bisect.bisect_right(self._starts, start)
-        return place > 0 and end <= self._ends[place - 1]
+        position = bisect.bisect_right(self._starts, start)
+        return position > 0 and end <= self._ends[position - 1]
 
 
 def _bounds(array):

@@ -93,7 +93,7 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
         if unfit is not None:
             raise unfit
         return _run(core.op, *inputs, out=out, device=device)
-    place = _core.place_of(*inputs, out)
+    found = _core.array_kind(*inputs, out)
     if "torch" in _modules and _has_bfloats(inputs):
         return _in_float32(lambda wide, outs: _by_numpy(core, function, wide, outs, where, casting, order, dtype, subok,
                                                         signature, device), core.op, inputs, out, dtype)
@@ -103,12 +103,12 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
                                dtype, {**options, "device": device})
         except TypeError as error:
             raise ((_unfit(core, inputs) if dtype is None else None) or error) from None
-    if place != _OF_NUMPY:
+    if found != _OF_NUMPY:
         given = {**options, **({} if out is None else {"out": out}), **({} if device is None else {"device": device})}
         result = _libraries.by_torch_function(function, (*inputs, out), inputs, given)
         if result is not NotImplemented:
             return result
-        if place == _ON_GPU:
+        if found == _ON_GPU:
             if options:
                 raise TypeError(f"{', '.join(options)}: only for arrays in the CPU's memory")
             every = list(range(len(inputs)))

@@ -121,7 +121,7 @@ class _Description:
 
     def __init__(self, codes, is_whole):
         self._codes, self._attributes = codes, set()
-        self._seen, self._places = {}, set()  # numbers by object id, and the ids of modules, classes and functions
+        self._seen, self._positions = {}, set()  # numbers by object id, and the ids of modules, classes and functions
         self._alive, self._waiting = [], collections.deque()
         self.fingerprints, self.roots = [], []
         for code in codes:
@@ -134,14 +134,14 @@ class _Description:
         self._finish()
 
     def add_globals(self):
-        places = {}
+        positions = {}
         for code, its in self._codes.items():
-            places.setdefault(id(its), (its, set()))[1].update(_names(code)[1])
+            positions.setdefault(id(its), (its, set()))[1].update(_names(code)[1])
             for name in _names(code)[2]:
                 for module in (name, f"{its.get('__package__')}.{name}"):  # the second one for a relative import
                     if isinstance(sys.modules.get(module), types.ModuleType):
                         self.of(sys.modules[module])
-        for its, names in places.values():
+        for its, names in positions.values():
             self._add_names(its, names)
         self._finish()
 
@@ -179,7 +179,7 @@ class _Description:
         if isinstance(value, types.FunctionType):
             return self._of_function(value)
         if isinstance(value, (types.ModuleType, type)):
-            return self._of_place(value)
+            return self._of_position(value)
         for its_kind, names in _PARTS.items():
             if isinstance(value, its_kind):
                 return self._of_attributes(value, -1, (), names)
@@ -209,8 +209,8 @@ class _Description:
 
     def _of_function(self, function):
         """A function itself does not change, but if it was executed, its closure variables and defaults may."""
-        if function.__code__ in self._codes and id(function) not in self._places:
-            self._places.add(id(function))
+        if function.__code__ in self._codes and id(function) not in self._positions:
+            self._positions.add(id(function))
             self._alive.append(function)
             for cell in function.__closure__ or ():
                 self._waiting.append((cell, functools.partial(self._of_cell, cell)))
@@ -226,11 +226,11 @@ class _Description:
         except ValueError:  # the cell is empty
             return _CELL, None
 
-    def _of_place(self, value):
+    def _of_position(self, value):
         """Describes a module, or a class and its bases, by the names that the code mentions."""
         for one in value.__mro__ if isinstance(value, type) else (value,):
-            if id(one) not in self._places and not _is_library(one.__module__ if isinstance(value, type) else one.__name__):
-                self._places.add(id(one))
+            if id(one) not in self._positions and not _is_library(one.__module__ if isinstance(value, type) else one.__name__):
+                self._positions.add(id(one))
                 self._alive.append(one)
                 self._add_names(one.__dict__, self._attributes)
         return _WEAK, weakref.ref(value)
@@ -242,7 +242,7 @@ class _Description:
                  isinstance(one.__dict__[name], types.MemberDescriptorType)] if kind.__flags__ & _IS_HEAP_TYPE else []
         if its is None and not slots:
             return _identity(value)
-        self._of_place(kind)
+        self._of_position(kind)
         reads_all = not _is_standard(kind.__module__.partition(".")[0]) and (
             self._is_dynamic or hasattr(kind, "__getattr__") or kind.__getattribute__ is not object.__getattribute__)
         choose = (lambda names: tuple(sorted(map(str, names)))) if reads_all else (
@@ -332,14 +332,14 @@ def _can_change(array):
 # ---- Watches --------------------------------------------------------------------------------------------------------
 
 class Watch:
-    """The objects that a recorded function read. `arguments`: the arguments of the call; `places`: the indices of those
+    """The objects that a recorded function read. `arguments`: the arguments of the call; `positions`: the indices of those
     that are objects; `constants`: weak references to arrays; `same`: tells whether two values are the same constant.
     `tree` is the description, or None if nothing can change."""
 
-    def __init__(self, function, executed, arguments, places, constants, same):
+    def __init__(self, function, executed, arguments, positions, constants, same):
         self._function, self._codes, self._is_whole = function, executed.codes(), executed.is_whole
         self._same, self._constants = same, constants
-        self._count, self._objects = len(arguments), [(i, _weak(arguments[i])) for i in places]
+        self._count, self._objects = len(arguments), [(i, _weak(arguments[i])) for i in positions]
         self._fingerprints = None
         self.renew(arguments)
 

@@ -354,12 +354,12 @@ def plot(report, path):
     for axes, operator in zip(both, OPERATORS):
         for case in report["cases"]:
             if case["operator"] == operator:
-                place = types.index(case["type"])
-                place += (keys.index(case["library"]) - (len(keys) - 1) / 2) * 0.8 / len(keys)
-                axes.bar(place, case["ns_per_element"], 0.74 / len(keys), color=colours[case["library"]],
+                position = types.index(case["type"])
+                position += (keys.index(case["library"]) - (len(keys) - 1) / 2) * 0.8 / len(keys)
+                axes.bar(position, case["ns_per_element"], 0.74 / len(keys), color=colours[case["library"]],
                          edgecolor="white", linewidth=0, hatch="////" if case["wrong"] else None)
                 short = f"{float(format(case['ns_per_element'], '.2g')):g}"
-                axes.text(place, case["ns_per_element"] * 1.1, short, ha="center", va="bottom", fontsize=6, rotation=90,
+                axes.text(position, case["ns_per_element"] * 1.1, short, ha="center", va="bottom", fontsize=6, rotation=90,
                           color="#444444")
         axes.set_yscale("log")
         axes.set_ylim(axes.get_ylim()[0], axes.get_ylim()[1] * 2.5)

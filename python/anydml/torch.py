@@ -141,7 +141,7 @@ def _tensors(call, inputs):
     """Returns the inputs as tensors, with None for absent inputs."""
     inputs = list(inputs)
     known = [one for one in inputs if isinstance(one, torch.Tensor)]
-    groups = [call.places(group, len(inputs)) for group in call.spec.same]
+    groups = [call.positions(group, len(inputs)) for group in call.spec.same]
     for i, one in enumerate(inputs):
         if one is None or isinstance(one, torch.Tensor):
             continue
@@ -211,7 +211,7 @@ def _compute(op, inputs, options):
     given = _read(op, options)
     call = given.call
     tensors = [one if one is None else one.detach().resolve_neg() for one in inputs]
-    if any(one is not None and not one.is_cpu for one in tensors) and _core.place_of(*tensors) == _ON_GPU:
+    if any(one is not None and not one.is_cpu for one in tensors) and _core.array_kind(*tensors) == _ON_GPU:
         results = call.run_on_device(tensors, given.restored, given.device)
     else:
         arrays = [one if one is None else one.numpy() for one in tensors]

@@ -78,11 +78,11 @@ struct MemoryBlock {
 };
 
 // A byte for copies, fills and timestamps.
-struct MemoryPlace {
+struct MemoryLocation {
   BackendMemory* block;  // null: the CPU's memory, or memory of a device that shares addresses
   std::uint64_t offset;  // in the block; without a block, the address
 };
-[[nodiscard]] inline MemoryPlace place_at(const void* address) {
+[[nodiscard]] inline MemoryLocation location_at(const void* address) {
   return {nullptr, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address))};
 }
 
@@ -164,10 +164,10 @@ struct BackendTable {
   // Work. Everything it uses must live until a mark after it is passed, except a pattern and the list of addresses.
   // copy works between any two locations, at any offset, with any size; 0 bytes touch nothing. The two ranges must not
   // overlap: callers guarantee that, because the APIs of GPUs require it.
-  BackendStatus (*copy)(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes);
+  BackendStatus (*copy)(BackendQueue* queue, MemoryLocation to, MemoryLocation from, std::uint64_t bytes);
   // Repeats a pattern of 4 or 16 bytes, beginning with its first word; the last repetition may be truncated. `to` and
   // bytes must be multiples of 4.
-  BackendStatus (*fill)(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
+  BackendStatus (*fill)(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                         std::uint32_t pattern_bytes);
   // addresses: one for each slot of the plan; any number for a slot that no step uses, and for the temporary slot if
   // temporary_bytes is 0. interrupt: null if the run cannot be interrupted.
@@ -175,7 +175,7 @@ struct BackendTable {
                        const Interrupt* interrupt);
   // Writes the time when the earlier work is done, as 64 bits, to memory of kind readback_buffer: in nanoseconds,
   // whatever unit the device uses. The location must be a multiple of 8. Times within a queue never decrease.
-  BackendStatus (*timestamp)(BackendQueue* queue, MemoryPlace to);
+  BackendStatus (*timestamp)(BackendQueue* queue, MemoryLocation to);
 
   // A mark after all work so far; null if that work is already done, or after a failure. The functions below never get
   // a null mark.

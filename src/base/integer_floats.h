@@ -344,19 +344,19 @@ struct IntegerFloat {
   enum class Whole { towards_zero, away_from_zero, nearest_half_away, nearest_half_to_even };
   [[nodiscard]] static constexpr Bits to_whole(Bits x, Whole way) {
     const Bits magnitude = x & F::kMagnitude;
-    const int places = -exponent(x);  // the number of bits after the binary point
-    if (places <= 0 || magnitude == 0) {
+    const int fraction_bits = -exponent(x);  // the number of bits after the binary point
+    if (fraction_bits <= 0 || magnitude == 0) {
       return is_nan(x) ? F::kQuietNan : x;
     }
-    if (places > F::kFractionBits) {  // below 1: the result is 0 or 1
-      const bool half = places == F::kFractionBits + 1;
+    if (fraction_bits > F::kFractionBits) {  // below 1: the result is 0 or 1
+      const bool half = fraction_bits == F::kFractionBits + 1;
       const bool up = way == Whole::away_from_zero || (way == Whole::nearest_half_away && half) ||
                       (way == Whole::nearest_half_to_even && half && (x & F::kFraction) != 0);
       return sign(x) | (up ? kOne : Bits{0});
     }
-    const Bits mask = (Bits{1} << places) - 1;
-    const Bits half = Bits{1} << (places - 1);
-    const Bits odd = (magnitude >> places) & 1;
+    const Bits mask = (Bits{1} << fraction_bits) - 1;
+    const Bits half = Bits{1} << (fraction_bits - 1);
+    const Bits odd = (magnitude >> fraction_bits) & 1;
     const Bits more = way == Whole::towards_zero        ? Bits{0}
                       : way == Whole::away_from_zero    ? mask
                       : way == Whole::nearest_half_away ? half

@@ -65,14 +65,14 @@ std::uint32_t hash_of(std::string_view text, std::uint32_t hash) {
 
 // Returns the number of times that the line with this hash has occurred, including this one.
 std::uint32_t count_again(std::uint32_t hash) noexcept {
-  std::atomic<std::uint64_t>& place = g_seen[hash % kRemembered];
-  std::uint64_t known = place.load(std::memory_order_relaxed);
+  std::atomic<std::uint64_t>& seen = g_seen[hash % kRemembered];
+  std::uint64_t known = seen.load(std::memory_order_relaxed);
   std::uint64_t next = 0;
   do {
     const auto count = static_cast<std::uint32_t>(known);
     const bool same = known >> 32 == hash && count != 0;
     next = std::uint64_t{hash} << 32 | (!same ? 1 : count == UINT32_MAX ? count : count + 1);
-  } while (!place.compare_exchange_weak(known, next, std::memory_order_relaxed));
+  } while (!seen.compare_exchange_weak(known, next, std::memory_order_relaxed));
   return static_cast<std::uint32_t>(next);
 }
 

@@ -78,7 +78,7 @@ Copies::Copies(const anydml_compiled& compiled, const anydml_compiled& program, 
       staged_(inside_.tensors.size()) {}
 Copies::~Copies() = default;
 
-Result<std::uint64_t> Copies::place(std::uint64_t before) {
+Result<std::uint64_t> Copies::location(std::uint64_t before) {
   constexpr std::uint64_t kAlignment = 256;
   auto bytes = checked_align_bytes(before, kAlignment);
   for (std::size_t i = 0; i < offsets_.size() && bytes; ++i) {
@@ -120,7 +120,7 @@ Status Copies::take_back(Run& run, const Addresses& addresses, const Temporary& 
       staged_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(reach));
       to = staged_[i].get();
     }
-    ANYDML_TRY(run.copy(place_at(to), memory.place(offsets_[i]), bytes_of(reach)));
+    ANYDML_TRY(run.copy(location_at(to), memory.location(offsets_[i]), bytes_of(reach)));
   }
   return {};
 }
@@ -141,9 +141,9 @@ Status Copies::spread(const Addresses& addresses) const {
 Status Copies::bring_input(Run& run, std::size_t i, const std::byte* from, const Temporary& memory) {
   const OpTensor& outside = outside_.tensors[i];
   const OpTensor& inside = inside_.tensors[i];
-  const MemoryPlace to = memory.place(offsets_[i]);
+  const MemoryLocation to = memory.location(offsets_[i]);
   if (same_layout(outside.tensor, inside.tensor)) {
-    return run.copy(to, place_of(device_, from + inside.reach.first), bytes_of(inside.reach));
+    return run.copy(to, location_of(device_, from + inside.reach.first), bytes_of(inside.reach));
   }
   if (const auto reached = address_on(device_, from, outside.reach)) {
     auto& copy = gathered_.emplace_back(std::make_unique<ElementCopy>(device_));
@@ -152,7 +152,7 @@ Status Copies::bring_input(Run& run, std::size_t i, const std::byte* from, const
   }
   staged_[i] = std::make_unique_for_overwrite<std::byte[]>(bytes_of(inside.reach));
   ANYDML_TRY(copy_elements(outside_.label, outside.tensor, from, inside.tensor, staged_[i].get()));
-  return run.copy(to, place_at(staged_[i].get()), bytes_of(inside.reach));
+  return run.copy(to, location_at(staged_[i].get()), bytes_of(inside.reach));
 }
 
 }  // namespace anydml

@@ -34,7 +34,7 @@ class Copies {
   Copies& operator=(const Copies&) = delete;
 
   // Returns the total size, with each operand aligned for any kernel.
-  [[nodiscard]] Result<std::uint64_t> place(std::uint64_t before);
+  [[nodiscard]] Result<std::uint64_t> location(std::uint64_t before);
   // Copies the inputs in, and sets the operands' addresses for the run.
   Status bring(Run& run, const Addresses& addresses, const Temporary& memory, Addresses& inside);
   // Copies the outputs back: those with gaps go to our own memory first.

@@ -105,7 +105,7 @@ std::optional<NamedMemory::Found> NamedMemory::find(const void* pointer) const {
   if (offset > memory->bytes() || (offset == memory->bytes() && offset != 0)) {
     return std::nullopt;
   }
-  return Found{.place = memory->place(offset),
+  return Found{.location = memory->location(offset),
                .address = memory->address() + offset,
                .before = offset,
                .after = memory->bytes() - offset};
@@ -127,18 +127,18 @@ Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint6
   Run run(memory.device(), label);
   // If the device's API has streams, the copy comes after the work of callers that name no stream.
   ANYDML_TRY(memory.device().backend->create_queue_on != nullptr ? run.begin_on(nullptr) : run.begin());
-  ANYDML_TRY(to_memory ? run.copy(memory.place(offset), place_at(data), bytes)
-                       : run.copy(place_at(data), memory.place(offset), bytes));
+  ANYDML_TRY(to_memory ? run.copy(memory.location(offset), location_at(data), bytes)
+                       : run.copy(location_at(data), memory.location(offset), bytes));
   return run.finish();
 }
 
-MemoryPlace place_of(const Device& device, const void* pointer) {
+MemoryLocation location_of(const Device& device, const void* pointer) {
   if (device.info.shares_addresses == 0) {
     if (const auto found = device.named.find(pointer)) {
-      return found->place;
+      return found->location;
     }
   }
-  return place_at(pointer);
+  return location_at(pointer);
 }
 
 }  // namespace anydml

@@ -38,9 +38,9 @@ class DeviceMemory {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] const MemoryBlock& block() const { return block_; }
   [[nodiscard]] DeviceAddress address() const { return block_.address; }
-  [[nodiscard]] MemoryPlace place(std::uint64_t offset) const {
-    return block_.handle != nullptr ? MemoryPlace{block_.handle, offset}
-                                    : MemoryPlace{nullptr, block_.address + offset};
+  [[nodiscard]] MemoryLocation location(std::uint64_t offset) const {
+    return block_.handle != nullptr ? MemoryLocation{block_.handle, offset}
+                                    : MemoryLocation{nullptr, block_.address + offset};
   }
   // The pointer to the first byte in tensors; null if none was requested.
   [[nodiscard]] std::byte* pointer() const { return pointer_; }
@@ -65,7 +65,7 @@ class DeviceMemory {
 class NamedMemory {
  public:
   struct Found {
-    MemoryPlace place;
+    MemoryLocation location;
     DeviceAddress address;
     std::uint64_t before;  // bytes of the same memory before it, and
     std::uint64_t after;   // from it on
@@ -84,6 +84,6 @@ class NamedMemory {
                                 std::uint64_t bytes, bool to_memory);
 
 // The location of a caller's pointer for copies: memory of the device, or the CPU's.
-[[nodiscard]] MemoryPlace place_of(const Device& device, const void* pointer);
+[[nodiscard]] MemoryLocation location_of(const Device& device, const void* pointer);
 
 }  // namespace anydml

@@ -290,7 +290,7 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
   std::uint64_t bytes = program.temporary_bytes;
   if (copied.any()) {
     copies.emplace(compiled, program, copied);
-    const auto placed = copies->place(bytes);
+    const auto placed = copies->location(bytes);
     ANYDML_TRY(placed);
     bytes = placed.value();
   }
@@ -377,8 +377,8 @@ Status keep_constant(anydml_compiled& compiled, const ConstantInput& constant) {
   const auto& kept = compiled.constants.emplace_back(constant.input, std::move(memory.value()), pointer);
   Run run(device, compiled.surface.label);
   ANYDML_TRY(run.begin());
-  ANYDML_TRY(run.copy(kept.memory->place(0),
-                      place_of(device, static_cast<const std::byte*>(constant.data) + tensor.reach.first), bytes));
+  ANYDML_TRY(run.copy(kept.memory->location(0),
+                      location_of(device, static_cast<const std::byte*>(constant.data) + tensor.reach.first), bytes));
   return run.finish();
 }
 
@@ -408,7 +408,7 @@ Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) 
   Run run(device, label);
   ANYDML_TRY(run.begin());
   for (const GraphPlans::KeptInput& kept : plans.kept) {
-    ANYDML_TRY(run.copy(compiled.persistent->place(kept.offset), inputs[kept.input]->place(0), kept.bytes));
+    ANYDML_TRY(run.copy(compiled.persistent->location(kept.offset), inputs[kept.input]->location(0), kept.bytes));
   }
   if (programs.initialise) {
     ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));

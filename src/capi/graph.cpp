@@ -26,9 +26,10 @@ Status check_graph(const char* function, const anydml_graph* graph) {
   return graph != nullptr ? Status() : bad_call(function, "graph is null; expected a graph from anydml_graph_create");
 }
 
-Status check_place(const char* function, const char* name, const void* place) {
-  return place != nullptr ? Status()
-                          : bad_call(function, format_text("{} is null; expected a pointer to store the result", name));
+Status check_pointer(const char* function, const char* name, const void* pointer) {
+  return pointer != nullptr
+             ? Status()
+             : bad_call(function, format_text("{} is null; expected a pointer to store the result", name));
 }
 
 // A call that creates one value from a tensor.
@@ -37,7 +38,7 @@ int add_value(const char* function, anydml_graph* graph, const anydml_tensor* te
               Add add) noexcept {
   return boundary([&]() -> Status {
     ANYDML_TRY(check_graph(function, graph));
-    ANYDML_TRY(check_place(function, "value", value));
+    ANYDML_TRY(check_pointer(function, "value", value));
     if (tensor == nullptr) {
       return bad_call(function, "tensor is null; expected a pointer to an anydml_tensor");
     }
@@ -52,7 +53,7 @@ int add_value(const char* function, anydml_graph* graph, const anydml_tensor* te
 int compile(const char* function, const anydml_graph* graph, const anydml_options* given,
             anydml_compiled** compiled) noexcept {
   return boundary([&]() -> Status {
-    ANYDML_TRY(check_place(function, "compiled", compiled));
+    ANYDML_TRY(check_pointer(function, "compiled", compiled));
     *compiled = nullptr;
     ANYDML_TRY(check_graph(function, graph));
     const auto options = read_options(function, given);
@@ -81,7 +82,7 @@ using anydml::Status;
 
 int anydml_graph_create(anydml_graph** graph) {
   return boundary([&]() -> Status {
-    ANYDML_TRY(anydml::check_place("anydml_graph_create", "graph", graph));
+    ANYDML_TRY(anydml::check_pointer("anydml_graph_create", "graph", graph));
     *graph = nullptr;
     *graph = new anydml_graph;
     return {};
@@ -105,7 +106,7 @@ int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, 
 
 int anydml_constants_create(anydml_constants** constants) {
   return boundary([&]() -> Status {
-    ANYDML_TRY(anydml::check_place("anydml_constants_create", "constants", constants));
+    ANYDML_TRY(anydml::check_pointer("anydml_constants_create", "constants", constants));
     *constants = nullptr;
     *constants = new anydml_constants;
     return {};

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kSmall = 64;
 
 // Allocates consecutive ranges of one block of memory.
-class Places {
+class Offsets {
  public:
   std::uint64_t take(std::uint64_t bytes) {
     const std::uint64_t offset = (end_ + kPersistentAlignment - 1) / kPersistentAlignment * kPersistentAlignment;
@@ -48,11 +48,11 @@ GraphMemory::GraphMemory(const Graph& graph, std::span<const GivenConstant> cons
     }
   }
   sharing_.is_there = [this](const std::string& key) {
-    auto [place, is_new] = found_.try_emplace(key);
+    auto [entry, is_new] = found_.try_emplace(key);
     if (is_new) {
-      place->second = shared_->find(device_, key);
+      entry->second = shared_->find(device_, key);
     }
-    return place->second != nullptr;
+    return entry->second != nullptr;
   };
 }
 
@@ -85,12 +85,12 @@ void GraphMemory::find_used(const Graph& graph) {
 
 // Sets the addresses of everything that is shared. A device that can reach the caller's memory reads the constants in
 // place. For other devices they are uploaded, once for all graphs if runs read them.
-Status GraphMemory::place_shared(const GraphPlans& plans, CompiledGraph& graph, Temporary& uploads) {
+Status GraphMemory::find_shared(const GraphPlans& plans, CompiledGraph& graph, Temporary& uploads) {
   const bool reaches_all = device_.info.unified_memory != 0;
   graph.shared.resize(plans.shared.size());
   graph.held.resize(plans.shared.size());
   std::vector<std::uint64_t> offsets(plans.shared.size());
-  Places passing;  // constants that only the first plan reads
+  Offsets passing;  // constants that only the first plan reads
   for (std::size_t i = 0; i < plans.shared.size(); ++i) {
     const GraphPlans::Shared& one = plans.shared[i];
     if (one.constant && reaches_all) {
@@ -142,7 +142,7 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   ANYDML_TRY(keep(plans.run_constant_bytes, graph.constants));
   ANYDML_TRY(keep(plans.persistent_bytes, graph.persistent));
   Temporary uploads(device_);
-  ANYDML_TRY(place_shared(plans, graph, uploads));
+  ANYDML_TRY(find_shared(plans, graph, uploads));
   Temporary whole(device_);
   Temporary temporary(device_);
   const std::uint64_t initialised = programs.initialise ? plans.constant_bytes : 0;
@@ -157,7 +157,7 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   const auto copy = [&](const auto& memory, std::uint64_t end) -> Status {
     for (std::size_t i = 0; i < constants_.size(); ++i) {
       if (constants_[i].data != nullptr && !constants_[i].is_shared && used_constants_[i] && plans.constants[i] < end) {
-        ANYDML_TRY(run.copy(memory.place(plans.constants[i]), place_of(device_, constants_[i].data),
+        ANYDML_TRY(run.copy(memory.location(plans.constants[i]), location_of(device_, constants_[i].data),
                             graph_.constants[i].bytes));
       }
     }
@@ -167,15 +167,15 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
     ANYDML_TRY(copy(*graph.constants, plans.run_constant_bytes));
   }
   ANYDML_TRY(copy(whole, initialised));
-  const auto upload = [&](std::size_t i, MemoryPlace to) -> Status {
+  const auto upload = [&](std::size_t i, MemoryLocation to) -> Status {
     const GraphPlans::Shared& one = plans.shared[i];
-    return one.constant ? run.copy(to, place_of(device_, constants_[*one.constant].data), one.bytes) : Status();
+    return one.constant ? run.copy(to, location_of(device_, constants_[*one.constant].data), one.bytes) : Status();
   };
   for (const std::size_t i : new_) {
-    ANYDML_TRY(upload(i, graph.held[i]->place(0)));
+    ANYDML_TRY(upload(i, graph.held[i]->location(0)));
   }
   for (std::size_t i = 0; i < passing_.size(); ++i) {
-    ANYDML_TRY(upload(passing_[i], uploads.place(passing_offsets_[i])));
+    ANYDML_TRY(upload(passing_[i], uploads.location(passing_offsets_[i])));
   }
   if (programs.initialise) {
     std::vector<DeviceAddress> slots(plans.slots());

@@ -42,7 +42,7 @@ class GraphMemory {
 
  private:
   void find_used(const Graph& graph);
-  Status place_shared(const GraphPlans& plans, CompiledGraph& graph, Temporary& uploads);
+  Status find_shared(const GraphPlans& plans, CompiledGraph& graph, Temporary& uploads);
 
   const Graph& graph_;
   std::span<const GivenConstant> constants_;

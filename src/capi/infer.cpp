@@ -99,9 +99,9 @@ bool has_sizes(const anydml_shape& shape) { return shape.rank != ANYDML_UNKNOWN_
 
 }  // namespace
 
-std::size_t output_position(const facts::Operator& op, const schema::Place& place) {
-  std::size_t position = place.index == schema::kNone ? 0 : place.index;
-  for (std::size_t i = 0; i < place.field; ++i) {
+std::size_t output_position(const facts::Operator& op, const schema::Location& location) {
+  std::size_t position = location.index == schema::kNone ? 0 : location.index;
+  for (std::size_t i = 0; i < location.field; ++i) {
     position += facts::is_output(op.fields[i].kind) ? 1U : 0U;
   }
   return position;
@@ -130,15 +130,15 @@ Status complete_outputs(const Call& call, std::span<anydml_shape> outputs) {
   const auto found = infer_outputs(call, wanted);
   ANYDML_TRY(found);
   for (const schema::Violation& fault : found.value().faults) {
-    const bool about_input = facts::is_input(call.op->fields[fault.place.field].kind);
-    if (about_input || !has_sizes(outputs[output_position(*call.op, fault.place)])) {
+    const bool about_input = facts::is_input(call.op->fields[fault.location.field].kind);
+    if (about_input || !has_sizes(outputs[output_position(*call.op, fault.location)])) {
       return bad_call(name, schema::sentence(*call.op, fault));
     }
   }
   std::string missing;
   for (const schema::Violation& unknown : found.value().unknown) {
-    const anydml_shape& shape = outputs[output_position(*call.op, unknown.place)];
-    const bool about_type = unknown.place.part == schema::Part::data_type;
+    const anydml_shape& shape = outputs[output_position(*call.op, unknown.location)];
+    const bool about_type = unknown.location.part == schema::Part::data_type;
     if (about_type ? shape.type == ANYDML_UNKNOWN_TYPE : !has_sizes(shape)) {
       missing += (missing.empty() ? "" : "; ") + schema::sentence(*call.op, unknown);
     }

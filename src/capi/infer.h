@@ -32,7 +32,7 @@ struct InferredOutputs {
 [[nodiscard]] Result<InferredOutputs> infer_outputs(const Call& call, std::span<const WantedOutput> wanted);
 
 // The position, among all outputs, of the output that a violation concerns.
-[[nodiscard]] std::size_t output_position(const facts::Operator& op, const schema::Place& place);
+[[nodiscard]] std::size_t output_position(const facts::Operator& op, const schema::Location& location);
 
 // The same for a caller of the C API: completes the shapes, or reports the unknown parts and changes nothing.
 [[nodiscard]] Status complete_outputs(const Call& call, std::span<anydml_shape> outputs);

@@ -28,7 +28,7 @@ class Temporary {
     return device_.backend->allocate(device_.handle, MemoryKind::temporary, bytes, &block_);
   }
   [[nodiscard]] DeviceAddress address() const { return block_.address; }
-  [[nodiscard]] MemoryPlace place(std::uint64_t offset) const { return {block_.handle, offset}; }
+  [[nodiscard]] MemoryLocation location(std::uint64_t offset) const { return {block_.handle, offset}; }
 
  private:
   const Device& device_;
@@ -63,7 +63,7 @@ class Run {
     return check(device_.backend->create_queue_on(device_.handle, stream, &queue_));
   }
 
-  Status copy(MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
+  Status copy(MemoryLocation to, MemoryLocation from, std::uint64_t bytes) {
     unfinished_ = true;
     return check(device_.backend->copy(queue_, to, from, bytes));
   }

@@ -46,7 +46,7 @@ struct BufferFacts {
 // A range of a buffer: its address for programs, and its location for copies.
 struct BoundMemory {
   DeviceAddress address;
-  MemoryPlace place;
+  MemoryLocation location;
 };
 
 // A descriptor that was read at submission, with the memory it refers to. The address is 0 if the buffer is gone.
@@ -66,7 +66,7 @@ struct IBridgeDispatch : IUnknown {
   // Whether it copies from or to its bindings.
   virtual bool copies() const noexcept = 0;
   // Adds the work to the queue, in the queue's order. places: the locations of the bindings, if it copies.
-  virtual void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryPlace* places) noexcept = 0;
+  virtual void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept = 0;
 };
 
 enum class MessageSeverity { error, warning, info };

@@ -344,15 +344,15 @@ void STDMETHODCALLTYPE GraphicsCommandList::ClearUnorderedAccessViewUint(D3D12_G
     if (rect_count != 0) {
       return format_text("NumRects is {}; expected 0 for a buffer", rect_count);
     }
-    const DescriptorPlace in_heap = core().find_descriptors(gpu, 1);
+    const DescriptorSlot in_heap = core().find_descriptors(gpu, 1);
     if (!in_heap || in_heap.heap != views_) {
       return "ViewGPUHandleInCurrentHeap is not in the heap that SetDescriptorHeaps set";
     }
-    const DescriptorPlace place = core().find_descriptors(cpu, 1);
-    if (!place) {
+    const DescriptorSlot slot = core().find_descriptors(cpu, 1);
+    if (!slot) {
       return "ViewCPUHandle is not in a descriptor heap of this device";
     }
-    const Descriptor view = *place.get();
+    const Descriptor view = *slot.get();
     if (view.kind != DescriptorKind::raw_view && view.kind != DescriptorKind::typed_view) {
       return "ViewCPUHandle is not an unordered access view";
     }
@@ -453,10 +453,10 @@ HRESULT GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GP
     if (type_ != D3D12_COMMAND_LIST_TYPE_DIRECT && type_ != D3D12_COMMAND_LIST_TYPE_COMPUTE) {
       return wrong("is of type COPY; expected DIRECT or COMPUTE");
     }
-    DescriptorPlace place;
+    DescriptorSlot slot;
     if (count != 0) {
-      place = core().find_descriptors(first, count);
-      if (!place || place.heap != views_) {
+      slot = core().find_descriptors(first, count);
+      if (!slot || slot.heap != views_) {
         return wrong(
             "has not set the descriptor heap of the binding table's GPUDescriptorHandle; expected "
             "SetDescriptorHeaps with it first");
@@ -470,7 +470,7 @@ HRESULT GraphicsCommandList::record_dispatch(IBridgeDispatch* dispatch, D3D12_GP
         kept.push_back(recorded[i].descriptor);
       }
     }
-    recording_->commands.emplace_back(DispatchCommand{ComPtr<IBridgeDispatch>::share(dispatch), place.heap, place.index,
+    recording_->commands.emplace_back(DispatchCommand{ComPtr<IBridgeDispatch>::share(dispatch), slot.heap, slot.index,
                                                       count, table, dispatch->copies(), first_recorded});
     return S_OK;
   });

@@ -19,10 +19,10 @@ bool is_of_another_table(const Descriptor& descriptor, std::uint32_t table) {
 
 }  // namespace
 
-void Submission::hold(const BufferPlace& place, std::uint64_t bytes) {
+void Submission::hold(const BufferRange& range, std::uint64_t bytes) {
   bytes_ += bytes;
-  if (place.memory->is_new_to(number_)) {
-    memory_.push_back(place.memory);
+  if (range.memory->is_new_to(number_)) {
+    memory_.push_back(range.memory);
   }
 }
 
@@ -30,8 +30,8 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
   return std::visit(
       Overloaded{
           [&](const CopyCommand& copy) {
-            const BufferPlace* to = buffers.find(copy.to);
-            const BufferPlace* from = buffers.find(copy.from);
+            const BufferRange* to = buffers.find(copy.to);
+            const BufferRange* from = buffers.find(copy.from);
             if (to == nullptr || from == nullptr) {
               missing = to == nullptr ? Missing{"the destination of a copy", copy.to}
                                       : Missing{"the source of a copy", copy.from};
@@ -43,7 +43,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
             return true;
           },
           [&](const ClearCommand& clear) {
-            const BufferPlace* to = buffers.find(clear.view.buffer);
+            const BufferRange* to = buffers.find(clear.view.buffer);
             if (to == nullptr) {
               missing = {"the buffer of a clear", clear.view.buffer};
               return false;
@@ -57,7 +57,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
             return true;
           },
           [&](const ResolveCommand& resolve) {
-            const BufferPlace* to = buffers.find(resolve.to);
+            const BufferRange* to = buffers.find(resolve.to);
             if (to == nullptr) {
               missing = {"the destination of ResolveQueryData", resolve.to};
               return false;
@@ -83,12 +83,12 @@ bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, 
     return command.dispatch->submit(nullptr, command.count);
   }
   descriptors_.clear();
-  const Dispatch dispatch{command.dispatch.get(), addresses_.size(), places_.size()};
+  const Dispatch dispatch{command.dispatch.get(), addresses_.size(), locations_.size()};
   {
     const DeviceCore::BufferLookup buffers(core);
     for (std::uint32_t i = 0; i < command.count; ++i) {
       ResolvedDescriptor& resolved = descriptors_.emplace_back();
-      MemoryPlace copied = {};
+      MemoryLocation copied = {};
       resolved.descriptor = heap->descriptors[command.first + i];
       if (is_of_another_table(resolved.descriptor, command.table)) {
         resolved.overwritten = true;
@@ -96,15 +96,15 @@ bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, 
                                   ? recording.descriptors[command.first_recorded + i]
                                   : Descriptor{};
       }
-      if (const BufferPlace* place = buffers.find(resolved.descriptor.buffer); place != nullptr) {
-        resolved.facts = {resolved.descriptor.buffer, place->bytes, place->heap, place->flags, &core};
-        hold(*place, resolved.descriptor.bytes);
-        resolved.address = place->address_at(resolved.descriptor.offset);
-        copied = place->place_at(resolved.descriptor.offset);
+      if (const BufferRange* range = buffers.find(resolved.descriptor.buffer); range != nullptr) {
+        resolved.facts = {resolved.descriptor.buffer, range->bytes, range->heap, range->flags, &core};
+        hold(*range, resolved.descriptor.bytes);
+        resolved.address = range->address_at(resolved.descriptor.offset);
+        copied = range->location_at(resolved.descriptor.offset);
       }
       addresses_.push_back(resolved.address);
       if (command.copies) {
-        places_.push_back(copied);
+        locations_.push_back(copied);
       }
     }
   }
@@ -146,7 +146,7 @@ void Submission::clear() noexcept {
   copies_.clear();
   clears_.clear();
   addresses_.clear();
-  places_.clear();
+  locations_.clear();
 }
 
 void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
@@ -171,7 +171,7 @@ void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
                        [&](const Timestamp& timestamp) { return backend.timestamp(queue, timestamp.to); },
                        [&](const Dispatch& dispatch) {  // removes its own device if it fails
                          dispatch.dispatch->run(queue, addresses_.data() + dispatch.first_address,
-                                                places_.data() + dispatch.first_place);
+                                                locations_.data() + dispatch.first_location);
                          return kOk;
                        },
                    },

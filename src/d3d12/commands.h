@@ -23,7 +23,7 @@ class QueryStorage {
       : count_(count), memory_(device, MemoryKind::readback_buffer, std::uint64_t{count} * sizeof(std::uint64_t)) {}
 
   [[nodiscard]] std::uint32_t count() const { return count_; }
-  [[nodiscard]] MemoryPlace ticks(std::uint32_t index) const {
+  [[nodiscard]] MemoryLocation ticks(std::uint32_t index) const {
     return {memory_.block().handle, index * sizeof(std::uint64_t)};
   }
   // Only valid once the work that writes it is done.
@@ -111,22 +111,22 @@ class Submission {
 
  private:
   struct Copy {
-    MemoryPlace to;
-    MemoryPlace from;
+    MemoryLocation to;
+    MemoryLocation from;
     std::uint64_t bytes;
   };
   struct Clear {
-    MemoryPlace to;
+    MemoryLocation to;
     std::uint64_t bytes;
     const ClearCommand* command;
   };
   struct Timestamp {
-    MemoryPlace to;
+    MemoryLocation to;
   };
   struct Dispatch {
     IBridgeDispatch* dispatch;
     std::size_t first_address;
-    std::size_t first_place;
+    std::size_t first_location;
   };
   // Lists may contain hundreds of thousands of dispatches, so an entry is small: copies and clears are stored
   // elsewhere.
@@ -139,10 +139,10 @@ class Submission {
   bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing);
   bool resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                         std::shared_ptr<DescriptorStorage>& heap);
-  void hold(const BufferPlace& place, std::uint64_t bytes);
-  MemoryPlace hold(const BufferPlace& place, std::uint64_t offset, std::uint64_t bytes) {
-    hold(place, bytes);
-    return place.place_at(offset);
+  void hold(const BufferRange& range, std::uint64_t bytes);
+  MemoryLocation hold(const BufferRange& range, std::uint64_t offset, std::uint64_t bytes) {
+    hold(range, bytes);
+    return range.location_at(offset);
   }
 
   static constexpr std::uint64_t kSmallBytes = 65'536;
@@ -156,7 +156,7 @@ class Submission {
   std::vector<Copy> copies_;
   std::vector<Clear> clears_;
   std::vector<DeviceAddress> addresses_;         // of all dispatches
-  std::vector<MemoryPlace> places_;              // of the dispatches that copy
+  std::vector<MemoryLocation> locations_;        // of the dispatches that copy
   std::vector<ResolvedDescriptor> descriptors_;  // of the dispatch being resolved
 };
 

@@ -95,7 +95,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
   fail(reason, message);
 }
 
-std::uint64_t DeviceCore::add_buffer(BufferPlace place) {
+std::uint64_t DeviceCore::add_buffer(BufferRange range) {
   const std::scoped_lock lock(mutex_);
   if (free_slots_.empty()) {
     reserve_total(free_slots_, slots_.size() + 1);  // so that returning a slot cannot fail
@@ -104,16 +104,16 @@ std::uint64_t DeviceCore::add_buffer(BufferPlace place) {
   }
   const std::uint32_t index = free_slots_.back();
   free_slots_.pop_back();
-  slots_[index].place = std::move(place);
+  slots_[index].range = std::move(range);
   return std::uint64_t{slots_[index].generation} << 32 | index;
 }
 
 void DeviceCore::remove_buffer(std::uint64_t buffer) noexcept {
-  BufferPlace released;  // freed after the lock is released
+  BufferRange released;  // freed after the lock is released
   const std::scoped_lock lock(mutex_);
   const auto index = static_cast<std::uint32_t>(buffer);
-  released = std::move(slots_[index].place);
-  slots_[index].place = {};
+  released = std::move(slots_[index].range);
+  slots_[index].range = {};
   slots_[index].name_before = std::exchange(slots_[index].name, {});
   if (++slots_[index].generation != 0) {  // a slot whose generations are used up is retired
     free_slots_.push_back(index);
@@ -139,13 +139,13 @@ std::string DeviceCore::buffer_name(std::uint64_t buffer) {
                                              : std::string();
 }
 
-const BufferPlace* DeviceCore::BufferLookup::find(std::uint64_t buffer) const {
+const BufferRange* DeviceCore::BufferLookup::find(std::uint64_t buffer) const {
   const auto index = static_cast<std::uint32_t>(buffer);
   if (buffer == 0 || index >= core_.slots_.size() || core_.slots_[index].generation != buffer >> 32 ||
-      core_.slots_[index].place.memory == nullptr) {
+      core_.slots_[index].range.memory == nullptr) {
     return nullptr;
   }
-  return &core_.slots_[index].place;
+  return &core_.slots_[index].range;
 }
 
 void DeviceCore::add_heap(const std::shared_ptr<DescriptorStorage>& heap) {
@@ -178,7 +178,7 @@ bool DeviceCore::debug() noexcept {
   return debug_.load(std::memory_order_relaxed);
 }
 
-DescriptorPlace DeviceCore::find_at(std::uintptr_t address, std::uint32_t count) {
+DescriptorSlot DeviceCore::find_at(std::uintptr_t address, std::uint32_t count) {
   const std::scoped_lock lock(mutex_);
   auto after = heaps_.upper_bound(address);
   if (after == heaps_.begin()) {
@@ -194,16 +194,16 @@ DescriptorPlace DeviceCore::find_at(std::uintptr_t address, std::uint32_t count)
   return {.heap = heap, .index = static_cast<std::uint32_t>(index)};
 }
 
-DescriptorPlace DeviceCore::find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count) {
+DescriptorSlot DeviceCore::find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count) {
   return find_at(first.ptr, count);
 }
 
-DescriptorPlace DeviceCore::find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count) {
+DescriptorSlot DeviceCore::find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count) {
   if ((first.ptr & DescriptorStorage::kGpuBit) == 0) {
     return {};
   }
-  DescriptorPlace place = find_at(first.ptr & ~DescriptorStorage::kGpuBit, count);
-  return place && place.heap->visible ? place : DescriptorPlace{};
+  DescriptorSlot found = find_at(first.ptr & ~DescriptorStorage::kGpuBit, count);
+  return found && found.heap->visible ? found : DescriptorSlot{};
 }
 
 }  // namespace anydml

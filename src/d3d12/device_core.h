@@ -53,7 +53,7 @@ class Memory {
 };
 
 // The location of a buffer in memory.
-struct BufferPlace {
+struct BufferRange {
   std::shared_ptr<Memory> memory;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -63,7 +63,9 @@ struct BufferPlace {
   [[nodiscard]] DeviceAddress address_at(std::uint64_t further) const {
     return memory->block().address + offset + further;
   }
-  [[nodiscard]] MemoryPlace place_at(std::uint64_t further) const { return {memory->block().handle, offset + further}; }
+  [[nodiscard]] MemoryLocation location_at(std::uint64_t further) const {
+    return {memory->block().handle, offset + further};
+  }
 };
 
 // The memory of a descriptor heap. CPU handles are its addresses; GPU handles have one more bit set, so that one kind
@@ -82,7 +84,7 @@ struct DescriptorStorage {
 };
 
 // The target of a handle: a heap, and the index of a descriptor in it.
-struct DescriptorPlace {
+struct DescriptorSlot {
   std::shared_ptr<DescriptorStorage> heap;
   std::uint32_t index = 0;
 
@@ -117,7 +119,7 @@ class DeviceCore {
   [[nodiscard]] HRESULT removed_reason() const noexcept { return removed_reason_.load(std::memory_order_acquire); }
   [[nodiscard]] bool removed() const noexcept { return removed_reason() != S_OK; }
 
-  [[nodiscard]] std::uint64_t add_buffer(BufferPlace place);
+  [[nodiscard]] std::uint64_t add_buffer(BufferRange range);
   void remove_buffer(std::uint64_t buffer) noexcept;
   void name_buffer(std::uint64_t buffer, const std::string& name);
   // Also finds the name of a released buffer, as long as its slot was not used and released again.
@@ -127,14 +129,14 @@ class DeviceCore {
   void add_fence(const std::shared_ptr<FenceCore>& fence);
 
   // Empty if no live heap contains `count` descriptors starting there.
-  [[nodiscard]] DescriptorPlace find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
-  [[nodiscard]] DescriptorPlace find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
+  [[nodiscard]] DescriptorSlot find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
+  [[nodiscard]] DescriptorSlot find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
 
   // Looks up buffers during its lifetime; returns null for the number of a buffer that is gone.
   class BufferLookup {
    public:
     explicit BufferLookup(DeviceCore& core) : core_(core), lock_(core.mutex_) {}
-    [[nodiscard]] const BufferPlace* find(std::uint64_t buffer) const;
+    [[nodiscard]] const BufferRange* find(std::uint64_t buffer) const;
 
    private:
     DeviceCore& core_;
@@ -145,12 +147,12 @@ class DeviceCore {
   // A buffer's number combines its slot with the number of times the slot was used, so numbers are never reused.
   struct Slot {
     std::uint32_t generation = 1;
-    BufferPlace place;
+    BufferRange range;
     std::string name;
     std::string name_before;  // of the previous buffer in the slot
   };
 
-  DescriptorPlace find_at(std::uintptr_t address, std::uint32_t count);
+  DescriptorSlot find_at(std::uintptr_t address, std::uint32_t count);
 
   const std::uint32_t adapter_index_;
   const CoreTable& core_;

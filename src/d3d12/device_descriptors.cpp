@@ -197,23 +197,23 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
     std::vector<Descriptor> read;
     for (UINT i = 0; i < from_count; ++i) {
       const UINT size = from_sizes != nullptr ? from_sizes[i] : 1;
-      const DescriptorPlace place = core_->find_descriptors(from[i], size);
-      if (!place || place.heap->type != type) {
+      const DescriptorSlot slot = core_->find_descriptors(from[i], size);
+      if (!slot || slot.heap->type != type) {
         return misused(format_text("source range {} is not in any descriptor heap of this type and device", i));
       }
-      read.insert(read.end(), place.get(), place.get() + size);
+      read.insert(read.end(), slot.get(), slot.get() + size);
     }
     std::size_t done = 0;
     for (UINT i = 0; i < to_count; ++i) {
       const UINT size = to_sizes != nullptr ? to_sizes[i] : 1;
-      const DescriptorPlace place = core_->find_descriptors(to[i], size);
-      if (!place || place.heap->type != type) {
+      const DescriptorSlot slot = core_->find_descriptors(to[i], size);
+      if (!slot || slot.heap->type != type) {
         return misused(format_text("destination range {} is not in any descriptor heap of this type and device", i));
       }
       if (size > read.size() - done) {
         return misused("the destinations have more descriptors than the sources; expected equal counts");
       }
-      std::copy_n(read.begin() + static_cast<std::ptrdiff_t>(done), size, place.get());
+      std::copy_n(read.begin() + static_cast<std::ptrdiff_t>(done), size, slot.get());
       done += size;
     }
     return done == read.size()
@@ -230,8 +230,8 @@ void STDMETHODCALLTYPE Device::CopyDescriptorsSimple(UINT count, D3D12_CPU_DESCR
 
 bool Device::contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                   std::uint32_t count) noexcept {
-  const auto good = [](const DescriptorPlace& place) {
-    return place && place.heap->type == D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV;
+  const auto good = [](const DescriptorSlot& slot) {
+    return slot && slot.heap->type == D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV;
   };
   return (cpu.ptr == 0 || good(core_->find_descriptors(cpu, count))) &&
          (gpu.ptr == 0 || good(core_->find_descriptors(gpu, count)));
@@ -239,11 +239,11 @@ bool Device::contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DES
 
 bool Device::write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
                                std::uint32_t count) noexcept {
-  const DescriptorPlace place = core_->find_descriptors(first, count);
-  if (!place) {
+  const DescriptorSlot slot = core_->find_descriptors(first, count);
+  if (!slot) {
     return false;
   }
-  std::copy_n(descriptors, count, place.get());
+  std::copy_n(descriptors, count, slot.get());
   return true;
 }
 

@@ -31,7 +31,7 @@ void append_side(MessageStore::Filter::Side& side, const D3D12_INFO_QUEUE_FILTER
 }
 
 template <class T>
-void place(std::byte*& at, const std::vector<T>& from, UINT& count, T*& list) {
+void found_at(std::byte*& at, const std::vector<T>& from, UINT& count, T*& list) {
   count = static_cast<UINT>(from.size());
   list = from.empty() ? nullptr : reinterpret_cast<T*>(at);
   if (!from.empty()) {
@@ -74,13 +74,13 @@ HRESULT MessageStore::Filter::copy_to(D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* b
     return E_INVALIDARG;
   }
   auto* at = reinterpret_cast<std::byte*>(filter + 1);
-  const auto place_side = [&at](const Side& side, D3D12_INFO_QUEUE_FILTER_DESC& desc) {
-    place(at, side.categories, desc.NumCategories, desc.pCategoryList);
-    place(at, side.severities, desc.NumSeverities, desc.pSeverityList);
-    place(at, side.ids, desc.NumIDs, desc.pIDList);
+  const auto write_side = [&at](const Side& side, D3D12_INFO_QUEUE_FILTER_DESC& desc) {
+    found_at(at, side.categories, desc.NumCategories, desc.pCategoryList);
+    found_at(at, side.severities, desc.NumSeverities, desc.pSeverityList);
+    found_at(at, side.ids, desc.NumIDs, desc.pIDList);
   };
-  place_side(allow, filter->AllowList);
-  place_side(deny, filter->DenyList);
+  write_side(allow, filter->AllowList);
+  write_side(deny, filter->DenyList);
   return S_OK;
 }
 
@@ -166,13 +166,14 @@ HRESULT MessageStore::get(UINT64 index, D3D12_MESSAGE* message, SIZE_T* bytes) c
   const std::scoped_lock lock(mutex_);
   // The index counts the messages that pass the retrieval filter.
   const Filter& filter = stack(Stage::retrieval).back();
-  const auto place = std::find_if(messages_.begin(), messages_.end(),
-                                  [&](const Message& candidate) { return filter.passes(candidate) && index-- == 0; });
-  if (place == messages_.end()) {
+  const auto found_at = std::find_if(messages_.begin(), messages_.end(), [&](const Message& candidate) {
+    return filter.passes(candidate) && index-- == 0;
+  });
+  if (found_at == messages_.end()) {
     *bytes = 0;
     return E_INVALIDARG;
   }
-  const Message& found = *place;
+  const Message& found = *found_at;
   const SIZE_T room = *bytes;
   *bytes = sizeof(D3D12_MESSAGE) + found.text.size() + 1;
   if (message == nullptr) {

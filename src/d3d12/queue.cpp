@@ -213,7 +213,7 @@ void QueueCore::finish_first(std::unique_lock<std::mutex>& lock) {
   keep_spare(given);
 }
 
-bool QueueCore::read_clock(MemoryPlace to) noexcept {
+bool QueueCore::read_clock(MemoryLocation to) noexcept {
   if (const BackendStatus status = backend_.timestamp(queue_, to); status.code != BackendCode::ok) {
     device_->remove(kDeviceHung, status.message);
     return false;

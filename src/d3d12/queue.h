@@ -55,7 +55,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void wake() noexcept;
 
   // Writes the device's current time, for a queue that was not started. False if the device failed.
-  [[nodiscard]] bool read_clock(MemoryPlace to) noexcept;
+  [[nodiscard]] bool read_clock(MemoryLocation to) noexcept;
 
   // Runs work on this thread until enough() is true, unless another thread is running it or the queue must wait.
   template <class Enough>

@@ -66,7 +66,7 @@ Status Execution::keep_constants(std::span<const std::span<const std::byte>> con
   ANYDML_TRY(from_backend(device.backend->create_queue(device.handle, &queue)));
   BackendStatus status{BackendCode::ok, nullptr};
   for (std::size_t i = 0; i < constants.size() && status.code == BackendCode::ok; ++i) {
-    status = device.backend->copy(queue, {constants_.handle, plans_.constants[i]}, place_at(constants[i].data()),
+    status = device.backend->copy(queue, {constants_.handle, plans_.constants[i]}, location_at(constants[i].data()),
                                   constants[i].size());
   }
   // The application may reuse the data as soon as the call returns.
@@ -136,12 +136,12 @@ BackendStatus Execution::with_addresses(const DeviceAddress* inputs, DeviceAddre
   return use(addresses);
 }
 
-BackendStatus Execution::initialise(BackendQueue* queue, const DeviceAddress* inputs, const MemoryPlace* places,
+BackendStatus Execution::initialise(BackendQueue* queue, const DeviceAddress* inputs, const MemoryLocation* locations,
                                     const BoundMemory& persistent, DeviceAddress temporary) const noexcept {
   const CoreDevice& device = core().device();
   for (const GraphPlans::KeptInput& kept : plans_.kept) {
-    const MemoryPlace to = {persistent.place.block, persistent.place.offset + kept.offset};
-    const BackendStatus status = device.backend->copy(queue, to, places[kept.input], kept.bytes);
+    const MemoryLocation to = {persistent.location.block, persistent.location.offset + kept.offset};
+    const BackendStatus status = device.backend->copy(queue, to, locations[kept.input], kept.bytes);
     if (status.code != BackendCode::ok) {
       return status;
     }
@@ -229,16 +229,16 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
     return {};
   }
   const Requirement requirement = tensor_requirement(*this, surface_.tensors[input]);
-  const auto place = [&] { return core().in_buffer(to_area.buffer); };
+  const auto where = [&] { return core().in_buffer(to_area.buffer); };
   if (surface_.def == nullptr || !may_alias(surface_.def->desc.op->in_place, input)) {
     return wrong(requirement, format_text("overlaps {}{}; expected separate ranges, since {} does not work in place",
-                                          to.name, place(), surface_.def == nullptr ? "a graph" : "the operator"));
+                                          to.name, where(), surface_.def == nullptr ? "a graph" : "the operator"));
   }
   if (!identical(from_area, to_area)) {
     return wrong(requirement,
                  format_text("bytes {} to {} overlap {}, which has {} to {}{}; expected the same bytes, or none in "
                              "common",
-                             from_area.first, from_area.end, to.name, to_area.first, to_area.end, place()));
+                             from_area.first, from_area.end, to.name, to_area.first, to_area.end, where()));
   }
   const TensorDesc& tensor = surface_.def->desc.tensors[input].tensor;
   const TensorDesc& result = surface_.def->desc.tensors[output].tensor;
@@ -246,7 +246,7 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
     return wrong(
         requirement,
         format_text("overlaps {}{} with strides {} instead of {}; expected the same layout to work in place", to.name,
-                    place(), shape_text(tensor.strides, tensor.rank), shape_text(result.strides, tensor.rank)));
+                    where(), shape_text(tensor.strides, tensor.rank), shape_text(result.strides, tensor.rank)));
   }
   return {};
 }
@@ -368,8 +368,8 @@ std::string Execution::check_submission(const ResolvedDescriptor* bindings) {
     return what;
   }
   if (has_persistent()) {
-    const DeviceAddress place = persistent_place_.load(std::memory_order_acquire);
-    if (place != 0 && place != bindings[surface_.tensor_count()].address) {
+    const DeviceAddress where = persistent_address_.load(std::memory_order_acquire);
+    if (where != 0 && where != bindings[surface_.tensor_count()].address) {
       return wrong(persistent_requirement(*this), "is not the one that the operator was initialized with");
     }
   }
@@ -397,7 +397,7 @@ bool Execution::run_uninitialised() noexcept {
   return !has_persistent();
 }
 
-void Execution::run(BackendQueue* queue, const DeviceAddress* bound, const MemoryPlace*) noexcept {
+void Execution::run(BackendQueue* queue, const DeviceAddress* bound, const MemoryLocation*) noexcept {
   if (core().removed()) {
     return;
   }

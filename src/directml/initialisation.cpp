@@ -228,13 +228,14 @@ std::string Initialisation::check_submission(const ResolvedDescriptor* bindings)
   std::string what = check_all(bindings);
   for (std::size_t i = 0; i < slots_.size() && what.empty(); ++i) {
     if (slots_[i].input == kPersistent) {
-      targets_[slots_[i].target]->set_persistent_place(bindings[i].address);
+      targets_[slots_[i].target]->set_persistent_address(bindings[i].address);
     }
   }
   return what;
 }
 
-void Initialisation::run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryPlace* places) noexcept {
+void Initialisation::run(BackendQueue* queue, const DeviceAddress* addresses,
+                         const MemoryLocation* locations) noexcept {
   if (core().removed()) {
     return;
   }
@@ -243,8 +244,8 @@ void Initialisation::run(BackendQueue* queue, const DeviceAddress* addresses, co
     most = std::max<std::size_t>(most, target->surface().input_count);
   }
   const std::unique_ptr<DeviceAddress[]> inputs(new (std::nothrow) DeviceAddress[most + 1]());
-  const std::unique_ptr<MemoryPlace[]> input_places(new (std::nothrow) MemoryPlace[most + 1]());
-  if (inputs == nullptr || input_places == nullptr) {
+  const std::unique_ptr<MemoryLocation[]> input_locations(new (std::nothrow) MemoryLocation[most + 1]());
+  if (inputs == nullptr || input_locations == nullptr) {
     return core().remove(E_OUTOFMEMORY, "ExecuteCommandLists: no memory for the addresses of an initializer's inputs");
   }
   const DeviceAddress temporary = has_temporary() ? addresses[slots_.size()] : 0;
@@ -255,16 +256,16 @@ void Initialisation::run(BackendQueue* queue, const DeviceAddress* addresses, co
     BoundMemory persistent = {};
     for (; slot < slots_.size() && slots_[slot].target == t; ++slot) {
       if (slots_[slot].input == kPersistent) {
-        persistent = {.address = addresses[slot], .place = places[slot]};
+        persistent = {.address = addresses[slot], .location = locations[slot]};
       } else {
         inputs[slots_[slot].input] = addresses[slot];
-        input_places[slots_[slot].input] = places[slot];
+        input_locations[slots_[slot].input] = locations[slot];
       }
     }
     if (!target.has_persistent()) {
       continue;
     }
-    const BackendStatus status = target.initialise(queue, inputs.get(), input_places.get(), persistent, temporary);
+    const BackendStatus status = target.initialise(queue, inputs.get(), input_locations.get(), persistent, temporary);
     if (status.code != BackendCode::ok) {
       return core().remove(hresult_of(kind_of(status.code)), status.message);
     }

@@ -63,7 +63,7 @@ class GraphReader {
 
  private:
   // The internal form of a node of the description.
-  struct NodePlace {
+  struct NodeReference {
     SourceKind kind = SourceKind::none;  // node or constant
     std::uint32_t index = 0;
     const OperatorDef* def = nullptr;  // of an operator
@@ -86,7 +86,7 @@ class GraphReader {
   }
 
   Status read_nodes() {
-    places_.resize(desc_.NodeCount);
+    references_.resize(desc_.NodeCount);
     for (UINT i = 0; i < desc_.NodeCount; ++i) {
       const DML_GRAPH_NODE_DESC& node = desc_.Nodes[i];
       const bool has_constants = core_.level() >= facts::FeatureLevel::v6_2;
@@ -114,9 +114,9 @@ class GraphReader {
                                with_name(format_text("Nodes[{}].Operator", i), name_of(node.Name)),
                                node.Operator == nullptr ? "null" : "another device's"));
     }
-    places_[i] = {.kind = SourceKind::node,
-                  .index = static_cast<std::uint32_t>(made_.graph.nodes.size()),
-                  .def = known->def().get()};
+    references_[i] = {.kind = SourceKind::node,
+                      .index = static_cast<std::uint32_t>(made_.graph.nodes.size()),
+                      .def = known->def().get()};
     number_of_.push_back(i);
     std::string name = name_of(node.Name);
     made_.graph.nodes.push_back(node_of(known->def(), name.empty() ? known->name() : std::move(name)));
@@ -130,7 +130,7 @@ class GraphReader {
                                with_name(format_text("Nodes[{}]", i), name_of(node.Name)),
                                node.Data == nullptr ? "Data is null" : "DataSize is 0"));
     }
-    places_[i] = {.kind = SourceKind::constant, .index = static_cast<std::uint32_t>(made_.constants.size())};
+    references_[i] = {.kind = SourceKind::constant, .index = static_cast<std::uint32_t>(made_.constants.size())};
     made_.constants.push_back({static_cast<const std::byte*>(node.Data), node.DataSize});
     made_.graph.constants.push_back({.bytes = node.DataSize, .alignment = 1});
     constant_names_.push_back(name_of(node.Name));
@@ -186,29 +186,29 @@ class GraphReader {
 
   // How messages refer to the node, by its index in the description.
   [[nodiscard]] std::string node_text(UINT node) const {
-    const NodePlace& place = places_[node];
-    if (place.kind == SourceKind::constant) {
-      return format_text("Nodes[{}] ({})", node, with_name("a constant", constant_names_[place.index]));
+    const NodeReference& reference = references_[node];
+    if (reference.kind == SourceKind::constant) {
+      return format_text("Nodes[{}] ({})", node, with_name("a constant", constant_names_[reference.index]));
     }
     return format_text("Nodes[{}] ({})", node,
-                       with_name(place.def->desc.op->name, made_.graph.nodes[place.index].name));
+                       with_name(reference.def->desc.op->name, made_.graph.nodes[reference.index].name));
   }
 
   // The tensor that an edge leads to, after all the checks on the tensor alone.
   Result<const TensorBinding*> take_target(const EdgeWords& edge, UINT node, UINT input, const GraphSource& source) {
     ANYDML_TRY(check_index(edge, "ToNodeIndex", node, desc_.NodeCount));
-    const NodePlace& place = places_[node];
-    if (place.kind == SourceKind::constant) {
+    const NodeReference& reference = references_[node];
+    if (reference.kind == SourceKind::constant) {
       return wrong(
           format_text("{}: ToNodeIndex is {}, a constant; expected a node that has inputs", edge.text(), node));
     }
-    ANYDML_TRY(check_index(edge, "ToNodeInputIndex", input, place.def->input_count()));
-    const TensorBinding& tensor = place.def->tensors[input];
+    ANYDML_TRY(check_index(edge, "ToNodeInputIndex", input, reference.def->input_count()));
+    const TensorBinding& tensor = reference.def->tensors[input];
     if (!tensor.present) {
       return wrong(format_text("{}: it leads to {} of {}, which the operator was created without; expected no edge",
                                edge.text(), tensor.name, node_text(node)));
     }
-    GraphSource& feeds = made_.graph.nodes[place.index].sources[input];
+    GraphSource& feeds = made_.graph.nodes[reference.index].sources[input];
     if (feeds.kind != SourceKind::none) {
       return wrong(format_text("{}: {} of {} already has an edge; expected one edge to each input", edge.text(),
                                tensor.name, node_text(node)));
@@ -220,15 +220,15 @@ class GraphReader {
   // The node output that an edge comes from.
   Result<GraphSource> take_source(const EdgeWords& edge, UINT node, UINT output) const {
     ANYDML_TRY(check_index(edge, "FromNodeIndex", node, desc_.NodeCount));
-    const NodePlace& place = places_[node];
-    const bool is_constant = place.kind == SourceKind::constant;
-    ANYDML_TRY(check_index(edge, "FromNodeOutputIndex", output, is_constant ? 1 : place.def->output_count()));
-    if (!is_constant && !place.def->tensors[place.def->input_count() + output].present) {
+    const NodeReference& reference = references_[node];
+    const bool is_constant = reference.kind == SourceKind::constant;
+    ANYDML_TRY(check_index(edge, "FromNodeOutputIndex", output, is_constant ? 1 : reference.def->output_count()));
+    if (!is_constant && !reference.def->tensors[reference.def->input_count() + output].present) {
       return wrong(format_text("{}: it comes from {} of {}, which the operator was created without; expected no edge",
-                               edge.text(), place.def->tensors[place.def->input_count() + output].name,
+                               edge.text(), reference.def->tensors[reference.def->input_count() + output].name,
                                node_text(node)));
     }
-    return GraphSource{.kind = place.kind, .index = place.index, .output = output};
+    return GraphSource{.kind = reference.kind, .index = reference.index, .output = output};
   }
 
   Status add_input_edge(const char* array, UINT i, const void* desc) {
@@ -286,7 +286,7 @@ class GraphReader {
   // Data need not include the bytes that only round up a tensor's size.
   Status take_constant(const EdgeWords& words, std::uint32_t constant, const DML_INTERMEDIATE_GRAPH_EDGE_DESC& edge,
                        const TensorBinding& tensor) {
-    const OpTensor& reads = places_[edge.ToNodeIndex].def->desc.tensors[edge.ToNodeInputIndex];
+    const OpTensor& reads = references_[edge.ToNodeIndex].def->desc.tensors[edge.ToNodeInputIndex];
     const std::size_t given = made_.constants[constant].size();
     if (given < static_cast<std::uint64_t>(reads.reach.end)) {
       return wrong(format_text("{}: DataSize of {} is {}; expected {} or more, which {} of {} reads", words.text(),
@@ -319,8 +319,8 @@ class GraphReader {
     TensorBinding& bound = made_.surface.tensors[desc_.InputCount + edge.GraphOutputIndex];
     bound.present = true;
     bound.bytes = extent.bytes;
-    bound.alignment = places_[edge.FromNodeIndex]
-                          .def->tensors[places_[edge.FromNodeIndex].def->input_count() + edge.FromNodeOutputIndex]
+    bound.alignment = references_[edge.FromNodeIndex]
+                          .def->tensors[references_[edge.FromNodeIndex].def->input_count() + edge.FromNodeOutputIndex]
                           .alignment;
     return {};
   }
@@ -328,7 +328,7 @@ class GraphReader {
   // Every required tensor must have an edge.
   Status check_fed() const {
     for (std::size_t i = 0; i < made_.graph.nodes.size(); ++i) {
-      const OperatorDef& def = *places_[number_of_[i]].def;
+      const OperatorDef& def = *references_[number_of_[i]].def;
       for (std::size_t input = 0; input < def.input_count(); ++input) {
         if (def.tensors[input].present && made_.graph.nodes[i].sources[input].kind == SourceKind::none) {
           return wrong(format_text("no edge leads to {} of {}; expected one, since the operator was created with it",
@@ -347,8 +347,8 @@ class GraphReader {
   const DML_GRAPH_DESC& desc_;
   const DmlCore& core_;
   GraphDef made_;
-  std::vector<NodePlace> places_;  // for each node of the description
-  std::vector<UINT> number_of_;    // for each node of the graph, its index in the description
+  std::vector<NodeReference> references_;  // for each node of the description
+  std::vector<UINT> number_of_;            // for each node of the graph, its index in the description
   std::vector<std::string> constant_names_;
   std::vector<std::string> port_names_;  // for the graph's inputs, then its outputs
 };

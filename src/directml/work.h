@@ -89,21 +89,22 @@ class Execution final : public Work {
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
   [[nodiscard]] bool binds_late() const override { return late_bindings_; }
   [[nodiscard]] bool copies() const noexcept override { return false; }
-  void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryPlace* places) noexcept override;
+  void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept override;
 
   [[nodiscard]] const Surface& surface() const { return surface_; }
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
   // Fills the persistent resource from the owned inputs, and with the values that depend only on them. The arrays have
   // an entry for every input.
-  [[nodiscard]] BackendStatus initialise(BackendQueue* queue, const DeviceAddress* inputs, const MemoryPlace* places,
-                                         const BoundMemory& persistent, DeviceAddress temporary) const noexcept;
+  [[nodiscard]] BackendStatus initialise(BackendQueue* queue, const DeviceAddress* inputs,
+                                         const MemoryLocation* locations, const BoundMemory& persistent,
+                                         DeviceAddress temporary) const noexcept;
   // The temporary memory that initialise needs.
   [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return initialise_.temporary_bytes(); }
 
   // Called by its initialization: records where its persistent resource is, and that it is filled. False if it already
   // was.
-  void set_persistent_place(DeviceAddress address) noexcept {
-    persistent_place_.store(address, std::memory_order_release);
+  void set_persistent_address(DeviceAddress address) noexcept {
+    persistent_address_.store(address, std::memory_order_release);
   }
   [[nodiscard]] bool set_initialised() noexcept { return !initialised_.exchange(true, std::memory_order_acq_rel); }
 
@@ -147,7 +148,7 @@ class Execution final : public Work {
   MemoryBlock constants_ = {};
   std::atomic<bool> initialised_{false};
   std::atomic<bool> warned_{false};
-  std::atomic<DeviceAddress> persistent_place_{0};
+  std::atomic<DeviceAddress> persistent_address_{0};
 };
 
 // The initialization of compiled operators. Its descriptors are, for each operator, the owned inputs and then the
@@ -160,7 +161,7 @@ class Initialisation final : public Work {
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
-  void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryPlace* places) noexcept override;
+  void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept override;
 
  private:
   ~Initialisation() override = default;

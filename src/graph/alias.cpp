@@ -52,14 +52,14 @@ class Aliaser {
     for (std::size_t i = sorted_.size(); i-- > 0;) {
       const std::uint32_t node = sorted_[i];
       const OpDesc& op = *graph_.nodes[node].op;
-      if (op.family->places_in_outputs == nullptr || op.empty) {
+      if (op.family->views_in_outputs == nullptr || op.empty) {
         continue;
       }
-      const TensorViews places = op.family->places_in_outputs(op);
+      const TensorViews output_views = op.family->views_in_outputs(op);
       for (std::uint32_t input = 0; input < op.input_count; ++input) {
         const GraphSource& source = graph_.nodes[node].sources[input];
-        if (places[input] && source.kind == SourceKind::node && !folded[source.index]) {
-          write_into(node, input, *places[input]);
+        if (output_views[input] && source.kind == SourceKind::node && !folded[source.index]) {
+          write_into(node, input, *output_views[input]);
         }
       }
     }
@@ -124,7 +124,7 @@ class Aliaser {
   }
 
   // place: the location of the join's input in its output.
-  void write_into(std::uint32_t join, std::uint32_t input, const TensorView& place) {
+  void write_into(std::uint32_t join, std::uint32_t input, const TensorView& output_view) {
     constexpr std::size_t kManyReaders = 64;  // each would have to be examined for each join
     constexpr std::int64_t kShort = 64;       // bytes: a join collects shorter runs faster, a cache line at a time
     const OpDesc& op = *graph_.nodes[join].op;
@@ -136,7 +136,7 @@ class Aliaser {
     }
     const TensorDesc& read = op.tensors[input].tensor;
     const TensorDesc& made = maker.op->outputs()[source.output].tensor;
-    const auto written = seen_through(made, -source.offset, read, place.tensor);
+    const auto written = seen_through(made, -source.offset, read, output_view.tensor);
     if (!written || element_count(made) != element_count(read) || made.type == DataType::unknown ||
         (contiguous_bytes(written->tensor) < kShort && !is_packed(written->tensor))) {
       return;
@@ -160,7 +160,7 @@ class Aliaser {
         continue;
       }
       const auto seen =
-          seen_through(other.op->tensors[reader.input].tensor, from.offset - source.offset, read, place.tensor);
+          seen_through(other.op->tensors[reader.input].tensor, from.offset - source.offset, read, output_view.tensor);
       if (!seen) {
         return;
       }
@@ -172,8 +172,10 @@ class Aliaser {
       set_tensor(change.reader.node, change.reader.input, change.seen.tensor);
     }
     maker.inside.resize(maker.outputs.size());
-    maker.inside[source.output] = {
-        .kind = SourceKind::node, .index = join, .output = place.of, .offset = place.offset + written->offset};
+    maker.inside[source.output] = {.kind = SourceKind::node,
+                                   .index = join,
+                                   .output = output_view.of,
+                                   .offset = output_view.offset + written->offset};
     set_tensor(source.index, maker.op->input_count + source.output, written->tensor);
   }
 
@@ -187,7 +189,7 @@ class Aliaser {
 bool has_views(const Graph& graph, std::span<const std::uint32_t> nodes) {
   return std::ranges::any_of(nodes, [&](std::uint32_t node) {
     const Family& family = *graph.nodes[node].op->family;
-    return family.views_of_inputs != nullptr || family.places_in_outputs != nullptr;
+    return family.views_of_inputs != nullptr || family.views_in_outputs != nullptr;
   });
 }
 

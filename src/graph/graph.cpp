@@ -13,7 +13,7 @@
 namespace anydml {
 namespace {
 
-std::string place_text(const GraphSource& source) {
+std::string offset_text(const GraphSource& source) {
   switch (source.kind) {
     case SourceKind::none:
       return "-";
@@ -28,7 +28,7 @@ std::string place_text(const GraphSource& source) {
 }
 
 std::string source_text(const GraphSource& source) {
-  return source.offset == 0 ? place_text(source) : format_text("{}{:+}", place_text(source), source.offset);
+  return source.offset == 0 ? offset_text(source) : format_text("{}{:+}", offset_text(source), source.offset);
 }
 
 std::string tensor_text(const OpTensor& tensor) {

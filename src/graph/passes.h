@@ -68,7 +68,7 @@ using ValueSet = std::vector<bool>;  // by value
                          const LacksOperator& lacks);
 
 // Makes views free. A reader of a view (Family::views_of_inputs) reads the memory behind the view, and an input of a
-// join (Family::places_in_outputs) is computed inside the join's output (GraphNode::inside), wherever strides describe
+// join (Family::views_in_outputs) is computed inside the join's output (GraphNode::inside), wherever strides describe
 // it. No value: the graph has no such operator. order: the nodes that an output needs.
 [[nodiscard]] std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order);
 

@@ -120,7 +120,7 @@ struct Family {
   // The mirror image: for each input whose elements are only a part of one output, as for a JOIN. The operator that
   // computes them then writes them there, and `lower` receives that input at kAbsentSlot. Null, or no value: not
   // possible.
-  TensorViews (*places_in_outputs)(const OpDesc& desc) = nullptr;
+  TensorViews (*views_in_outputs)(const OpDesc& desc) = nullptr;
   // Whether the kernels allow an output in place of this input, if DirectML's documentation does. Null: they allow it
   // if and only if by_element is set.
   bool (*in_place)(const OpDesc& desc, std::size_t input) = nullptr;

@@ -38,7 +38,7 @@ std::string taken_from(const facts::Operator& op, std::size_t field, std::uint32
 // The known facts about a tensor, and the faults that were already reported.
 struct Seen {
   const GivenTensor* tensor = nullptr;
-  Place place;
+  Location location;
   bool type_fits = false;  // the operator accepts it
   bool rank_fits = false;
   bool has_shape = false;     // it has sizes, and none is 0
@@ -54,19 +54,20 @@ class Checker {
     for (std::size_t field = 0; field < op_.fields.size(); ++field) {
       const auto& tensors = described.arguments[field].tensors;
       for (std::size_t i = 0; i < tensors.size(); ++i) {
-        seen_.push_back({.tensor = &tensors[i], .place = {field, facts::is_array(op_.fields[field].kind) ? i : kNone}});
+        seen_.push_back(
+            {.tensor = &tensors[i], .location = {field, facts::is_array(op_.fields[field].kind) ? i : kNone}});
       }
     }
   }
 
   void check_tensors() {
     if (auto newer = check_level(op_, level_)) {
-      findings_.add(newer->place, std::move(newer->reason));
+      findings_.add(newer->location, std::move(newer->reason));
     }
     std::size_t next = 0;
     for (std::size_t field = 0; field < op_.fields.size(); ++field) {
       const std::size_t first = next;
-      for (; next < seen_.size() && seen_[next].place.field == field; ++next) {
+      for (; next < seen_.size() && seen_[next].location.field == field; ++next) {
         check_alone(next);
       }
       if (next == first) {
@@ -100,10 +101,10 @@ class Checker {
   std::vector<Violation> take() { return std::move(findings_.violations); }
 
  private:
-  void report(std::size_t tensor, std::string reason) { findings_.add(seen_[tensor].place, std::move(reason)); }
+  void report(std::size_t tensor, std::string reason) { findings_.add(seen_[tensor].location, std::move(reason)); }
 
   [[nodiscard]] const GivenTensor& tensor(std::size_t i) const { return *seen_[i].tensor; }
-  [[nodiscard]] std::size_t field_of(std::size_t i) const { return seen_[i].place.field; }
+  [[nodiscard]] std::size_t field_of(std::size_t i) const { return seen_[i].location.field; }
   [[nodiscard]] std::span<const std::int64_t> sizes_of(std::size_t i) const {
     return std::span(tensor(i).sizes, tensor(i).rank);
   }
@@ -111,14 +112,14 @@ class Checker {
   // Only some operators require their arrays not to be empty; their rules check that.
   void check_absent(std::size_t index) {
     const facts::Field& field = op_.fields[index];
-    const Place place{.field = index};
+    const Location location{.field = index};
     if (field.kind == facts::FieldKind::input || field.kind == facts::FieldKind::output) {
-      findings_.add(place, "the tensor is null; expected a DML_TENSOR_DESC, since it is not optional");
+      findings_.add(location, "the tensor is null; expected a DML_TENSOR_DESC, since it is not optional");
     } else if ((field.kind == facts::FieldKind::optional_input || field.kind == facts::FieldKind::optional_output) &&
                level_ < field.optional_since) {
-      findings_.add(place, format_text("the tensor is null; expected a DML_TENSOR_DESC, since it is optional only "
-                                       "from feature level {}",
-                                       facts::level_name(field.optional_since)));
+      findings_.add(location, format_text("the tensor is null; expected a DML_TENSOR_DESC, since it is optional only "
+                                          "from feature level {}",
+                                          facts::level_name(field.optional_since)));
     }
   }
 
@@ -248,11 +249,11 @@ class Checker {
     std::vector<TensorType> types;  // skip tensors that are wrong by themselves: they were already reported
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       if (seen_[i].type_fits) {
-        types.push_back({seen_[i].place, tensor(i).type});
+        types.push_back({seen_[i].location, tensor(i).type});
       }
     }
     for (Violation& violation : check_same_types(op_, types)) {
-      findings_.add(violation.place, std::move(violation.reason));
+      findings_.add(violation.location, std::move(violation.reason));
     }
   }
 
@@ -298,7 +299,7 @@ class Checker {
         report(i,
                format_text(
                    "sizes are {}; expected exactly {}, the sizes of {}{}", shape_text(tensor(i).sizes, tensor(i).rank),
-                   shape_text(wanted.data(), tensor(model).rank), place_name(op_, seen_[model].place),
+                   shape_text(wanted.data(), tensor(model).rank), location_name(op_, seen_[model].location),
                    may_repeat(i, wanted) ? "; to repeat it, give those sizes and a stride of 0 where it is 1" : ""));
       }
     }
@@ -320,7 +321,7 @@ class Checker {
         } else if (tensor(i).rank != tensor(first).rank) {
           seen.rank_told = true;
           report(i, format_text("DimensionCount is {}; expected {}, the DimensionCount of {}", tensor(i).rank,
-                                tensor(first).rank, place_name(op_, seen_[first].place)));
+                                tensor(first).rank, location_name(op_, seen_[first].location)));
         }
       }
     }
@@ -335,21 +336,21 @@ class Checker {
 
 }  // namespace
 
-std::string place_name(const facts::Operator& op, Place place) {
-  if (place.field == kNone) {
+std::string location_name(const facts::Operator& op, Location location) {
+  if (location.field == kNone) {
     return {};
   }
-  const facts::Field& field = op.fields[place.field];
+  const facts::Field& field = op.fields[location.field];
   std::string name(field.name);
-  if (place.index != kNone) {
-    name += format_text("[{}]", place.index);
+  if (location.index != kNone) {
+    name += format_text("[{}]", location.index);
   }
   const bool is_size = field.type == facts::FieldType::size_2d;
-  switch (place.part) {
+  switch (location.part) {
     case Part::whole:
       return name;
     case Part::sizes:
-      return place.part_index == kNone ? name + ".Sizes" : name + format_text(".Sizes[{}]", place.part_index);
+      return location.part_index == kNone ? name + ".Sizes" : name + format_text(".Sizes[{}]", location.part_index);
     case Part::dimension_count:
       return name + ".DimensionCount";
     case Part::data_type:
@@ -365,7 +366,7 @@ std::string place_name(const facts::Operator& op, Place place) {
 }
 
 std::string sentence(const facts::Operator& op, const Violation& violation) {
-  const std::string where = place_name(op, violation.place);
+  const std::string where = location_name(op, violation.location);
   if (where.empty()) {
     return violation.reason;
   }
@@ -400,7 +401,7 @@ std::optional<Violation> check_level(const facts::Operator& op, facts::FeatureLe
   if (op.introduced <= level) {
     return std::nullopt;
   }
-  return Violation{.place = {},
+  return Violation{.location = {},
                    .reason = format_text("is of feature level {}; this device offers {}",
                                          facts::level_name(op.introduced), facts::level_name(level))};
 }
@@ -412,7 +413,7 @@ std::vector<Violation> check_same_types(const facts::Operator& op, std::span<con
     const TensorType* first = nullptr;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const TensorType& tensor = tensors[i];
-      if (group.what != facts::Same::datatype || !in_group(group, tensor.place.field)) {
+      if (group.what != facts::Same::datatype || !in_group(group, tensor.location.field)) {
         continue;
       }
       if (first == nullptr) {
@@ -420,8 +421,8 @@ std::vector<Violation> check_same_types(const facts::Operator& op, std::span<con
       } else if (tensor.type != first->type && !told[i]) {
         told[i] = true;
         violations.push_back(
-            {tensor.place, format_text("type is {}; expected {}, the type of {}", type_text(tensor.type),
-                                       type_text(first->type), place_name(op, first->place))});
+            {tensor.location, format_text("type is {}; expected {}, the type of {}", type_text(tensor.type),
+                                          type_text(first->type), location_name(op, first->location))});
       }
     }
   }

@@ -26,7 +26,7 @@ namespace anydml::schema {
 [[nodiscard]] std::optional<Violation> check_level(const facts::Operator& op, facts::FeatureLevel level);
 
 struct TensorType {
-  Place place;
+  Location location;
   std::uint32_t type = 0;
 };
 

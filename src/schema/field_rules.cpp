@@ -120,18 +120,18 @@ class FieldChecker {
     }
   }
 
-  void check_fused(Place place, const Described& inner) {
+  void check_fused(Location location, const Described& inner) {
     const facts::Operator& activation = *inner.op;
     if (const auto newer = check_level(activation, level_)) {
-      return findings_.add(place, format_text("{} {}", activation.name, newer->reason));
+      return findings_.add(location, format_text("{} {}", activation.name, newer->reason));
     }
     if (auto reason = why_not_fusable(activation)) {
-      return findings_.add(place, std::move(*reason));
+      return findings_.add(location, std::move(*reason));
     }
     for (std::size_t i = 0; i < activation.fields.size(); ++i) {
       if (!facts::is_attribute(activation.fields[i].kind) && inner.arguments[i].present) {
-        findings_.add(place, format_text("{}: {} is given; expected null, since the operator is fused", activation.name,
-                                         activation.fields[i].name));
+        findings_.add(location, format_text("{}: {} is given; expected null, since the operator is fused",
+                                            activation.name, activation.fields[i].name));
       }
     }
     // Its attributes are checked as if it stood alone; rules that depend on its absent tensors do not apply.
@@ -139,7 +139,7 @@ class FieldChecker {
     check_fields(inner, level_, within);
     check_rules(inner, level_, within);
     for (const Violation& violation : within.violations) {
-      findings_.add(place, format_text("{}: {}", activation.name, sentence(activation, violation)));
+      findings_.add(location, format_text("{}: {}", activation.name, sentence(activation, violation)));
     }
   }
 

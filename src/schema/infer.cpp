@@ -43,7 +43,7 @@ class Report {
 
   void run(Inference& result) {
     std::ranges::copy_if(faults_, std::back_inserter(found_), [&](const Violation& fault) {
-      return facts::is_input(described_.op->fields[fault.place.field].kind);
+      return facts::is_input(described_.op->fields[fault.location.field].kind);
     });
     for (std::size_t field = 0; field < described_.arguments.size(); ++field) {
       const facts::FieldKind kind = described_.op->fields[field].kind;
@@ -57,33 +57,34 @@ class Report {
   }
 
  private:
-  void add(Place place, const GivenTensor& tensor) {
+  void add(Location location, const GivenTensor& tensor) {
     if (tensor.type == 0) {
-      place.part = Part::data_type;
-      unknown_.push_back({place, open_type_text(*described_.op, place.field, level_)});
+      location.part = Part::data_type;
+      unknown_.push_back({location, open_type_text(*described_.op, location.field, level_)});
     }
     const auto count = std::count(tensor.sizes, tensor.sizes + (tensor.has_sizes ? tensor.rank : 0), kUnknownSize);
-    place.part = Part::sizes;
+    location.part = Part::sizes;
     if (!tensor.has_sizes || (count > 1 && count == tensor.rank)) {
-      return add_size(place);
+      return add_size(location);
     }
     for (std::uint32_t i = 0; i < tensor.rank; ++i) {
       if (tensor.sizes[i] == kUnknownSize) {
-        place.part_index = i;
-        add_size(place);
+        location.part_index = i;
+        add_size(location);
       }
     }
   }
 
   // The reason that a rule could not determine the size is more specific than "not determined".
-  void add_size(Place place) {
+  void add_size(Location location) {
     const auto fault = std::ranges::find_if(faults_, [&](const Violation& known) {
-      return known.place.field == place.field && known.place.index == place.index && known.place.part == Part::sizes &&
-             (place.part_index == kNone || known.place.part_index == place.part_index);
+      return known.location.field == location.field && known.location.index == location.index &&
+             known.location.part == Part::sizes &&
+             (location.part_index == kNone || known.location.part_index == location.part_index);
     });
     if (fault == faults_.end()) {
-      unknown_.push_back({place, "is not determined by the inputs and attributes"});
-    } else if (std::ranges::find(found_, fault->place, &Violation::place) == found_.end()) {
+      unknown_.push_back({location, "is not determined by the inputs and attributes"});
+    } else if (std::ranges::find(found_, fault->location, &Violation::location) == found_.end()) {
       found_.push_back(*fault);
     }
   }

@@ -52,8 +52,8 @@ class RuleValues {
   }
 
   // The first field that the expression refers to, with the indices of its elements.
-  [[nodiscard]] Place place(std::uint16_t index) const;
-  // Whether `place` describes the expression completely.
+  [[nodiscard]] Location location(std::uint16_t index) const;
+  // Whether `location` describes the expression completely.
   [[nodiscard]] bool is_plain(std::uint16_t index) const;
 
   // "(InputTensor.Sizes[2] + StartPadding[0]) / Strides[0]": indices are numbers if they are known.

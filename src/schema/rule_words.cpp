@@ -71,7 +71,7 @@ std::string RuleValues::value_text(std::uint16_t index, const RuleValue& value) 
   }
 }
 
-Place RuleValues::place(std::uint16_t index) const {
+Location RuleValues::location(std::uint16_t index) const {
   const RuleNode& node = nodes_[index];
   const auto number = [&](std::uint16_t at) {
     const RuleValue found = at == RuleNode::kNone ? RuleValue{} : value(at);
@@ -114,10 +114,10 @@ Place RuleValues::place(std::uint16_t index) const {
       return {};
     case RuleOp::sum:
     case RuleOp::product:
-      return place(node.c);
+      return location(node.c);
     default: {
-      const Place first = node.a == RuleNode::kNone ? Place{} : place(node.a);
-      return first.field != kNone || node.b == RuleNode::kNone ? first : place(node.b);
+      const Location first = node.a == RuleNode::kNone ? Location{} : location(node.a);
+      return first.field != kNone || node.b == RuleNode::kNone ? first : location(node.b);
     }
   }
 }
@@ -132,7 +132,7 @@ bool RuleValues::is_plain(std::uint16_t index) const {
     case RuleOp::flags:
       return true;
     case RuleOp::size:
-      return place(index).part == Part::sizes;
+      return location(index).part == Part::sizes;
     default:
       return false;
   }
@@ -173,7 +173,7 @@ std::string RuleValues::text(std::uint16_t index, int tightness) const {
     case RuleOp::attribute:
       return std::string(name);
     case RuleOp::member:
-      return place_name(*described_.op, place(index));
+      return location_name(*described_.op, location(index));
     case RuleOp::element:
       return format_text("{}[{}]", name, index_text(node.a));
     case RuleOp::length:
@@ -181,9 +181,9 @@ std::string RuleValues::text(std::uint16_t index, int tightness) const {
     case RuleOp::given:
       return format_text("whether {} is given", described_.op->fields[nodes_[node.b].field].name);
     case RuleOp::size: {
-      const Place where = place(index);
+      const Location where = location(index);
       return where.part == Part::sizes && (where.index != kNone || node.b == RuleNode::kNone)
-                 ? place_name(*described_.op, where)
+                 ? location_name(*described_.op, where)
                  : format_text("{}.Sizes[{}]", tensor_text(node), index_text(node.a));
     }
     case RuleOp::rank:

@@ -100,16 +100,16 @@ class RuleChecker {
   }
 
   void report(const RuleNode& claim) {
-    const Place place = values_.place(claim.a);
-    if (std::ranges::find(findings_.violations, place, &Violation::place) != findings_.violations.end()) {
+    const Location location = values_.location(claim.a);
+    if (std::ranges::find(findings_.violations, location, &Violation::location) != findings_.violations.end()) {
       return;  // one violation was already reported at this location
     }
     ++told_;
     findings_.violations.push_back(
-        {place, given_text(claim.a) + "; expected " + expected_text(claim) + reasons_text() + way_out_text(claim)});
-    const bool is_tensor = described_.op->fields[place.field].type == facts::FieldType::tensors;
-    if (!is_tensor || place.part == Part::dimension_count) {
-      blamed_.push_back(place.field);  // one wrong size does not make the others wrong
+        {location, given_text(claim.a) + "; expected " + expected_text(claim) + reasons_text() + way_out_text(claim)});
+    const bool is_tensor = described_.op->fields[location.field].type == facts::FieldType::tensors;
+    if (!is_tensor || location.part == Part::dimension_count) {
+      blamed_.push_back(location.field);  // one wrong size does not make the others wrong
     }
   }
 

@@ -20,9 +20,9 @@ struct Findings {
   std::vector<Violation> violations;
   std::uint32_t wrong = 0;  // bit i: field i
 
-  void add(Place place, std::string reason) {
-    mark(place.field);
-    violations.push_back({place, std::move(reason)});
+  void add(Location location, std::string reason) {
+    mark(location.field);
+    violations.push_back({location, std::move(reason)});
   }
   void mark(std::size_t field) { wrong |= field == kNone ? 0 : std::uint32_t{1} << field; }
   [[nodiscard]] bool is_wrong(std::size_t field) const { return (wrong >> field & 1) != 0; }

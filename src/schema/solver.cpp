@@ -422,20 +422,20 @@ void Solver::solve_tensor(const RuleNode& node, std::uint16_t index, const RuleV
   }
   const RuleValue which = values_.value(node.a);
   if (which.state == State::integer && tensor.has_sizes) {
-    const std::int64_t place = which.integer < 0 ? which.integer + tensor.rank : which.integer;
-    changed_ = set_size(tensor, place, wanted.integer) || changed_;
+    const std::int64_t location = which.integer < 0 ? which.integer + tensor.rank : which.integer;
+    changed_ = set_size(tensor, location, wanted.integer) || changed_;
   }
 }
 
 void Solver::fault(std::uint16_t index, const RuleValue& wanted, std::uint16_t source) {
-  const Place place = values_.place(index);
-  if (std::ranges::find(faults_, place, &Violation::place) != faults_.end()) {
+  const Location location = values_.location(index);
+  if (std::ranges::find(faults_, location, &Violation::location) != faults_.end()) {
     return;
   }
   const std::string worth = wanted.state == State::too_large         ? "does not fit into 64 bits"
                             : wanted.state == State::divided_by_zero ? "divides by 0"
                                                                      : format_text("is {}", wanted.integer);
-  faults_.push_back({place, format_text("would be {}, which {}", values_.text(source), worth)});
+  faults_.push_back({location, format_text("would be {}, which {}", values_.text(source), worth)});
 }
 
 void Solver::collect_choice(const RuleNode& node) {
@@ -449,15 +449,15 @@ void Solver::collect_choice(const RuleNode& node) {
     return;
   }
   Choice choice{
-      .place = {found.field, found.index, Part::sizes,
-                static_cast<std::size_t>(which.integer < 0 ? which.integer + found.tensor->rank : which.integer)},
+      .location = {found.field, found.index, Part::sizes,
+                   static_cast<std::size_t>(which.integer < 0 ? which.integer + found.tensor->rank : which.integer)},
       .numbers = {}};
   for (std::uint16_t at = node.b; at != RuleNode::kNone; at = values_.node(at).b) {
     if (const RuleValue number = values_.value(values_.node(at).a); number.state == State::integer) {
       choice.numbers.push_back(number.integer);
     }
   }
-  if (choice.place.part_index < found.tensor->rank && !choice.numbers.empty()) {
+  if (choice.location.part_index < found.tensor->rank && !choice.numbers.empty()) {
     choices_->push_back(std::move(choice));
   }
 }

@@ -29,7 +29,7 @@ class Solver {
 
   // A rule that allows a size to be one of several numbers that are now known.
   struct Choice {
-    Place place;
+    Location location;
     std::vector<std::int64_t> numbers;
   };
   [[nodiscard]] std::vector<Choice> choices();

@@ -24,21 +24,21 @@ enum class Part : std::uint8_t {
 };
 
 // A field of an operator, or a part of it.
-struct Place {
+struct Location {
   std::size_t field = kNone;  // kNone: the operator as a whole
   std::size_t index = kNone;  // in an array; kNone: the array as a whole, or not an array
   Part part = Part::whole;
   std::size_t part_index = kNone;  // for sizes: the dimension
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const Location&) const = default;
 };
 
 // "ATensor", "InputTensors[1]", "Axes[2]", "OutputTensor.Sizes[0]", "ScaleSize.Height", or an empty string for the
 // operator as a whole.
-[[nodiscard]] std::string place_name(const facts::Operator& op, Place place);
+[[nodiscard]] std::string location_name(const facts::Operator& op, Location location);
 
 struct Violation {
-  Place place;
+  Location location;
   std::string reason;  // a message without the location
 };
 

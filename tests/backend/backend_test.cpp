@@ -198,7 +198,7 @@ TEST(CpuBackend, AllocatesAndCopies) {
   ASSERT_EQ(cpu_backend().allocate(device(), MemoryKind::temporary, 1000, &memory).code, BackendCode::ok);
   EXPECT_EQ(memory.address % kTemporaryAlignment, 0U);
   const char text[] = "bytes";
-  EXPECT_EQ(cpu_backend().copy(queue(), {memory.handle, 0}, place_at(text), sizeof(text)).code, BackendCode::ok);
+  EXPECT_EQ(cpu_backend().copy(queue(), {memory.handle, 0}, location_at(text), sizeof(text)).code, BackendCode::ok);
   EXPECT_STREQ(reinterpret_cast<const char*>(memory.host), text);
   cpu_backend().release(device(), MemoryKind::temporary, 1000, memory.handle);
 }

@@ -217,11 +217,11 @@ TEST_F(SmallTasksTest, NothingIsLaunchedAfterAFailure) {
 TEST_F(SmallTasksTest, AnyMixture) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 20'000; ++i) {
-    const std::size_t places = 1 + random() % 40;
-    const auto place = [&] { return random() % places * 4096 + random() % 8 * 512; };
-    const std::uint64_t a = place();
-    const std::uint64_t b = place();
-    SmallTask task = make(a, b, place(), static_cast<std::uint32_t>(1 + random() % kLimits.elements));
+    const std::size_t positions = 1 + random() % 40;
+    const auto offset = [&] { return random() % positions * 4096 + random() % 8 * 512; };
+    const std::uint64_t a = offset();
+    const std::uint64_t b = offset();
+    SmallTask task = make(a, b, offset(), static_cast<std::uint32_t>(1 + random() % kLimits.elements));
     task.broadcast = static_cast<std::uint8_t>((4 | random() % 4) & 7);
     add(task);
     if (HasFatalFailure()) {

@@ -227,7 +227,7 @@ void check_all_operators() {
     const bool normalises = std::string_view(info.name).find("NORMALIZATION") != std::string_view::npos;
     const bool is_image = normalises || is_pool || std::ranges::find(kMoves, info.name) != std::end(kMoves);
     const anydml_tensor image = {type, 4, image_sizes, nullptr, a.data()};
-    const anydml_tensor places = {ANYDML_UINT64, 4, image_sizes, nullptr, indices.data()};
+    const anydml_tensor positions = {ANYDML_UINT64, 4, image_sizes, nullptr, indices.data()};
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
     // Operators with mixed types use bytes where required: a condition, a zero point, a truth value.
     const bool quantizes = std::string_view(info.name) == "ELEMENT_WISE_QUANTIZE_LINEAR";
@@ -237,7 +237,7 @@ void check_all_operators() {
                                          : is_choice                                      ? bytes
                                                                                           : first,
                                          is_product                      ? other_matrix
-                                         : is_unpooling                  ? places
+                                         : is_unpooling                  ? positions
                                          : normalises || is_max_gradient ? image
                                          : is_choice                     ? first
                                                                          : second,

@@ -34,7 +34,7 @@ Bytes random_elements(anydml_type type, std::size_t count, std::mt19937& random)
 // values are outputs too.
 void expect_joined(anydml_type type, const Sizes& sizes, const std::vector<int64_t>& axes, const char* how,
                    std::mt19937& random) {
-  const bool is_place = std::string_view(how).starts_with("ARG");
+  const bool is_offset = std::string_view(how).starts_with("ARG");
   const bool is_float = type == ANYDML_FLOAT16 || type == ANYDML_FLOAT32 || type == ANYDML_FLOAT64;
   const Form wide(type, sizes);
   Sizes ones(sizes.size(), 1);
@@ -42,7 +42,7 @@ void expect_joined(anydml_type type, const Sizes& sizes, const std::vector<int64
   for (const int64_t axis : axes) {
     narrow_sizes[static_cast<std::size_t>(axis)] = 1;
   }
-  const Form narrow(is_place ? anydml_type{ANYDML_UINT32} : type, narrow_sizes);
+  const Form narrow(is_offset ? anydml_type{ANYDML_UINT32} : type, narrow_sizes);
   const Form row(type, {sizes.back()});
   const Form column(type, [&] {
     Sizes first = ones;
@@ -61,8 +61,8 @@ void expect_joined(anydml_type type, const Sizes& sizes, const std::vector<int64
         is_float ? twin.run("ELEMENT_WISE_ABS", {shifted}, wide, {number("Scale", 0.75), number("Bias", -0.5)})
                  : twin.run("ELEMENT_WISE_ABS", {shifted}, wide);
     const std::size_t product = twin.run("ELEMENT_WISE_MULTIPLY", {scaled, given(twin, column)}, wide);
-    const std::size_t reduced = is_place ? twin.run(how, {product}, narrow, {axes_of(axes), increasing})
-                                         : twin.run("REDUCE", {product}, narrow, {function(how), axes_of(axes)});
+    const std::size_t reduced = is_offset ? twin.run(how, {product}, narrow, {axes_of(axes), increasing})
+                                          : twin.run("REDUCE", {product}, narrow, {function(how), axes_of(axes)});
     const std::size_t more = twin.run("ELEMENT_WISE_ADD", {reduced, given(twin, narrow)}, narrow);
     twin.output(twin.run("ELEMENT_WISE_MAX", {more, given(twin, Form(narrow.type, ones))}, narrow));
     if ((kept & 1) != 0) {

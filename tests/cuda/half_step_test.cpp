@@ -43,8 +43,8 @@ bool g_has_unaligned = true;
 std::string g_called;  // how the last product ran
 
 template <class T, class... Values>
-int make(void** place, Values... values) {
-  *place = new T{values...};
+int make(void** position, Values... values) {
+  *position = new T{values...};
   ++g_objects;
   return kBlasSuccess;
 }
@@ -130,10 +130,10 @@ const CublasLt kLibrary = {
     .version = [] { return std::size_t{130'200}; },
     .create = nullptr,
     .matmul_create =
-        [](void** place, int compute_type, int scale_type) {
+        [](void** position, int compute_type, int scale_type) {
           EXPECT_EQ(compute_type, kBlasCompute32F);
           EXPECT_EQ(scale_type, kBlasReal32F);
-          return make<Matmul>(place);
+          return make<Matmul>(position);
         },
     .matmul_destroy = destroy<Matmul>,
     .matmul_set =
@@ -143,8 +143,9 @@ const CublasLt kLibrary = {
           return kBlasSuccess;
         },
     .layout_create =
-        [](void** place, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t pitch) {
-          return make<Layout>(place, type, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), pitch);
+        [](void** position, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t pitch) {
+          return make<Layout>(position, type, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns),
+                              pitch);
         },
     .layout_destroy = destroy<Layout>,
     .layout_set =
@@ -154,7 +155,7 @@ const CublasLt kLibrary = {
           std::memcpy(attribute == kBlasBatchCount ? static_cast<void*>(&of.batches) : &of.batch_stride, value, bytes);
           return kBlasSuccess;
         },
-    .preference_create = [](void** place) { return make<Preference>(place); },
+    .preference_create = [](void** position) { return make<Preference>(position); },
     .preference_destroy = destroy<Preference>,
     .preference_set =
         [](void* preference, int attribute, const void* value, std::size_t bytes) {
@@ -263,7 +264,7 @@ void check(const Expected& expected) {
     }
   }
   EXPECT_EQ(launch(made, 0), "aligned");
-  const auto place = [](const Strides& strides, std::int64_t batch, std::int64_t row, std::int64_t column) {
+  const auto position = [](const Strides& strides, std::int64_t batch, std::int64_t row, std::int64_t column) {
     return batch * strides.batch + row * strides.row + column * strides.column;
   };
   for (std::int64_t batch = 0; batch < expected.batches; ++batch) {
@@ -271,12 +272,14 @@ void check(const Expected& expected) {
       for (std::int64_t column = 0; column < expected.columns; ++column) {
         int sum = 0;
         for (std::int64_t k = 0; k < expected.depth; ++k) {
-          sum += number_of(0, place(expected.a, batch, row, k)) * number_of(1, place(expected.b, batch, k, column));
+          sum +=
+              number_of(0, position(expected.a, batch, row, k)) * number_of(1, position(expected.b, batch, k, column));
         }
         sum *= is_scaled ? 2 : 1;
-        sum += made.has_c ? (is_scaled ? 3 : 1) * number_of(2, place(expected.c, batch, row, column)) : 0;
+        sum += made.has_c ? (is_scaled ? 3 : 1) * number_of(2, position(expected.c, batch, row, column)) : 0;
         f16 result{};
-        std::memcpy(&result, g_memory[3].at(static_cast<std::uint64_t>(place(expected.output, batch, row, column)) * 2),
+        std::memcpy(&result,
+                    g_memory[3].at(static_cast<std::uint64_t>(position(expected.output, batch, row, column)) * 2),
                     sizeof(result));
         ASSERT_EQ(test::to_double(result), sum) << batch << " " << row << " " << column;
       }

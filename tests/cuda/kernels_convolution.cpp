@@ -149,13 +149,13 @@ struct WindowOutput {
     take_apart(n % of.outputs(), of.axes[1].outputs, of.axes[2].outputs, pixel);
   }
 
-  [[nodiscard]] std::int64_t place() const {
-    std::int64_t place = image * step.output_image + channel * step.output_channel;
+  [[nodiscard]] std::int64_t position() const {
+    std::int64_t position = image * step.output_image + channel * step.output_channel;
     for (u32 i = 0; i < kWindowAxes; ++i) {
-      place +=
+      position +=
           (classes.axes[i].first_output + pixel[i] * classes.axes[i].output_stride) * step.windows.axes[i].output_step;
     }
-    return place;
+    return position;
   }
   [[nodiscard]] std::int64_t depth() const { return step.channels * classes.taps(); }
   // Empty if the tap is outside the image.
@@ -242,9 +242,9 @@ void check_convolution(Check& check, ConvolutionStep step, bool is_plain) {
         },
         [&](std::int64_t k) { return filter.at<f32>(one.filter(k)); });
     const f32 expected = has_bias ? kScale(total, bias.at<f32>(one.channel * step.bias_channel)) : kScale(total);
-    const f32 value = output.in<f32>(found, one.place());
+    const f32 value = output.in<f32>(found, one.position());
     check.compare(test::same(value, expected), [&] { return one.show(value, expected); });
-    output.set(one.place(), value);  // only the bytes between the outputs remain to be compared
+    output.set(one.position(), value);  // only the bytes between the outputs remain to be compared
   });
   check.compare(found == output.host(), [] { return "a convolution wrote between its outputs"; });
 }
@@ -362,16 +362,16 @@ void check_integers(Check& check, std::int64_t rows, std::int64_t columns, std::
               batch_offset(product, product.b, batch) + k * product.b.row + column * product.b.column;
           return byte_at(of(IntegerOperand::b), offset, step.signed_b != 0) - b_zero;
         });
-    const std::int64_t place =
+    const std::int64_t position =
         batch_offset(product, product.output, batch) + row * product.output.row + column * product.output.column;
     const auto show = [&](auto value, auto expected) {
       return "bytes, " + std::to_string(rows) + " x " + std::to_string(columns) + " x " + std::to_string(depth) +
              ", output " + std::to_string(n) + ": " + std::to_string(value) + ", expected " + std::to_string(expected);
     };
     if (step.finish == IntegerFinish::int32) {
-      const i32 value = output.in<i32>(found, place);
+      const i32 value = output.in<i32>(found, position);
       check.compare(value == total, [&] { return show(value, total); });
-      output.set(place, value);
+      output.set(position, value);
       continue;
     }
     const f32 a_scale = scale(IntegerOperand::a_scale, step.a_scale);
@@ -383,9 +383,9 @@ void check_integers(Check& check, std::int64_t rows, std::int64_t columns, std::
                                   .at<f32>(batch_offset(product, product.c, batch) + row * product.c.row +
                                            column * product.c.column);
       }
-      const f32 value = output.in<f32>(found, place);
+      const f32 value = output.in<f32>(found, position);
       check.compare(test::same(value, expected), [&] { return show(value, expected); });
-      output.set(place, value);
+      output.set(position, value);
       continue;
     }
     const f32 factor = quantized_factor(a_scale, b_scale, scale(IntegerOperand::output_scale, step.output_scale));
@@ -396,9 +396,9 @@ void check_integers(Check& check, std::int64_t rows, std::int64_t columns, std::
             : 0;
     const u8 expected = step.signed_output != 0 ? static_cast<u8>(quantized_total<i8>(total, factor, zero))
                                                 : quantized_total<u8>(total, factor, zero);
-    const u8 value = output.in<u8>(found, place);
+    const u8 value = output.in<u8>(found, position);
     check.compare(value == expected, [&] { return show(value, expected); });
-    output.set(place, value);
+    output.set(position, value);
   }
   check.compare(found == output.host(), [] { return "a product of bytes wrote between its outputs"; });
 }
@@ -485,11 +485,11 @@ void check_integer_convolution(Check& check, const ConvolutionStep& geometry, bo
     const u32 bias =
         has(IntegerOperand::bias) ? of(IntegerOperand::bias).at<u32>(one.channel * step.convolution.bias_channel) : 0;
     const auto total = static_cast<i32>(static_cast<u32>(sum) + bias);
-    const std::int64_t place = one.place();
+    const std::int64_t position = one.position();
     if (!is_quantized) {
-      const i32 value = output.in<i32>(found, place);
+      const i32 value = output.in<i32>(found, position);
       check.compare(value == total, [&] { return one.show(value, total); });
-      output.set(place, value);
+      output.set(position, value);
       return;
     }
     const f32 factor =
@@ -498,9 +498,9 @@ void check_integer_convolution(Check& check, const ConvolutionStep& geometry, bo
     const i32 output_zero = zero(IntegerOperand::output_zero, 0, step.signed_output);
     const u8 expected = step.signed_output != 0 ? static_cast<u8>(quantized_total<i8>(total, factor, output_zero))
                                                 : quantized_total<u8>(total, factor, output_zero);
-    const u8 value = output.in<u8>(found, place);
+    const u8 value = output.in<u8>(found, position);
     check.compare(value == expected, [&] { return one.show(value, expected); });
-    output.set(place, value);
+    output.set(position, value);
   });
   check.compare(found == output.host(), [] { return "a convolution of bytes wrote between its outputs"; });
 }

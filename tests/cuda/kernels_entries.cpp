@@ -178,17 +178,17 @@ void check_small_tasks() {
                                                                          : 1 + random() % kMaxSmallElements);
         std::vector<TensorDesc> tensors;
         std::byte* bases[kMaxOperands] = {};
-        std::size_t places[kMaxOperands] = {};
+        std::size_t positions[kMaxOperands] = {};
         u64 reads = 0;
         u64 writes = 0;
         bool repeated[kMaxOperands] = {};
         for (std::size_t i = 0; i <= inputs; ++i) {
           const std::size_t buffer = waves ? random() % kBuffers : tasks.size() * 3 + i;
           repeated[i] = !one_entry && i < inputs && random() % 4 == 0 && count > 1;
-          places[i] = buffer * kBytes + (!one_entry && random() % 3 == 0 ? random() % 4 * size : 0);
+          positions[i] = buffer * kBytes + (!one_entry && random() % 3 == 0 ? random() % 4 * size : 0);
           tensors.push_back(tensor_of(type, {count}, {repeated[i] ? 0 : 1}));
           (i < inputs ? reads : writes) |= u64{1} << buffer;
-          bases[i] = device + places[i];
+          bases[i] = device + positions[i];
         }
         if ((reads & writes) != 0) {
           continue;
@@ -210,10 +210,10 @@ void check_small_tasks() {
         for (std::size_t element = 0; element < static_cast<std::size_t>(count); ++element) {
           u64 values[kMaxInputs] = {};
           for (std::size_t i = 0; i < inputs; ++i) {
-            std::memcpy(&values[i], &host[places[i] + (repeated[i] ? 0 : element * size)], size);
+            std::memcpy(&values[i], &host[positions[i] + (repeated[i] ? 0 : element * size)], size);
           }
           const u64 result = variant.apply(Attributes{}, values);
-          std::memcpy(&host[places[inputs] + element * size], &result, size);
+          std::memcpy(&host[positions[inputs] + element * size], &result, size);
         }
         elements += static_cast<u64>(count);
       }

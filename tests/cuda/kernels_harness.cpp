@@ -210,7 +210,7 @@ LayoutCheck::Layout LayoutCheck::draw_layout(const std::vector<std::int64_t>& si
 }
 
 // Aligned to 16 bytes, to the element size, or not at all.
-void LayoutCheck::place(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used) {
+void LayoutCheck::position(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used) {
   std::int64_t least = 0;
   std::int64_t most = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -233,7 +233,7 @@ void LayoutCheck::place(Layout& layout, const std::vector<std::int64_t>& sizes, 
 }
 
 // An input that this output may overwrite: of the same element size, and without broadcasting.
-int LayoutCheck::in_place_of(const Program& program, const std::vector<Layout>& layouts, std::size_t store) {
+int LayoutCheck::instead_of(const Program& program, const std::vector<Layout>& layouts, std::size_t store) {
   const std::size_t input = random_() % program.loads;
   const auto& strides = layouts[input].strides;
   const bool fits = element_size(program.types[input]) == element_size(program.types[store]) &&
@@ -246,12 +246,12 @@ void LayoutCheck::run(const Program& program, const std::vector<std::int64_t>& s
   bool taken[kMaxOperands] = {};  // inputs that an output overwrites
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     layouts[i].element = element_size(program.types[i]);
-    const int over = i < program.loads ? -1 : in_place_of(program, layouts, i);
+    const int over = i < program.loads ? -1 : instead_of(program, layouts, i);
     if (over >= 0 && !taken[over]) {
       taken[over] = true;
       layouts[i] = layouts[static_cast<std::size_t>(over)];
     } else {
-      place(layouts[i], sizes, used);
+      position(layouts[i], sizes, used);
     }
   }
   used += kGap;
@@ -264,7 +264,7 @@ void LayoutCheck::run(const Program& program, const std::vector<std::int64_t>& s
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     tensors.push_back(tensor_of(program.types[i], sizes, layouts[i].strides));
   }
-  const auto place_of = [&](std::size_t operand, const std::vector<std::int64_t>& index) {
+  const auto offset_of = [&](std::size_t operand, const std::vector<std::int64_t>& index) {
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < index.size(); ++i) {
       offset += index[i] * layouts[operand].strides[i];
@@ -277,7 +277,7 @@ void LayoutCheck::run(const Program& program, const std::vector<std::int64_t>& s
   for_each(sizes, count, [&](const std::vector<std::int64_t>& index) {
     for (std::size_t i = 0; i < program.loads; ++i) {
       const u64 bits = draw_bits(program.types[i], random_);
-      std::memcpy(&host_[place_of(i, index)], &bits, layouts[i].element);
+      std::memcpy(&host_[offset_of(i, index)], &bits, layouts[i].element);
     }
   });
   CHECK(cudaMemcpy(device_, host_.data(), used, cudaMemcpyHostToDevice));
@@ -297,7 +297,7 @@ void LayoutCheck::run(const Program& program, const std::vector<std::int64_t>& s
   for_each(sizes, count, [&](const std::vector<std::int64_t>& index) {
     std::vector<u64> values;
     for (std::size_t i = 0; i < program.loads; ++i) {
-      values.push_back(read_bits(&host_[place_of(i, index)], layouts[i].element));
+      values.push_back(read_bits(&host_[offset_of(i, index)], layouts[i].element));
     }
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
       u64 inputs[kMaxInputs] = {};
@@ -313,7 +313,7 @@ void LayoutCheck::run(const Program& program, const std::vector<std::int64_t>& s
   std::size_t next = 0;
   for_each(sizes, count, [&](const std::vector<std::int64_t>& index) {
     for (std::size_t i = program.loads; i < layouts.size(); ++i) {
-      const std::size_t at = place_of(i, index);
+      const std::size_t at = offset_of(i, index);
       const u64 found = read_bits(&found_[at], layouts[i].element);
       const u64 wanted = expected[next++];
       if (!same_bits(program.types[i], found, wanted) && different++ < 8) {

@@ -50,16 +50,16 @@ f32 sum_in_order(const std::vector<f32>& powers, bool has_lanes) {
 }
 
 std::vector<f32> normalised(NormaliseFunction function, const std::vector<f32>& x, bool has_lanes) {
-  std::size_t place = 0;
+  std::size_t offset = 0;
   for (std::size_t i = 1; i < x.size(); ++i) {
-    place = is_beyond(x[i], x[place]) ? i : place;
+    offset = is_beyond(x[i], x[offset]) ? i : offset;
   }
   std::vector<f32> results(x.size(), 0.0F);
   if (function == NormaliseFunction::hardmax) {
-    results[place] = 1.0F;
+    results[offset] = 1.0F;
     return results;
   }
-  const f32 greatest = x[place];
+  const f32 greatest = x[offset];
   for (std::size_t i = 0; i < x.size(); ++i) {
     results[i] = power_of(x[i] - greatest);
   }
@@ -132,8 +132,8 @@ class NormaliseCheck {
         out.end - out.first > static_cast<std::int64_t>(kBytes)) {
       return;
     }
-    loops.input_offset = place(in, element_size(type), plain);
-    loops.output_offset = place(out, element_size(type), plain);
+    loops.input_offset = offset(in, element_size(type), plain);
+    loops.output_offset = offset(out, element_size(type), plain);
     if (type == DataType::FLOAT16) {
       compare<f16>(step, in, out);
     } else {
@@ -179,7 +179,7 @@ class NormaliseCheck {
     return bytes;
   }
 
-  std::int64_t place(const Bytes& bytes, std::size_t element, bool plain) {
+  std::int64_t offset(const Bytes& bytes, std::size_t element, bool plain) {
     const std::int64_t room = static_cast<std::int64_t>(kBytes) - (bytes.end - bytes.first);
     std::int64_t at = plain ? 0 : static_cast<std::int64_t>(random_() % 257);
     if (random_() % 2 == 0) {

@@ -180,14 +180,14 @@ class ProductCheck {
               [&](std::int64_t k) { return at(kB, b + k * step.b.row); });
           const std::int64_t c = batch_offset(step, step.c, batch) + row * step.c.row + column * step.c.column;
           const f32 expected = has_c ? step.scale(total, at(kC, c)) : step.scale(total);
-          const auto place = static_cast<std::size_t>(base_[kOutput] + batch_offset(step, step.output, batch) +
-                                                      row * step.output.row + column * step.output.column);
+          const auto position = static_cast<std::size_t>(base_[kOutput] + batch_offset(step, step.output, batch) +
+                                                         row * step.output.row + column * step.output.column);
           f32 value;
-          std::memcpy(&value, found.data() + place - used_[kOutput].first, sizeof(value));
+          std::memcpy(&value, found.data() + position - used_[kOutput].first, sizeof(value));
           if (!test::same(value, expected)) {
             show(step, row, column, value, expected);
           }
-          std::memcpy(host_[kOutput].data() + place, &value, sizeof(value));  // leaves the bytes between to compare
+          std::memcpy(host_[kOutput].data() + position, &value, sizeof(value));  // leaves the bytes between to compare
         }
       }
     }

@@ -187,7 +187,7 @@ class ReduceCheck {
       std::iota(order.begin(), order.end(), 0);
       std::shuffle(order.begin(), order.end(), random_);
     }
-    auto input_bytes = lay_out(order, element_size(type), plain, true, [&](std::size_t loop) -> Place {
+    auto input_bytes = lay_out(order, element_size(type), plain, true, [&](std::size_t loop) -> Dimension {
       ReduceLoop& at = loop < shape.kept.size() ? step.kept[loop] : step.reduced[loop - shape.kept.size()];
       return {at.size, &at.input};
     });
@@ -199,15 +199,15 @@ class ReduceCheck {
     std::iota(kept_order.begin(), kept_order.end(), 0);
     std::shuffle(kept_order.begin(), kept_order.end(), random_);
     const auto output_bytes =
-        lay_out(kept_order, element_size(step.output_type), plain, false, [&](std::size_t loop) -> Place {
+        lay_out(kept_order, element_size(step.output_type), plain, false, [&](std::size_t loop) -> Dimension {
           return {step.kept[loop].size, &step.kept[loop].output};
         });
     if (input_bytes.end - input_bytes.first > static_cast<std::int64_t>(kInputBytes) ||
         output_bytes.end - output_bytes.first > static_cast<std::int64_t>(kOutputBytes)) {
       return;
     }
-    step.input_offset = place(input_bytes, kInputBytes, element_size(type), plain);
-    step.output_offset = place(output_bytes, kOutputBytes, element_size(step.output_type), plain);
+    step.input_offset = position(input_bytes, kInputBytes, element_size(type), plain);
+    step.output_offset = position(output_bytes, kOutputBytes, element_size(step.output_type), plain);
     fill(step, input_bytes);
     compare(step, output_bytes);
   }
@@ -217,7 +217,7 @@ class ReduceCheck {
   u64 different = 0;
 
  private:
-  struct Place {
+  struct Dimension {
     std::int64_t size;
     std::int64_t* stride;
   };
@@ -234,7 +234,7 @@ class ReduceCheck {
     const bool turned = !plain && random_() % 4 == 0;
     const bool repeated = !plain && input && random_() % 8 == 0;
     for (std::size_t i = order.size(); i-- > 0;) {
-      const Place at = find(order[i]);
+      const Dimension at = find(order[i]);
       if (padded && random_() % 3 == 0) {
         // By elements, by vectors, or by bytes, which misaligns the elements.
         const u64 kind = random_() % 4;
@@ -249,7 +249,7 @@ class ReduceCheck {
   }
 
   // The offset of the first element: at either end of memory, or random.
-  std::int64_t place(const Bytes& bytes, std::size_t memory, std::size_t element, bool plain) {
+  std::int64_t position(const Bytes& bytes, std::size_t memory, std::size_t element, bool plain) {
     const std::int64_t room = static_cast<std::int64_t>(memory) - (bytes.end - bytes.first);
     const u64 kind = plain ? 0 : random_() % 5;
     std::int64_t at = kind < 2 ? 0 : kind == 2 ? room : static_cast<std::int64_t>(random_() % 257);

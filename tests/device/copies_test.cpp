@@ -55,15 +55,15 @@ TEST(DeviceCopies, BetweenTheCpusMemoryAndEveryKind) {
       const Bytes source = some_bytes(kRoom, 3);
       Bytes expected = some_bytes(kRoom, 4);
       queue.write(block, 0, expected);
-      queue.copy(block.at(piece.to), place_at(source.data() + piece.from), piece.bytes);
+      queue.copy(block.at(piece.to), location_at(source.data() + piece.from), piece.bytes);
       std::copy_n(source.data() + piece.from, piece.bytes, expected.data() + piece.to);
       Bytes got(kRoom);
-      queue.copy(place_at(got.data()), block.at(), kRoom);
+      queue.copy(location_at(got.data()), block.at(), kRoom);
       queue.finish();
       EXPECT_TRUE(same(got, expected)) << "to the device, and the whole block back";
       Bytes part = some_bytes(kRoom, 5);
       Bytes expected_part = part;
-      queue.copy(place_at(part.data() + piece.to), block.at(piece.from), piece.bytes);
+      queue.copy(location_at(part.data() + piece.to), block.at(piece.from), piece.bytes);
       queue.finish();
       std::copy_n(expected.data() + piece.from, piece.bytes, expected_part.data() + piece.to);
       EXPECT_TRUE(same(part, expected_part)) << "part of the block back";
@@ -98,8 +98,8 @@ TEST(DeviceCopies, OfNothingTouchNothing) {
   queue.copy(block.at(), empty.at(), 0);
   queue.copy(empty.at(), block.at(), 0);
   queue.copy(block.at(64), block.at(64), 0);
-  queue.copy(block.at(), place_at(nullptr), 0);
-  queue.copy(place_at(nullptr), block.at(), 0);
+  queue.copy(block.at(), location_at(nullptr), 0);
+  queue.copy(location_at(nullptr), block.at(), 0);
   queue.fill(block.at(64), 0, {1});
   EXPECT_TRUE(same(queue.read(block), some_bytes(64)));
 }

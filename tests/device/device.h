@@ -87,7 +87,7 @@ class Block {
   [[nodiscard]] const MemoryBlock& get() const { return block_; }
   [[nodiscard]] DeviceAddress address(std::uint64_t offset = 0) const { return block_.address + offset; }
   [[nodiscard]] std::byte* host() const { return block_.host; }
-  [[nodiscard]] MemoryPlace at(std::uint64_t offset = 0) const { return {block_.handle, offset}; }
+  [[nodiscard]] MemoryLocation at(std::uint64_t offset = 0) const { return {block_.handle, offset}; }
 
  private:
   const Device* device_;
@@ -147,15 +147,15 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   [[nodiscard]] BackendQueue* get() const { return queue_; }
-  void copy(MemoryPlace to, MemoryPlace from, std::uint64_t bytes) const {
+  void copy(MemoryLocation to, MemoryLocation from, std::uint64_t bytes) const {
     EXPECT_TRUE(is_ok(device_->table->copy(queue_, to, from, bytes))) << "copy of " << bytes << " bytes";
   }
-  void fill(MemoryPlace to, std::uint64_t bytes, const std::vector<std::uint32_t>& pattern) const {
+  void fill(MemoryLocation to, std::uint64_t bytes, const std::vector<std::uint32_t>& pattern) const {
     EXPECT_TRUE(is_ok(device_->table->fill(queue_, to, bytes, pattern.data(),
                                            static_cast<std::uint32_t>(pattern.size() * sizeof(pattern[0])))))
         << "fill of " << bytes << " bytes";
   }
-  void timestamp(MemoryPlace to) const { EXPECT_TRUE(is_ok(device_->table->timestamp(queue_, to))) << "timestamp"; }
+  void timestamp(MemoryLocation to) const { EXPECT_TRUE(is_ok(device_->table->timestamp(queue_, to))) << "timestamp"; }
   void run(const BackendProgram* program, const std::vector<DeviceAddress>& addresses) const {
     EXPECT_TRUE(is_ok(device_->table->run(queue_, program, addresses.data(), nullptr))) << "run";
   }
@@ -173,12 +173,12 @@ class Queue {
 
   // Copies to and from a block through CPU memory, and waits for the copies.
   void write(const Block& to, std::uint64_t offset, const Bytes& bytes) const {
-    copy(to.at(offset), place_at(bytes.data()), bytes.size());
+    copy(to.at(offset), location_at(bytes.data()), bytes.size());
     finish();
   }
   [[nodiscard]] Bytes read(const Block& from, std::uint64_t offset, std::uint64_t bytes) const {
     Bytes got(bytes);
-    copy(place_at(got.data()), from.at(offset), bytes);
+    copy(location_at(got.data()), from.at(offset), bytes);
     finish();
     return got;
   }

@@ -207,8 +207,8 @@ TEST(DeviceLost, WakesWhoeverWaits) {
     }
     for (std::size_t t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
-        const DeviceAddress place = memory[t].address();
-        const DeviceAddress addresses[] = {place, place, place, temporaries[t].address(), 0, 0};
+        const DeviceAddress position = memory[t].address();
+        const DeviceAddress addresses[] = {position, position, position, temporaries[t].address(), 0, 0};
         BackendQueue* const queue = queues[t]->get();
         for (int i = 0; i < kRuns; ++i) {
           static_cast<void>(lost.table->run(queue, program.get(), addresses, nullptr));

@@ -239,7 +239,7 @@ TEST(DeviceMemory, PointersMeanWhatAccessSays) {
     EXPECT_EQ(access(pointer + 100), Access::direct) << name_of(kind) << ", inside the block";
     const Queue queue;
     const Bytes bytes = some_bytes(4096, 9);
-    queue.copy(place_at(pointer), place_at(bytes.data()), 4096);
+    queue.copy(location_at(pointer), location_at(bytes.data()), 4096);
     queue.finish();
     EXPECT_TRUE(same(queue.read(block), bytes)) << name_of(kind) << ": an address also identifies the block in a copy";
   }

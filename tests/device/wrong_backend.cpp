@@ -63,20 +63,20 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, Backen
 }
 
 // Rounds offsets down, like a device that copies whole words.
-BackendStatus copy(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
+BackendStatus copy(BackendQueue* queue, MemoryLocation to, MemoryLocation from, std::uint64_t bytes) {
   if (is("copy") && to.block != nullptr && from.block != nullptr) {
     to.offset -= to.offset % 4;
   }
   return cpu_backend().copy(queue, to, from, bytes);
 }
 
-BackendStatus fill(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
+BackendStatus fill(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) {
   return cpu_backend().fill(queue, to, bytes, pattern, is("fill") ? 4 : pattern_bytes);
 }
 
 // In microseconds instead of nanoseconds.
-BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) {
+BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) {
   const BackendStatus status = cpu_backend().timestamp(queue, to);
   if (is("timestamp")) {
     auto* const time = reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::byte*>(to.block) + to.offset);

@@ -67,7 +67,7 @@ class Program {
  private:
   static u64 aligned(u64 offset) { return (offset + 255) / 256 * 256; }
 
-  bool place(const schema::Described& described) {
+  bool position(const schema::Described& described) {
     inputs_.clear();
     outputs_.clear();
     u64 next = kAround;
@@ -178,7 +178,7 @@ class Program {
       return std::nullopt;
     }
     const DML_BINDING_PROPERTIES needs = compiled->GetBindingProperties();
-    if (!place(described) || needs.TemporaryResourceSize > kBufferBytes ||
+    if (!position(described) || needs.TemporaryResourceSize > kBufferBytes ||
         needs.PersistentResourceSize > kBufferBytes) {
       ++counts.compiled;
       return std::nullopt;

@@ -15,7 +15,7 @@ namespace {
 enum class Kind { packed, padded, permuted, broadcast };
 constexpr Kind kInputKinds[] = {Kind::packed, Kind::padded, Kind::permuted, Kind::broadcast};
 constexpr Kind kOutputKinds[] = {Kind::packed, Kind::padded, Kind::permuted};
-enum class Place { apart, over_a, over_b };
+enum class Aliasing { apart, over_a, over_b };
 
 // Mostly small; one in sixteen large enough for several threads.
 std::vector<UINT> random_sizes(Random& random, UINT rank) {
@@ -54,13 +54,13 @@ std::vector<UINT> strides_of(Random& random, const std::vector<UINT>& sizes, Kin
 }
 
 // The offset of the n-th element, in elements.
-std::size_t place_of(const Tensor& tensor, std::size_t n) {
-  std::size_t place = 0;
+std::size_t offset_of(const Tensor& tensor, std::size_t n) {
+  std::size_t aliasing = 0;
   for (std::size_t i = tensor.sizes.size(); i-- > 0;) {
-    place += n % tensor.sizes[i] * tensor.strides[i];
+    aliasing += n % tensor.sizes[i] * tensor.strides[i];
     n /= tensor.sizes[i];
   }
-  return place;
+  return aliasing;
 }
 
 // One tensor in its own buffer, or in another tensor's buffer.
@@ -91,13 +91,13 @@ class Conformance : public testing::Test {
       for (const Kind a : kInputKinds) {
         for (const Kind b : kInputKinds) {
           for (const Kind out : kOutputKinds) {
-            for (const Place place : {Place::apart, Place::over_a, Place::over_b}) {
+            for (const Aliasing aliasing : {Aliasing::apart, Aliasing::over_a, Aliasing::over_b}) {
               // In place, the input and the output share one layout.
-              if ((place == Place::over_a && a != out) || (place == Place::over_b && b != out)) {
+              if ((aliasing == Aliasing::over_a && a != out) || (aliasing == Aliasing::over_b && b != out)) {
                 continue;
               }
               for (int round = 0; round < (kSanitized ? 1 : 3); ++round) {
-                run_case<T>(type, random, rank, a, b, out, place, round % 2 == 0, tally);
+                run_case<T>(type, random, rank, a, b, out, aliasing, round % 2 == 0, tally);
               }
             }
           }
@@ -113,11 +113,11 @@ class Conformance : public testing::Test {
  private:
   template <class T>
   void run_case(DML_TENSOR_DATA_TYPE type, Random& random, UINT rank, Kind a_kind, Kind b_kind, Kind out_kind,
-                Place place, bool floor, Tally& tally) {
+                Aliasing aliasing, bool floor, Tally& tally) {
     const auto sizes = random_sizes(random, rank);
     const Tensor out(type, sizes, strides_of(random, sizes, out_kind));
-    const Tensor a = place == Place::over_a ? out : Tensor(type, sizes, strides_of(random, sizes, a_kind));
-    const Tensor b = place == Place::over_b ? out : Tensor(type, sizes, strides_of(random, sizes, b_kind));
+    const Tensor a = aliasing == Aliasing::over_a ? out : Tensor(type, sizes, strides_of(random, sizes, a_kind));
+    const Tensor b = aliasing == Aliasing::over_b ? out : Tensor(type, sizes, strides_of(random, sizes, b_kind));
 
     const auto bound = [&](const Tensor& tensor) -> Bound {
       const UINT64 offset = random() % 4 * 16;
@@ -127,7 +127,9 @@ class Conformance : public testing::Test {
     };
     const Bound a_bound = bound(a);
     const Bound b_bound = bound(b);
-    const Bound out_bound = place == Place::over_a ? a_bound : place == Place::over_b ? b_bound : bound(out);
+    const Bound out_bound = aliasing == Aliasing::over_a   ? a_bound
+                            : aliasing == Aliasing::over_b ? b_bound
+                                                           : bound(out);
     for (const Bound* one : {&a_bound, &b_bound, &out_bound}) {
       std::uint8_t* bytes = one->map();
       for (UINT64 i = 0; i < one->buffer->GetDesc().Width; ++i) {
@@ -139,7 +141,7 @@ class Conformance : public testing::Test {
       count *= size;
     }
     const auto element = [](const Bound& of, const Tensor& tensor, std::size_t n) {
-      return of.map() + of.offset + place_of(tensor, n) * sizeof(T);
+      return of.map() + of.offset + offset_of(tensor, n) * sizeof(T);
     };
     const auto distribution = kDistributions[random() % std::size(kDistributions)];
     for (std::size_t n = 0; n < count; ++n) {
@@ -157,7 +159,7 @@ class Conformance : public testing::Test {
       std::memcpy(&x, element(a_bound, a, n), sizeof(T));
       std::memcpy(&y, element(b_bound, b, n), sizeof(T));
       const auto both = oracle(x, y);
-      std::memcpy(expected.data() + out_bound.offset + place_of(out, n) * sizeof(T),
+      std::memcpy(expected.data() + out_bound.offset + offset_of(out, n) * sizeof(T),
                   floor ? &both.floor : &both.truncate, sizeof(T));
     }
 
@@ -181,7 +183,7 @@ class Conformance : public testing::Test {
 
     for (std::size_t n = 0; n < count; ++n) {
       std::uint8_t* written = element(out_bound, out, n);
-      std::uint8_t* wanted = expected.data() + out_bound.offset + place_of(out, n) * sizeof(T);
+      std::uint8_t* wanted = expected.data() + out_bound.offset + offset_of(out, n) * sizeof(T);
       T got;
       T right;
       std::memcpy(&got, written, sizeof(T));

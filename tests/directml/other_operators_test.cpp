@@ -403,10 +403,10 @@ struct Adam : OtherOperators {
     bind_inputs(table.Get(), {whole(0), whole(1), whole(2), whole(3), {buffers[4].Get(), 0, 4}});
   }
   DML_BUFFER_BINDING whole(std::size_t i) { return {buffers[i].Get(), 0, 8}; }
-  void run_over(const std::vector<std::size_t>& places) {
+  void run_over(const std::vector<std::size_t>& positions) {
     std::vector<DML_BUFFER_BINDING> outputs;
-    for (const std::size_t place : places) {
-      outputs.push_back(whole(place));
+    for (const std::size_t position : positions) {
+      outputs.push_back(whole(position));
     }
     const DML_BINDING_DESC descs[] = {bind(outputs[0]), bind(outputs[1]), bind(outputs[2])};
     table->BindOutputs(3, descs);
@@ -425,8 +425,9 @@ TEST_F(Adam, WorksInPlace) {
   ASSERT_EQ(removed(), S_OK) << anydml_last_error();
   const float expected[3][2] = {{0.75F, 2.25F}, {1, -2}, {1, 4}};
   for (const std::size_t i : {0U, 1U, 2U}) {
-    const std::size_t place = i == 2 ? 3 : i;
-    EXPECT_EQ(std::memcmp(download(dml.queue, buffers[place].Get()).data(), expected[i], sizeof(expected[i])), 0) << i;
+    const std::size_t position = i == 2 ? 3 : i;
+    EXPECT_EQ(std::memcmp(download(dml.queue, buffers[position].Get()).data(), expected[i], sizeof(expected[i])), 0)
+        << i;
   }
 }
 

@@ -9,20 +9,20 @@
 namespace anydml::test {
 namespace {
 
-std::vector<std::uint64_t> places_of(const Tensor& tensor) {  // the offset of each element, in elements
-  std::vector<std::uint64_t> places = {0};
+std::vector<std::uint64_t> offsets_of(const Tensor& tensor) {  // the offset of each element, in elements
+  std::vector<std::uint64_t> offsets = {0};
   std::uint64_t packed = 1;
   for (std::size_t i = tensor.sizes.size(); i-- > 0;) {
     const std::uint64_t stride = tensor.strides.empty() ? packed : tensor.strides[i];
     packed *= tensor.sizes[i];
-    const std::size_t count = places.size();
+    const std::size_t count = offsets.size();
     for (std::uint64_t at = 1; at < tensor.sizes[i]; ++at) {
       for (std::size_t k = 0; k < count; ++k) {
-        places.push_back(places[k] + at * stride);
+        offsets.push_back(offsets[k] + at * stride);
       }
     }
   }
-  return places;
+  return offsets;
 }
 
 std::vector<DML_TENSOR_DATA_TYPE> types_in(unsigned set) {
@@ -165,9 +165,9 @@ bool RandomGraph::try_view(Tensor& tensor, const RandomNode& node) {
     const std::uint64_t size = tensor.element_bytes();
     bool good = true;
     if (!node.written.empty()) {
-      for (const std::uint64_t place : places_of(tensor)) {
+      for (const std::uint64_t at : offsets_of(tensor)) {
         for (std::uint64_t byte = 0; byte < size; ++byte) {
-          good = good && node.written[place * size + byte];
+          good = good && node.written[at * size + byte];
         }
       }
     }
@@ -351,12 +351,12 @@ bool RandomGraph::try_node(const facts::Operator& op) {
       node.type = type;
       node.sizes = reduced;
       node.bytes = tensor.buffer.TotalTensorSizeInBytes;
-      const auto places = places_of(tensor);
+      const auto offsets = offsets_of(tensor);
       const std::uint64_t size = tensor.element_bytes();
-      if (places.size() * size != node.bytes) {
+      if (offsets.size() * size != node.bytes) {
         node.written.resize(node.bytes);
-        for (const std::uint64_t place : places) {
-          std::fill_n(node.written.begin() + static_cast<std::ptrdiff_t>(place * size), size, true);
+        for (const std::uint64_t at : offsets) {
+          std::fill_n(node.written.begin() + static_cast<std::ptrdiff_t>(at * size), size, true);
         }
       }
     } else {

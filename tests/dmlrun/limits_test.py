@@ -175,10 +175,10 @@ class Killed(unittest.TestCase):
         while not writing and child.poll() is None:
             for one in os.listdir(descriptors):
                 try:
-                    place = os.readlink(f"{descriptors}/{one}")
+                    position = os.readlink(f"{descriptors}/{one}")
                 except OSError:
                     continue
-                writing = writing or bool(re.match(re.escape(str(folder)) + r"/(#|\.dmlrun-|new)", place))
+                writing = writing or bool(re.match(re.escape(str(folder)) + r"/(#|\.dmlrun-|new)", position))
         child.send_signal(number)
         self.assertEqual(child.wait(), -number if writing else 0)
         left = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))

@@ -33,13 +33,13 @@ TEST(Json, KeepsDigitsPlacesAndOrder) {
       parse("\xEF\xBB\xBF// a comment\n{\"a\": [1.50, -0, \"x\\n\\u00e9\",],\n /* b */ \"b\": {\"c\": true,},}\n");
   std::vector<std::string> seen;
   document.root().for_each_member([&](std::string_view name, Json value) {
-    seen.push_back(std::string(name) + "@" + document.place_text(value.offset()));
+    seen.push_back(std::string(name) + "@" + document.position_text(value.offset()));
     if (value.is(JsonKind::array)) {
       value.for_each_item(
-          [&](Json item) { seen.push_back(std::string(item.text()) + "@" + document.place_text(item.offset())); });
+          [&](Json item) { seen.push_back(std::string(item.text()) + "@" + document.position_text(item.offset())); });
     } else {
       value.for_each_member([&](std::string_view inner, Json of) {
-        seen.push_back(std::string(inner) + "=" + std::string(of.text()) + "@" + document.place_text(of.offset()));
+        seen.push_back(std::string(inner) + "=" + std::string(of.text()) + "@" + document.position_text(of.offset()));
       });
     }
   });

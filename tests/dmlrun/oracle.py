@@ -72,14 +72,14 @@ class Oracle:
         sizes = desc[fields[0]]["Sizes"]
         made = [0.0] * math.prod(output["Sizes"])
 
-        def place(tensor, index):
+        def position(tensor, index):
             own = tensor["Sizes"]
             strides = tensor.get("Strides", [math.prod(own[i + 1:]) for i in range(len(own))])
             return sum(i % size * step for i, size, step in zip(index, own, strides))
 
         for index in itertools.product(*map(range, sizes)):
-            operands = [values[node["inputs"][field]][place(desc[field], index)] for field in fields]
-            at = place(output, index)
+            operands = [values[node["inputs"][field]][position(desc[field], index)] for field in fields]
+            at = position(output, index)
             one = made[at] + operands[0] if node["type"] == "REDUCE" else self.compute(node["type"], desc, operands)
             made[at] = self.rounded(one, output["DataType"])
         return made
@@ -103,7 +103,7 @@ class Oracle:
         sizes = desc["OutputTensor"]["Sizes"]
         packed = [math.prod(sizes[i + 1:]) for i in range(len(sizes))]
 
-        def place(field, index):
+        def position(field, index):
             source = bound[field] if isinstance(bound[field], dict) else {"name": bound[field]}
             strides = desc[field].get("Strides", packed)
             return source["name"], source.get("elementOffset", 0) + sum(i * step for i, step in zip(index, strides))
@@ -111,8 +111,8 @@ class Oracle:
         before = {name: list(values) for name, values in self.values.items()}
         inputs = [field for field in ("InputTensor", "ATensor", "BTensor") if field in desc]
         for index in itertools.product(*map(range, sizes)):
-            operands = [before[name][at] for name, at in (place(field, index) for field in inputs)]
-            name, at = place("OutputTensor", index)
+            operands = [before[name][at] for name, at in (position(field, index) for field in inputs)]
+            name, at = position("OutputTensor", index)
             self.values[name][at] = self.rounded(self.compute(dispatchable["type"], desc, operands), self.types[name])
 
     def product(self, kind, desc, bound):

@@ -117,7 +117,7 @@ class Search {
       ++orders_;
       lives_ = lifetimes(graph_, values_, order_, temporary_);
       taken_.assign(lives_.size(), kNoNumber);
-      try_places_of(0);
+      try_layouts_of(0);
       return;
     }
     for (const GraphGroup& group : groups_) {
@@ -164,15 +164,15 @@ class Search {
   }
 
   // For each value from this one on, tries memory of its own and the memory of each value that it may overwrite.
-  void try_places_of(std::size_t value) {
+  void try_layouts_of(std::size_t value) {
     if (value == lives_.size()) {
       return try_placing();
     }
-    try_places_of(value + 1);
+    try_layouts_of(value + 1);
     for (std::uint32_t other = 0; other < lives_.size(); ++other) {
       if (std::ranges::find(taken_, other) == taken_.end() && may_take(lives_[value], lives_[other])) {
         taken_[value] = other;
-        try_places_of(value + 1);
+        try_layouts_of(value + 1);
         taken_[value] = kNoNumber;
       }
     }
@@ -197,12 +197,12 @@ class Search {
     if (peak_bytes(chains) < least_) {  // a lower bound for every placement
       std::vector<std::uint64_t> offsets(chains.size());
       std::vector<std::size_t> placed;
-      place_rest(chains, placed, offsets, 0);
+      place_remaining(chains, placed, offsets, 0);
     }
   }
 
-  void place_rest(const std::vector<Lifetime>& chains, std::vector<std::size_t>& placed,
-                  std::vector<std::uint64_t>& offsets, std::uint64_t end) {
+  void place_remaining(const std::vector<Lifetime>& chains, std::vector<std::size_t>& placed,
+                       std::vector<std::uint64_t>& offsets, std::uint64_t end) {
     if (end >= least_) {
       return;
     }
@@ -225,7 +225,7 @@ class Search {
       }
       offsets[one] = at;
       placed.push_back(one);
-      place_rest(chains, placed, offsets, std::max(end, at + chains[one].extent.bytes));
+      place_remaining(chains, placed, offsets, std::max(end, at + chains[one].extent.bytes));
       placed.pop_back();
     }
   }

@@ -383,7 +383,7 @@ TEST(Fuse, NoMoreOperandsThanAStepMayHave) {
   }
 }
 
-TEST(Place, AValueTakesThePlaceOfOneThatIsReadLast) {
+TEST(Placement, AValueTakesThePlaceOfOneThatIsReadLast) {
   EXPECT_EQ(compiled("a = input 4096\n"
                      "r = REDUCE a:f32[1024] -> f32[1] Function=SUM Axes=[0]\n"
                      "x = ADD a:f32[1024] r:f32[1024/0] -> f32[1024]\n"
@@ -463,7 +463,7 @@ void for_each_order(const std::vector<GraphGroup>& groups, std::vector<GraphGrou
   }
 }
 
-TEST(Place, IsNearTheBestThereIs) {
+TEST(Placement, IsNearTheBestThereIs) {
   std::mt19937_64 random(18);
   std::uint64_t ours = 0;
   std::uint64_t best = 0;

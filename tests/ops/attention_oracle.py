@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from attention_reference import multihead_attention
-from move_oracle import lay_out, same_place
+from move_oracle import lay_out, same_memory
 from numpy_oracle import SEED, Library, count_different
 
 try:
@@ -148,7 +148,7 @@ class Checks:
                 outputs.append(None)
                 continue
             out, memory = lay_out(self.random, one.shape, np.dtype(f"u{self.dtype.itemsize}"), False)
-            twin, wanted = same_place(out, memory)
+            twin, wanted = same_memory(out, memory)
             outputs.append(out.view(self.dtype))
             twins.append((out.view(self.dtype), memory, twin, wanted, one))
         names = [("QueryHeadCount", heads), ("KeyValueHeadCount", shared)] if newer else [("HeadCount", heads)]

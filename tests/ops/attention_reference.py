@@ -38,8 +38,8 @@ def masked_keys(kind, mask, batches, heads, queries, keys):
             seen = np.broadcast_to((key >= numbers[batches + b]) & (key < numbers[b]), (queries, keys))
         else:
             length, query_starts, key_starts = numbers[b], numbers[batches:], numbers[2 * batches + 1:]
-            place = b * keys + key
-            of_batch = (place >= key_starts[b]) & (place < min(key_starts[b + 1], key_starts[b] + length))
+            position = b * keys + key
+            of_batch = (position >= key_starts[b]) & (position < min(key_starts[b + 1], key_starts[b] + length))
             query = b * queries + np.arange(queries)
             seen = ((query >= query_starts[b]) & (query < query_starts[b + 1]))[:, None] & of_batch
         made[b] = ~seen
@@ -65,8 +65,8 @@ def append(past, new, lengths, rows):
 def multihead_attention(given, heads, shared_heads, scale, mask_kind="NONE", filter_value=0.0, present_rows=None):
     """Returns the output, the present keys and the present values. given: arrays by field name, without "Tensor".
     present_rows: the rows of the present tensors if they are requested together with PastSequenceLengths."""
-    def stacked(name, place):
-        return given[name][:, :, :, place].transpose(0, 2, 1, 3) if name in given else None
+    def stacked(name, position):
+        return given[name][:, :, :, position].transpose(0, 2, 1, 3) if name in given else None
 
     def first_of(*some):
         return next((one for one in some if one is not None), None)

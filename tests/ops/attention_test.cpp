@@ -171,8 +171,8 @@ void check(const Sizes& sizes, std::uint32_t seed) {
             values.push_back(v.at(b, j, shared, c));
           }
           const T expected = narrow<T>(product_of(scores, values) / total);
-          const std::int64_t place = ((b * sizes.queries + i) * sizes.heads + h) * sizes.width + c;
-          different += to_bits(expected) != to_bits(made[static_cast<std::size_t>(place)]) ? 1U : 0U;
+          const std::int64_t offset = ((b * sizes.queries + i) * sizes.heads + h) * sizes.width + c;
+          different += to_bits(expected) != to_bits(made[static_cast<std::size_t>(offset)]) ? 1U : 0U;
         }
       }
     }
@@ -260,8 +260,8 @@ TEST(Attention, LengthsOutsideOfThePastCountAsTheNearest) {
               ANYDML_OK)
         << anydml_last_error();
     for (std::size_t row = 0; row < 5; ++row) {
-      const auto place = static_cast<i32>(row);
-      EXPECT_EQ(keys[row * 4], place < expected ? 2.0F : place < expected + 2 ? 1.0F : 0.0F) << length << ", " << row;
+      const auto offset = static_cast<i32>(row);
+      EXPECT_EQ(keys[row * 4], offset < expected ? 2.0F : offset < expected + 2 ? 1.0F : 0.0F) << length << ", " << row;
     }
   }
 }

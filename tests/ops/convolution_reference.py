@@ -25,19 +25,19 @@ def windows(x, outputs, kernel, options):
         found = {}
         for o in range(size):
             taps = list(taps_of(o, kernel[axis], *(one[axis] for one in options)))
-            found.setdefault(tuple(tap for tap, _ in taps), []).append((o, [place for _, place in taps]))
+            found.setdefault(tuple(tap for tap, _ in taps), []).append((o, [position for _, position in taps]))
         along.append(found)
     for taps in itertools.product(*along):
         pixels = [[o for o, _ in found[one]] for found, one in zip(along, taps)]
         elements, exists = x, np.ones((), bool)
         rank = len(taps)
         for axis, (found, one) in enumerate(zip(along, taps)):
-            places = np.array([place for _, place in found[one]], np.int64).reshape(len(pixels[axis]), len(one)).T
-            inside = (places >= 0) & (places < x.shape[axis - rank])
+            positions = np.array([position for _, position in found[one]], np.int64).reshape(len(pixels[axis]), len(one)).T
+            inside = (positions >= 0) & (positions < x.shape[axis - rank])
             shape = [1] * 2 * rank
-            shape[axis], shape[rank + axis] = places.shape
+            shape[axis], shape[rank + axis] = positions.shape
             exists = exists & inside.reshape(shape)
-            near = np.where(inside, places, 0).reshape(-1)
+            near = np.where(inside, positions, 0).reshape(-1)
             if x.shape[axis - rank]:
                 elements = np.take(elements, near, axis=axis - rank)
             else:

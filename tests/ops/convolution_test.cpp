@@ -38,10 +38,10 @@ Floats expected(const Layer& layer, const Floats& x, const Floats& w, const Floa
   Floats result;
   const Sizes input_sizes = layer.input_sizes();
   const Sizes filter_sizes = layer.filter_sizes();
-  Sizes place(input_sizes.size());
+  Sizes offset(input_sizes.size());
   Sizes weight(input_sizes.size());
   // Finds the position in the input, possibly outside of it, and the weight. Returns false if the tap does not count.
-  const auto find_place = [&](const Sizes& output, const Sizes& tap) {
+  const auto find_position = [&](const Sizes& output, const Sizes& tap) {
     for (std::size_t i = 0; i < layer.rank(); ++i) {
       const int64_t number = layer.flipped ? layer.kernel[i] - 1 - tap[i] : tap[i];
       const auto stride = static_cast<int64_t>(layer.strides[i]);
@@ -51,31 +51,31 @@ Floats expected(const Layer& layer, const Floats& x, const Floats& w, const Floa
       if (layer.backward && at % stride != 0) {
         return false;
       }
-      place[i + 2] = layer.backward ? at / stride : at;
+      offset[i + 2] = layer.backward ? at / stride : at;
       weight[i + 2] = tap[i];
     }
     return true;
   };
   const auto element = [&] {
     for (std::size_t i = 0; i < layer.rank(); ++i) {
-      if (place[i + 2] < 0 || place[i + 2] >= layer.spatial[i]) {
+      if (offset[i + 2] < 0 || offset[i + 2] >= layer.spatial[i]) {
         return 0.0F;
       }
     }
-    return x[static_cast<std::size_t>(offset_of(input_sizes, place))];
+    return x[static_cast<std::size_t>(offset_of(input_sizes, offset))];
   };
   for_each(layer.output_sizes(), [&](const Sizes& output) {
     const int64_t group = output[1] / layer.outs;
     float total = 0;
     float chain = 0;
     int64_t k = 0;
-    place[0] = output[0];
+    offset[0] = output[0];
     for (int64_t channel = 0; channel < layer.ins; ++channel) {
-      place[1] = group * layer.ins + channel;
-      weight[0] = layer.backward ? place[1] : output[1];
+      offset[1] = group * layer.ins + channel;
+      weight[0] = layer.backward ? offset[1] : output[1];
       weight[1] = layer.backward ? output[1] % layer.outs : channel;
       for_each(layer.kernel, [&](const Sizes& tap) {
-        if (!find_place(output, tap)) {
+        if (!find_position(output, tap)) {
           return;
         }
         if (k != 0 && k % 256 == 0) {

@@ -192,10 +192,10 @@ void check_all_pairs_of_eight_bits() {
     ASSERT_EQ(anydml_modulus_floor(&layout.a, &layout.b, &tf), ANYDML_OK) << anydml_last_error();
     ASSERT_EQ(anydml_modulus_truncate(&layout.a, &layout.b, &tt), ANYDML_OK) << anydml_last_error();
     for (u64 i = 0; i < full_a.size(); ++i) {
-      const u64 place = layout.swapped ? i % kSide * kSide + i / kSide : i;
+      const u64 offset = layout.swapped ? i % kSide * kSide + i / kSide : i;
       const Expected<T> expected = oracle(full_a[i], full_b[i]);
-      ASSERT_EQ(floor[place], expected.floor) << layout.what << ": " << show(full_a[i]) << " mod " << show(full_b[i]);
-      ASSERT_EQ(truncate[place], expected.truncate) << layout.what;
+      ASSERT_EQ(floor[offset], expected.floor) << layout.what << ": " << show(full_a[i]) << " mod " << show(full_b[i]);
+      ASSERT_EQ(truncate[offset], expected.truncate) << layout.what;
       ++elements;
     }
   }

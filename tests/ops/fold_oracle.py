@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from move_oracle import Window, draw_window, lay_out, same_place, window_attributes
+from move_oracle import Window, draw_window, lay_out, same_memory, window_attributes
 from numpy_oracle import SEED, TYPES, Library, count_different, random_values
 
 LARGE = [(2, 3, 70, 65), (1, 2, 5000), (1, 1, 4097), (3, 40, 9, 8), (1, 2, 20, 30, 17)]
@@ -27,10 +27,10 @@ def fold(x, channels, dimensions):
     windows = [one.window for one in dimensions]
     x = x.reshape(len(x), channels, *windows, *(one.blocks for one in dimensions)).astype(wide)
     for position in np.ndindex(*windows):
-        places = tuple(slice(k * one.dilation, k * one.dilation + (one.blocks - 1) * one.stride + 1, one.stride)
+        positions = tuple(slice(k * one.dilation, k * one.dilation + (one.blocks - 1) * one.stride + 1, one.stride)
                        for k, one in zip(position, dimensions))
-        sums[(..., *places)] += x[(slice(None), slice(None), *position)]
-        covered[places] = True
+        sums[(..., *positions)] += x[(slice(None), slice(None), *position)]
+        covered[positions] = True
     kept = (..., *(slice(one.start, one.start + one.size) for one in dimensions))
     return np.where(covered[kept], sums[kept], wide(0)).astype(given)
 
@@ -48,7 +48,7 @@ def draw(random, dtype, shape, kind):
 
 def compare(library, random, name, x, answer, attributes):
     out, memory = lay_out(random, answer.shape, answer.dtype, False)
-    twin, expected = same_place(out, memory)
+    twin, expected = same_memory(out, memory)
     library.run(name, [x], out, attributes)
     found = out.copy()
     different = count_different(found, answer)
@@ -130,7 +130,7 @@ def main():
                 rank = int(random.integers(3, 9 if name == "FOLD" else 6))
                 shapes.append(tuple(int(size) for size in random.integers(0 if random.random() < 0.03 else 1,
                                                                           7 if rank < 6 else 4, rank)))
-            shapes += [shape for place, shape in enumerate(LARGE) if (place + number) % 2 == 0]
+            shapes += [shape for index, shape in enumerate(LARGE) if (index + number) % 2 == 0]
             elements += sum(check(library, random, dtype, shape) for shape in shapes)
             cases += len(shapes)
         print(f"  {name:15} {elements} elements of {cases} cases compared with NumPy, none different")

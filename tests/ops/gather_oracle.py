@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from move_oracle import draw_shape, lay_out, same_place
+from move_oracle import draw_shape, lay_out, same_memory
 from numpy_oracle import SEED, TYPES, Library
 
 CASES = 60  # per operator and type
@@ -22,20 +22,20 @@ INDEX_TYPES = [np.dtype(one) for one in (np.uint32, np.int32, np.uint64, np.int6
 LARGE = [((900, 300), 400), ((20, 3, 900), 1000), ((30_000,), 50_000), ((3, 9000), 700), ((2, 200_000), 3)]
 
 
-def places_of(indices, size):
+def resolve(indices, size):
     """The normalized index, or -1 if the index is out of range."""
     if indices.dtype.kind == "u":
         return np.where(indices < size, indices, 0).astype(np.int64) - (indices >= size)
     wide = indices.astype(np.int64)
-    places = np.where(wide < 0, wide + size, wide)
-    return np.where((places >= 0) & (places < size), places, -1)
+    positions = np.where(wide < 0, wide + size, wide)
+    return np.where((positions >= 0) & (positions < size), positions, -1)
 
 
 def nearest_of(indices, size):
     """The same for a gather, where an index out of range selects the nearest element."""
     is_below = (indices.astype(np.int64) < -size) if indices.dtype.kind == "i" else np.zeros(indices.shape, bool)
-    places = places_of(indices, size)
-    return np.where(places >= 0, places, np.where(is_below, 0, max(0, size - 1)))
+    positions = resolve(indices, size)
+    return np.where(positions >= 0, positions, np.where(is_below, 0, max(0, size - 1)))
 
 
 class Checks:
@@ -70,11 +70,11 @@ class Checks:
         placed = [lay_out(self.random, answer.shape, answer.dtype, False) for answer in answers]
         wanted = []
         for (array, memory), answer in zip(placed, answers):
-            twin, copied = same_place(array, memory)
+            twin, copied = same_memory(array, memory)
             twin[...] = answer
             wanted.append(copied)
         indices = {"ONE_HOT": 0, "NONZERO_COORDINATES": None}.get(name, 1)
-        typed = [array if place == indices else array.view(self.dtype) for place, array in enumerate(inputs)]
+        typed = [array if position == indices else array.view(self.dtype) for position, array in enumerate(inputs)]
         outputs = [array if indices is None else array.view(self.dtype) for array, _ in placed]
         self.library.run(name, typed, outputs, attributes)
         for number, ((array, memory), expected) in enumerate(zip(placed, wanted)):
@@ -88,7 +88,7 @@ class Checks:
     def ask_onnx(self, op, inputs, answer, **attributes):
         """Compares a few of the cases with the reference evaluator, using ONNX's index types."""
         if self.evaluator is not None and self.random.random() < 0.2 and answer.size < 2000:
-            given = [one.astype(np.int64) if place == 1 else one.copy() for place, one in enumerate(inputs)]
+            given = [one.astype(np.int64) if position == 1 else one.copy() for position, one in enumerate(inputs)]
             found = self.evaluator(op, given, attributes)
             if not np.array_equal(found.reshape(answer.shape), answer):
                 sys.exit(f"{op} {[one.shape for one in inputs]} {attributes}: differs from ONNX's reference evaluator")
@@ -149,9 +149,9 @@ class Checks:
         indices, in_range = self.draw_indices(index_shape, sizes)
         answer = np.empty([*index_shape[:-1], *shape[batch + count:]], x.dtype)
         for where in np.ndindex(*shape[:batch]):
-            places = [nearest_of(indices[where][..., k], size) for k, size in enumerate(sizes)]
+            positions = [nearest_of(indices[where][..., k], size) for k, size in enumerate(sizes)]
             if answer[where].size:
-                answer[where] = x[where][tuple(places)]
+                answer[where] = x[where][tuple(positions)]
         rank = max(x.ndim, indices.ndim, answer.ndim)
         if in_range and answer.size and count:
             self.ask_onnx("GatherND", [x, indices], answer, batch_dims=batch)
@@ -167,11 +167,11 @@ class Checks:
         indices, in_range = self.draw_indices(counted, shape[axis])
         updates, _ = self.draw(counted)
         flat = [np.moveaxis(one, axis, 0).reshape(one.shape[axis], -1) if one.size else np.empty((0, 0), one.dtype)
-                for one in (x, places_of(indices, shape[axis]), updates)]
+                for one in (x, resolve(indices, shape[axis]), updates)]
         rows = flat[0].copy()
-        for place, row in zip(*flat[1:]):  # the last update wins
-            others, = np.nonzero(place >= 0)
-            rows[place[others], others] = row[others]
+        for position, row in zip(*flat[1:]):  # the last update wins
+            others, = np.nonzero(position >= 0)
+            rows[position[others], others] = row[others]
         moved = np.moveaxis(x, axis, 0).shape
         answer = np.moveaxis(rows.reshape(moved), 0, axis) if x.size else x
         if in_range and updates.size:
@@ -185,11 +185,11 @@ class Checks:
         indices, in_range = self.draw_indices(index_shape, shape[:count])
         updates, _ = self.draw([*index_shape[:-1], *shape[count:]])
         answer = x.copy()
-        places = np.stack([places_of(indices[..., k], size) for k, size in enumerate(shape[:count])], -1).reshape(
+        positions = np.stack([resolve(indices[..., k], size) for k, size in enumerate(shape[:count])], -1).reshape(
             -1, count) if count else np.empty((int(np.prod(index_shape[:-1])), 0), np.int64)
-        for place, update in zip(places, updates.reshape(len(places), *shape[count:])):
-            if (place >= 0).all():
-                answer[tuple(place)] = update
+        for position, update in zip(positions, updates.reshape(len(positions), *shape[count:])):
+            if (position >= 0).all():
+                answer[tuple(position)] = update
         rank = max(x.ndim, indices.ndim, updates.ndim)
         if in_range and updates.size and count:
             self.ask_onnx("ScatterND", [x, indices, updates], answer)
@@ -205,7 +205,7 @@ class Checks:
         values, _ = self.draw([1] * (len(shape) - 1) + [int(self.random.integers(2, 4))] if self.random.random() < 0.5
                               else [int(self.random.integers(2, 4))] + [1] * (len(shape) - 1))
         off, on = values.reshape(-1)[:2]
-        hot = np.arange(shape[axis]).reshape([-1] + [1] * (len(shape) - 1 - axis)) == places_of(indices, shape[axis])
+        hot = np.arange(shape[axis]).reshape([-1] + [1] * (len(shape) - 1 - axis)) == resolve(indices, shape[axis])
         self.compare("ONE_HOT", [indices, values], [np.where(hot, on, off)], (("Axis", axis),))
 
     def nonzero(self, shape, items=None):
@@ -245,7 +245,7 @@ class Evaluator:
     def __call__(self, op, inputs, attributes):
         import onnx.helper as helper
         from onnx.reference import ReferenceEvaluator
-        names = [f"x{place}" for place in range(len(inputs))]
+        names = [f"x{position}" for position in range(len(inputs))]
         kinds = [helper.np_dtype_to_tensor_dtype(one.dtype) for one in inputs]
         graph = helper.make_graph(
             [helper.make_node(op, names, ["y"], **attributes)], "one",
@@ -270,8 +270,8 @@ def main(path, cases):
             checks = Checks(library, random, dtype, evaluator)
             for _ in range(cases):
                 run(checks, draw_shape(random, 1))
-            for place, (shape, items) in enumerate(LARGE):
-                if (place + number) % len(LARGE) == 0:
+            for position, (shape, items) in enumerate(LARGE):
+                if (position + number) % len(LARGE) == 0:
                     run(checks, list(shape), items=items)
             elements += checks.elements
             all_cases += checks.cases

@@ -77,7 +77,7 @@ class Placed {
     std::memcpy(at(to), from.at(element), bytes());
   }
   // An index as the documentation interprets it, -1 if it is out of range; and the nearest index in range.
-  [[nodiscard]] std::int64_t place(std::int64_t n, std::int64_t size) { return resolve(n, size, false); }
+  [[nodiscard]] std::int64_t position(std::int64_t n, std::int64_t size) { return resolve(n, size, false); }
   [[nodiscard]] std::int64_t nearest(std::int64_t n, std::int64_t size) { return resolve(n, size, true); }
   // Indices that are in range, or close to it, instead of random bits.
   void set_indices(std::int64_t size, Random& random) {
@@ -197,8 +197,8 @@ void try_scatters(const Trial& t, Random& random) {
     wanted.copy_element(i, table, i);
   }
   for (std::int64_t i = 0; i < t.a * t.items * t.b; ++i) {  // of several updates, the last wins
-    if (const std::int64_t place = indices.place(i, t.n); place >= 0) {
-      wanted.copy_element((i / (t.items * t.b) * t.n + place) * t.b + i % t.b, updates, i);
+    if (const std::int64_t position = indices.position(i, t.n); position >= 0) {
+      wanted.copy_element((i / (t.items * t.b) * t.n + position) * t.b + i % t.b, updates, i);
     }
   }
   check("SCATTER_ELEMENTS", {&table, &indices, &updates}, output, wanted, {{"Axis", 1}});
@@ -213,8 +213,8 @@ void try_scatters(const Trial& t, Random& random) {
     expected.copy_element(i, wide, i);
   }
   for (std::int64_t i = 0; i < t.items * t.b; ++i) {
-    const std::int64_t row = pairs.place(i / t.b * 2, t.n);
-    const std::int64_t column = pairs.place(i / t.b * 2 + 1, t.k);
+    const std::int64_t row = pairs.position(i / t.b * 2, t.n);
+    const std::int64_t column = pairs.position(i / t.b * 2 + 1, t.k);
     if (row >= 0 && column >= 0) {
       expected.copy_element((row * t.k + column) * t.b + i % t.b, slices, i);
     }
@@ -229,7 +229,7 @@ void try_one_hot(const Trial& t, Random& random) {
   Placed output(t.type, {t.a, t.n, t.b}, t.draw, random);
   Placed wanted = output;
   for (std::int64_t i = 0; i < t.a * t.n * t.b; ++i) {
-    const bool is_hot = indices.place(i / (t.n * t.b) * t.b + i % t.b, t.n) == i / t.b % t.n;
+    const bool is_hot = indices.position(i / (t.n * t.b) * t.b + i % t.b, t.n) == i / t.b % t.n;
     wanted.copy_element(i, values, is_hot ? 1 : 0);
   }
   check("ONE_HOT", {&indices, &values}, output, wanted, {{"Axis", 1}});
@@ -252,10 +252,10 @@ void try_nonzero(const Trial& t, Random& random) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, input.at(i), input.bytes());
     if (bits != 0 && bits != zeros[1]) {
-      const std::uint32_t place[] = {static_cast<std::uint32_t>(i / (t.n * t.b)),
-                                     static_cast<std::uint32_t>(i / t.b % t.n), static_cast<std::uint32_t>(i % t.b)};
+      const std::uint32_t position[] = {static_cast<std::uint32_t>(i / (t.n * t.b)),
+                                        static_cast<std::uint32_t>(i / t.b % t.n), static_cast<std::uint32_t>(i % t.b)};
       for (std::int64_t column = 0; column < 3; ++column) {
-        std::memcpy(wanted.at(3 * found + column), &place[column], sizeof(place[column]));
+        std::memcpy(wanted.at(3 * found + column), &position[column], sizeof(position[column]));
       }
       ++found;
     }

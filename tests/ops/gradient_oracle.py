@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 from gradient_reference import average_gradient, max_gradient, resample_gradient
-from move_oracle import lay_out, same_place
+from move_oracle import lay_out, same_memory
 from numpy_oracle import SEED, Library, count_different, random_values
 from pool_oracle import draw_windows, output_sizes
 from resample_oracle import draw_dimension, draw_shapes
@@ -45,7 +45,7 @@ class Checks:
         some = np.where(self.random.random(count) < 0.3, self.random.integers(-2, 3, count), some)
         return np.where(self.random.random(count) < 0.1, -some, some).astype(self.dtype).reshape(shape)
 
-    def place(self, values):
+    def position(self, values):
         kind = self.random.random()
         if kind < 0.4 or values.ndim < 2:
             return values
@@ -62,7 +62,7 @@ class Checks:
         if self.random.random() < 0.5:  # packed, like most tensors
             memory = self.random.integers(0, 256, expected.nbytes + 64, dtype=np.uint8)
             array = np.ndarray(expected.shape, unsigned, memory)
-        twin, copied = same_place(array, memory)
+        twin, copied = same_memory(array, memory)
         self.library.run(name, inputs, array.view(self.dtype), attributes)
         found = np.array(array).view(self.dtype)
         different = count_different(found.reshape(expected.shape), expected)
@@ -92,7 +92,7 @@ class Checks:
             kind = kind if linear or not increases else "increasing"
         elif not linear:
             drawn = [(scale, float(np.float32(before) - np.float32(0.5)), after) for scale, before, after in drawn]
-        gradient = self.place(self.values(from_sizes))
+        gradient = self.position(self.values(from_sizes))
         self.compare(name, [gradient], resample_gradient(gradient, sizes, drawn, kind), tuple(attributes))
 
     def pool(self, name, shape, windows):
@@ -101,11 +101,11 @@ class Checks:
         if not is_max:
             windows = (*windows[:3], [1] * len(windows[0]), *windows[4:])
         space, window, strides, dilations, start, end = windows
-        gradient = self.place(self.values((*shape, *output_sizes(*windows))))
+        gradient = self.position(self.values((*shape, *output_sizes(*windows))))
         attributes = [("Strides", tuple(strides)), ("WindowSize", tuple(window)), ("StartPadding", tuple(start)),
                       ("EndPadding", tuple(end))]
         if is_max:
-            x = self.place(self.values((*shape, *space)))
+            x = self.position(self.values((*shape, *space)))
             expected = max_gradient(x, gradient, window, strides, dilations, start)
             self.compare(name, [x, gradient], expected,
                          (*attributes, ("Dilations", tuple(dilations))))
@@ -169,7 +169,7 @@ def main(path, cases):
     np.seterr(all="ignore")
     print(f"NumPy {np.__version__}, seed {SEED}")
     total = number = 0
-    for place, name in enumerate(("RESAMPLE_GRAD", "RESAMPLE_GRAD1", "AVERAGE_POOLING_GRAD", "MAX_POOLING_GRAD")):
+    for position, name in enumerate(("RESAMPLE_GRAD", "RESAMPLE_GRAD1", "AVERAGE_POOLING_GRAD", "MAX_POOLING_GRAD")):
         elements = 0
         for dtype in (np.float32, np.float16):
             checks = Checks(library, random, dtype)
@@ -180,7 +180,7 @@ def main(path, cases):
                     shape = [0 if random.random() < 0.02 else int(random.integers(1, 4)) for _ in range(2)]
                     checks.pool(name, shape, draw_windows(random, int(random.choice([1, 2, 2, 2, 3, 4, 5]))))
             if name.startswith("RESAMPLE"):
-                for sizes, from_sizes in RESAMPLED[(dtype == np.float16) ^ (place % 2)::2]:
+                for sizes, from_sizes in RESAMPLED[(dtype == np.float16) ^ (position % 2)::2]:
                     checks.resample(name, sizes, from_sizes)
             else:
                 for shape, window, strides, pads in POOLED[(dtype == np.float16)::2]:

@@ -102,11 +102,11 @@ class StepTest {
     step_.copied = static_cast<u32>(drawn.copied.size());
     step_.rank = step_.copied + static_cast<u32>(drawn.sampled.size());
     step_.divisor = divisor;
-    step_.places = 1.0F;
+    step_.taps = 1.0F;
     for (u32 i = 0; i < step_.rank; ++i) {
       step_.dimensions[i] = i < step_.copied ? sampled(drawn.copied[i], drawn.copied[i], ResampleKind::copied)
                                              : drawn.sampled[i - step_.copied];
-      step_.places *= static_cast<f32>(step_.dimensions[i].window);
+      step_.taps *= static_cast<f32>(step_.dimensions[i].window);
       from_sizes_.push_back(step_.dimensions[i].forward.output_size);
       to_sizes_.push_back(step_.dimensions[i].forward.input_size);
     }
@@ -194,7 +194,7 @@ class StepTest {
       for (u32 i = step_.rank; i-- > 0; rest /= from_sizes_[i]) {
         elements *= window_elements(step_.dimensions[i], rest % from_sizes_[i]);
       }
-      const f32 divisor = divisor_ == GradientDivisor::elements ? static_cast<f32>(elements) : step_.places;
+      const f32 divisor = divisor_ == GradientDivisor::elements ? static_cast<f32>(elements) : step_.taps;
       const f32 value = widen(from.load(in.offset(n)));
       values.push_back(divisor_ == GradientDivisor::none ? value : value / divisor);
     }
@@ -249,7 +249,7 @@ TEST(Gradient, AnyLayouts) {
     }
     check(drawn,
           kind != ResampleKind::window ? GradientDivisor::none
-          : random() % 2 == 0          ? GradientDivisor::places
+          : random() % 2 == 0          ? GradientDivisor::taps
                                        : GradientDivisor::elements,
           random);
   }
@@ -269,7 +269,7 @@ TEST(Gradient, SizesAroundEdges) {
   check({{}, {linear(3, 4), linear(4, 9), linear(3, 5), linear(5, 2)}}, GradientDivisor::none, random);
   check({{2}, {windowed(40, 3, 1, 1), windowed(70, 3, 1, 1)}}, GradientDivisor::elements, random);
   check({{2}, {windowed(41, 3, 2, 1), windowed(71, 3, 2, 1)}}, GradientDivisor::elements, random);
-  check({{2}, {windowed(40, 2, 2, 0), windowed(80, 2, 2, 0)}}, GradientDivisor::places, random);
+  check({{2}, {windowed(40, 2, 2, 0), windowed(80, 2, 2, 0)}}, GradientDivisor::taps, random);
   check({{}, {windowed(9, 9, 1, 4), windowed(50, 20, 3, 7)}}, GradientDivisor::elements, random);
 }
 
@@ -344,23 +344,23 @@ void check_max(const PoolCase& given, Random& random) {
   std::vector<f32> sums(static_cast<std::size_t>(out.count()), 0.0F);
   const i64 plane = std::accumulate(given.sizes.begin() + 2, given.sizes.end(), i64{1}, std::multiplies());
   const i64 of_plane = std::accumulate(windows.begin() + 2, windows.end(), i64{1}, std::multiplies());
-  const i64 places = std::accumulate(given.window.begin(), given.window.end(), i64{1}, std::multiplies());
+  const i64 positions = std::accumulate(given.window.begin(), given.window.end(), i64{1}, std::multiplies());
   for (i64 n = 0; n < by.count(); ++n) {
     i64 best = -1;
     f32 greatest = 0;
-    for (i64 k = 0; k < places; ++k) {
+    for (i64 k = 0; k < positions; ++k) {
       i64 at = 0;
       i64 step = 1;
       i64 number = n % of_plane;
       i64 tap = k;
       bool exists = true;
       for (std::size_t i = given.window.size(); i-- > 0;) {
-        const i64 place =
+        const i64 position =
             number % windows[i + 2] * given.stride[i] + tap % given.window[i] * given.dilation[i] - given.padding[i];
         number /= windows[i + 2];
         tap /= given.window[i];
-        exists = exists && place >= 0 && place < given.sizes[i + 2];
-        at += place * step;
+        exists = exists && position >= 0 && position < given.sizes[i + 2];
+        at += position * step;
         step *= given.sizes[i + 2];
       }
       if (!exists) {

@@ -121,21 +121,21 @@ std::vector<i32> expected_totals(const Layer& layer, const Given& given) {
                            ? 0
                            : number_of(Given::of_channel(given.w_zero, output[1]), given.signed_filter);
     for (std::int64_t channel = 0; channel < layer.ins; ++channel) {
-      Sizes place = {output[0], output[1] / layer.outs * layer.ins + channel};
+      Sizes offset = {output[0], output[1] / layer.outs * layer.ins + channel};
       Sizes weight = {output[1], channel};
-      place.resize(input_sizes.size());
+      offset.resize(input_sizes.size());
       weight.resize(input_sizes.size());
       for_each(layer.kernel, [&](const Sizes& tap) {
         for (std::size_t i = 0; i < layer.rank(); ++i) {
-          place[i + 2] = output[i + 2] * static_cast<std::int64_t>(layer.strides[i]) +
-                         tap[i] * static_cast<std::int64_t>(layer.dilations[i]) -
-                         static_cast<std::int64_t>(layer.start[i]);
+          offset[i + 2] = output[i + 2] * static_cast<std::int64_t>(layer.strides[i]) +
+                          tap[i] * static_cast<std::int64_t>(layer.dilations[i]) -
+                          static_cast<std::int64_t>(layer.start[i]);
           weight[i + 2] = tap[i];
-          if (place[i + 2] < 0 || place[i + 2] >= layer.spatial[i]) {
+          if (offset[i + 2] < 0 || offset[i + 2] >= layer.spatial[i]) {
             return;
           }
         }
-        const i32 x = number_of(given.x[static_cast<std::size_t>(offset_of(input_sizes, place))], given.signed_input);
+        const i32 x = number_of(given.x[static_cast<std::size_t>(offset_of(input_sizes, offset))], given.signed_input);
         const i32 w =
             number_of(given.w[static_cast<std::size_t>(offset_of(filter_sizes, weight))], given.signed_filter);
         total += static_cast<u32>((x - x_zero) * (w - w_zero));

@@ -46,7 +46,7 @@ def lay_out(random, shape, unsigned, repeats):
     return array, memory
 
 
-def same_place(array, memory):
+def same_memory(array, memory):
     """Returns a copy of the memory, and the array within the copy."""
     copied = memory.copy()
     offset = array.__array_interface__["data"][0] - memory.ctypes.data if array.size else 0
@@ -101,7 +101,7 @@ class Checks:
         placed = [self.draw(answer.shape, True) for answer in answers]
         expected = []
         for (array, memory), answer in zip(placed, answers):
-            twin, copied = same_place(array, memory)
+            twin, copied = same_memory(array, memory)
             twin[...] = answer
             expected.append(copied)
         self.library.run(name, [*(None if array is None else array.view(self.dtype) for array in inputs), *numbers],
@@ -134,9 +134,9 @@ class Checks:
             count = 0 if size == 0 else int(self.random.integers(1, 5)) if step == 0 else int(
                 self.random.integers(0 if self.random.random() < 0.1 else 1, (size - 1 - offset) // step + 2))
             window.append((offset, count, step))
-        places = np.ix_(*(offset + step * np.arange(count) for offset, count, step in window))
+        positions = np.ix_(*(offset + step * np.arange(count) for offset, count, step in window))
         offsets, sizes, strides = zip(*window) if window else ((), (), ())
-        self.compare("SLICE", [x], [x[places] if window else x.copy()],
+        self.compare("SLICE", [x], [x[positions] if window else x.copy()],
                      (("Offsets", offsets), ("Sizes", sizes), ("Strides", strides)))
 
     def slice1(self, shape, name="SLICE1"):
@@ -164,8 +164,8 @@ class Checks:
         gradient, _ = self.draw(list(answer.shape))
         whole = np.zeros(shape, x.dtype)
         part = whole
-        for place in range(3):
-            part = part[(..., *(one[place] for one in slices))]
+        for position in range(3):
+            part = part[(..., *(one[position] for one in slices))]
         part[...] = gradient
         self.compare(name, [gradient], [whole], attributes)
 
@@ -228,12 +228,12 @@ class Checks:
         dimensions = [draw_window(self.random, size, 4 if len(shape) < 6 else 2) for size in shape[2:]]
         x, _ = self.draw(shape)
         padded = np.pad(x, [(0, 0), (0, 0), *((one.start, one.end) for one in dimensions)])
-        places = np.ix_(*(np.arange(size) for size in shape[:2]), *(np.arange(one.window * one.blocks)
+        positions = np.ix_(*(np.arange(size) for size in shape[:2]), *(np.arange(one.window * one.blocks)
                                                                     for one in dimensions))
-        places = places[:2] + tuple((place // one.blocks * one.dilation + place % one.blocks * one.stride)
-                                    for place, one in zip(places[2:], dimensions))
+        positions = positions[:2] + tuple((position // one.blocks * one.dilation + position % one.blocks * one.stride)
+                                    for position, one in zip(positions[2:], dimensions))
         d = len(dimensions)
-        windows = padded[places].reshape(*shape[:2], *(size for one in dimensions for size in (one.window, one.blocks)))
+        windows = padded[positions].reshape(*shape[:2], *(size for one in dimensions for size in (one.window, one.blocks)))
         order = [0, 1, *(2 + 2 * i for i in range(d)), *(3 + 2 * i for i in range(d))]
         answer = windows.transpose(order).reshape(shape[0], shape[1] * np.prod([one.window for one in dimensions]),
                                                   np.prod([one.blocks for one in dimensions]))
@@ -242,15 +242,15 @@ class Checks:
     def reversal(self, shape):
         axis = int(self.random.integers(0, len(shape)))
         x, _ = self.draw(shape)
-        counts = [1 if place == axis else size for place, size in enumerate(shape)]
+        counts = [1 if position == axis else size for position, size in enumerate(shape)]
         wide = np.dtype(self.random.choice(["u4", "u8"]))
         lengths, _ = lay_out(self.random, counts, wide, True)
         lengths[...] = self.random.integers(0, 2 * max(shape[axis], 1), counts)
         if lengths.size and self.random.random() < 0.3:
             lengths.flat[0] = np.iinfo(wide).max  # far beyond the axis, and negative when read as signed
-        place = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        position = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         most = np.minimum(lengths, shape[axis]).astype(np.int64)
-        answer = np.take_along_axis(x, np.where(place < most, most - 1 - place, place), axis)
+        answer = np.take_along_axis(x, np.where(position < most, most - 1 - position, position), axis)
         self.compare("REVERSE_SUBSEQUENCES", [x], [answer], (("Axis", axis),), [lengths])
 
     def diagonal(self, shape, name="DIAGONAL_MATRIX"):
@@ -306,7 +306,7 @@ def main(path):
         for number, (_, dtype) in enumerate(TYPES.values()):
             checks = Checks(library, random, dtype)
             shapes = [draw_shape(random, low_rank) for _ in range(CASES)]
-            shapes += [shape for place, shape in enumerate(LARGE) if (place + number) % 3 == 0 and len(shape) >= low_rank]
+            shapes += [shape for position, shape in enumerate(LARGE) if (position + number) % 3 == 0 and len(shape) >= low_rank]
             for shape in shapes:
                 run(checks, list(shape))
             cases += len(shapes)

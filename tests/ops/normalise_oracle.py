@@ -70,8 +70,8 @@ def check_moments(checker, random):
                 layout = turn if x.size < 3000 else (0, 1 + number % 3)[turn]
                 kinds = [random.integers(0, 2 ** rank) for _ in range(2)]
                 scale, bias = (None if random.integers(0, 4) == 0 else
-                               laid_out(coefficients(random, shape, dtype, "everyday", keep), turn + place)
-                               for place, keep in enumerate(kinds))
+                               laid_out(coefficients(random, shape, dtype, "everyday", keep), turn + position)
+                               for position, keep in enumerate(kinds))
                 epsilon = float(random.choice([1e-5, 0.1, 0.0]))
                 uses = [bool(random.integers(0, 4)) for _ in range(2)]
                 laid = laid_out(x, layout)

@@ -26,16 +26,16 @@ constexpr std::string_view kFunctions[] = {"SOFTMAX", "LOG_SOFTMAX", "HARDMAX"};
 
 std::vector<f32> normalised(std::string_view function, const std::vector<f32>& x, bool lanes) {
   f32 greatest = x[0];
-  std::size_t place = 0;
+  std::size_t position = 0;
   for (std::size_t i = 1; i < x.size(); ++i) {
     if (!is_nan(greatest) && (is_nan(x[i]) || x[i] > greatest)) {
       greatest = x[i];
-      place = i;
+      position = i;
     }
   }
   std::vector<f32> results(x.size(), 0.0F);
   if (function == "HARDMAX") {
-    results[place] = 1.0F;
+    results[position] = 1.0F;
     return results;
   }
   for (std::size_t i = 0; i < x.size(); ++i) {

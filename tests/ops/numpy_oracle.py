@@ -329,10 +329,10 @@ def check(library, name, inputs, attributes, expected):
     library.run(name, inputs, out, attributes)
     different = np.logical_and.reduce([count_different(out, answer) for answer in answers])
     if different.any():
-        place = tuple(np.argwhere(different)[0])
-        operands = [np.broadcast_to(array, out.shape)[place] for array in given]
-        sys.exit(f"{name} {out.dtype}: {different.sum()} of {out.size} differ; first {operands}: {out[place]!r}, "
-                 f"NumPy {expected[place]!r}")
+        position = tuple(np.argwhere(different)[0])
+        operands = [np.broadcast_to(array, out.shape)[position] for array in given]
+        sys.exit(f"{name} {out.dtype}: {different.sum()} of {out.size} differ; first {operands}: {out[position]!r}, "
+                 f"NumPy {expected[position]!r}")
     return out.size
 
 

@@ -110,9 +110,9 @@ struct Case {
 void choose_strides(schema::GivenTensor& tensor, bool is_output, Random& random) {
   std::uint32_t order[kMaxRank];
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    const auto place = static_cast<std::uint32_t>(random.below(i + 1));
-    order[i] = order[place];
-    order[place] = i;
+    const auto position = static_cast<std::uint32_t>(random.below(i + 1));
+    order[i] = order[position];
+    order[position] = i;
   }
   std::int64_t stride = 1;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {

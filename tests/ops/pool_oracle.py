@@ -59,7 +59,7 @@ class Checks:
         numbers = np.where(self.random.random(count) < 0.5, some, self.random.standard_normal(count)).astype(self.dtype)
         return np.where(self.random.random(count) < 0.1, -numbers, numbers).astype(self.dtype).reshape(shape)
 
-    def place(self, values):
+    def position(self, values):
         """The values in a random layout."""
         kind = self.random.random()
         if kind < 0.4:
@@ -112,7 +112,7 @@ class Checks:
         sizes = output_sizes(*windows)
         where = {"window": window, "strides": strides, "dilations": dilations, "start": start}
         values = self.values((*shape, *space))
-        x = self.place(values)
+        x = self.position(values)
         if name.startswith("MAX"):
             best, index = maximum(x, sizes, **where)
             kind = np.dtype(self.random.choice(["u4", "u8", "i4", "i8"]))
@@ -156,7 +156,7 @@ class Checks:
         indices = self.random.integers(0, count + 3, shape)
         if self.random.random() < 0.2:
             indices = np.where(self.random.random(shape) < 0.3, self.random.integers(0, 2**31, shape) * 2, indices)
-        x, by = self.place(self.values(shape)), self.place((indices % 2**31 if kind == "i4" else indices).astype(kind))
+        x, by = self.position(self.values(shape)), self.position((indices % 2**31 if kind == "i4" else indices).astype(kind))
         if kind.kind == "i" and self.random.random() < 0.5:
             by = np.where(self.random.random(shape) < 0.2, -by, by).astype(kind)
         self.compare("MAX_UNPOOLING", [x, by], [unpool(x, by, out)], (), [self.dtype])
@@ -200,8 +200,8 @@ def main(path, many=CASES):
                 rank = int(random.choice([1, 2, 2, 2, 2, 3, 3, 4, 5, 6]))
                 shape = [0 if random.random() < 0.02 else int(random.integers(1, 4)) for _ in range(2)]
                 checks.run(name, shape, draw_windows(random, rank))
-            for place, (shape, window, strides, pads) in enumerate(LARGE):
-                if (place + number + member) % (4 if types is None else 3) == 0:
+            for position, (shape, window, strides, pads) in enumerate(LARGE):
+                if (position + number + member) % (4 if types is None else 3) == 0:
                     checks.run(name, shape[:2], (shape[2:], window, strides, [1] * len(window), pads, pads))
             cases += many
             elements += checks.elements

@@ -10,14 +10,14 @@ def taps(x, sizes, window, strides, dilations, start):
     """For each element of a window: whether it exists, the element, and its index in x, for all windows."""
     space = x.shape[2:]
     for tap in np.ndindex(*window):
-        places = [np.arange(out) * stride + k * dilation - pad
+        positions = [np.arange(out) * stride + k * dilation - pad
                   for out, stride, k, dilation, pad in zip(sizes, strides, tap, dilations, start)]
         exists = np.ones(sizes, bool)
-        for axis, (place, size) in enumerate(zip(places, space)):
-            exists &= ((place >= 0) & (place < size)).reshape([-1 if i == axis else 1 for i in range(len(space))])
+        for axis, (position, size) in enumerate(zip(positions, space)):
+            exists &= ((position >= 0) & (position < size)).reshape([-1 if i == axis else 1 for i in range(len(space))])
         if not exists.any() or x.size == 0:
             continue
-        near = [np.clip(place, 0, size - 1) for place, size in zip(places, space)]
+        near = [np.clip(position, 0, size - 1) for position, size in zip(positions, space)]
         index = np.arange(x.size).reshape(x.shape)[np.ix_(*map(range, x.shape[:2]), *near)]
         yield exists, x[np.ix_(*map(range, x.shape[:2]), *near)], index
 
@@ -71,14 +71,14 @@ def maximum(x, sizes, window, strides, dilations, start):
     is_float = x.dtype.kind == "f"
     best = np.full(shape, -np.inf if is_float else np.iinfo(x.dtype).min, x.dtype)
     index = np.full(shape, -1, np.int64)
-    for exists, elements, places in taps(x, sizes, window, strides, dilations, start):
+    for exists, elements, positions in taps(x, sizes, window, strides, dilations, start):
         above = elements > best
         if is_float:
             above |= (elements == 0) & (best == 0) & ~np.signbit(elements) & np.signbit(best)
             above |= np.isnan(elements)
             above &= ~np.isnan(best)
         takes = exists & ((index < 0) | above)
-        best, index = np.where(takes, elements, best), np.where(takes, places, index)
+        best, index = np.where(takes, elements, best), np.where(takes, positions, index)
     return best, index
 
 

@@ -70,16 +70,16 @@ std::vector<i64> output_sizes(const std::vector<i64>& input, const Windows& wind
 std::vector<i64> window_of(i64 number, const std::vector<i64>& input, const std::vector<i64>& output,
                            const Windows& windows) {
   const std::size_t rank = input.size();
-  std::vector<i64> place(rank);
+  std::vector<i64> position(rank);
   for (std::size_t i = rank; i-- > 0; number /= output[i]) {
-    place[i] = number % output[i];
+    position[i] = number % output[i];
   }
-  std::vector<i64> found = {place[0] * input[1] + place[1]};
+  std::vector<i64> found = {position[0] * input[1] + position[1]};
   for (std::size_t i = 2; i < rank; ++i) {
     std::vector<i64> next;
     for (const i64 before : found) {
       for (u64 k = 0; k < windows.size[i - 2]; ++k) {
-        const i64 at = place[i] * static_cast<i64>(windows.stride[i - 2]) +
+        const i64 at = position[i] * static_cast<i64>(windows.stride[i - 2]) +
                        static_cast<i64>(k * windows.dilation[i - 2]) - static_cast<i64>(windows.start[i - 2]);
         if (at >= 0 && at < input[i]) {
           next.push_back(before * input[i] + at);

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from move_oracle import lay_out, same_place
+from move_oracle import lay_out, same_memory
 from numpy_oracle import SEED, Library, Tensor, count_different, random_values
 from quantize_reference import dequantize, quantize
 
@@ -99,7 +99,7 @@ def check_dequantize(library, random, codes, shape):
     dtype = random.choice([np.float32, np.float16])
     answer = dequantize(x, scale, zero, dtype)
     out, memory = lay_out(random, shape, np.dtype(dtype), False)
-    twin, expected = same_place(out, memory)
+    twin, expected = same_memory(out, memory)
     library.run("DEQUANTIZE", [tensor, *tensors], out, (("QuantizationType", kind),))
     twin[...] = out
     fail_unless_equal(f"DEQUANTIZE of {codes.name}", shape, scale, out, answer, count_different(out.copy(), answer))
@@ -114,7 +114,7 @@ def check_quantize(library, random, codes, shape):
     attributes = (("QuantizationType", kind),)
     if not codes.four_bits:
         out, memory = lay_out(random, shape, np.dtype(np.int8 if codes.least < 0 else np.uint8), False)
-        twin, expected = same_place(out, memory)
+        twin, expected = same_memory(out, memory)
         library.run("QUANTIZE", [x, *tensors], out, attributes)
         twin[...] = out
         found = out.astype(np.int64)

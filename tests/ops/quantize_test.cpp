@@ -262,9 +262,9 @@ TEST(Quantize, FourBitsAtAnyStrides) {
                                  codes.data() + layout.first / 2};
     ASSERT_EQ(run("DEQUANTIZE", {input, one_scale}, made.tensor()), ANYDML_OK) << anydml_last_error();
     for (std::int64_t i = 0; i < count_of(layout.sizes); ++i) {
-      const std::int64_t place =
+      const std::int64_t offset =
           layout.first + i / layout.sizes[1] * layout.strides[0] + i % layout.sizes[1] * layout.strides[1];
-      ASSERT_EQ(made.number(i), static_cast<f32>(codes.code(place) - 8)) << i;
+      ASSERT_EQ(made.number(i), static_cast<f32>(codes.code(offset) - 8)) << i;
     }
   }
 }

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from move_oracle import lay_out, same_place
+from move_oracle import lay_out, same_memory
 from numpy_oracle import SEED, Library
 from random_reference import philox
 
@@ -39,7 +39,7 @@ def check(library, random, shape):
     outputs = [lay_out(random, shape, np.dtype(np.uint32), False), lay_out(random, placed.shape, np.dtype(np.uint32), False)]
     if random.random() < 0.5:
         outputs[0] = (np.zeros(shape, np.uint32), np.zeros(0, np.uint8))
-    twins = [same_place(*one) if one[1].size else None for one in outputs]
+    twins = [same_memory(*one) if one[1].size else None for one in outputs]
     library.run("RANDOM_GENERATOR", [placed], [outputs[0][0], outputs[1][0] if wants_state else None],
                 (("Type", "PHILOX_4X32_10"),))
     words, following = philox(state, int(np.prod(shape)))

@@ -133,9 +133,9 @@ def main(path):
         for number, (shape, axes) in enumerate(SHAPES):
             for kind in ("everyday", "any") if np.dtype(dtype).kind == "f" else ("any",):
                 x = numbers(random, dtype, shape, kind)
-                for place, layout in enumerate(layouts(x)):
+                for position, layout in enumerate(layouts(x)):
                     # Every layout for small tensors, and two alternating ones for large tensors.
-                    if x.size > 3000 and place not in (0, 1 + number % 5):
+                    if x.size > 3000 and position not in (0, 1 + number % 5):
                         continue
                     for function in FUNCTIONS:
                         if function in ("AVERAGE", "L2") and np.dtype(dtype).kind != "f":
@@ -144,7 +144,7 @@ def main(path):
                             continue
                         if function in ("ARGMAX", "ARGMIN"):
                             for last in (None, False, True):
-                                out_type = INDEX_TYPES[(number + place) % 4]
+                                out_type = INDEX_TYPES[(number + position) % 4]
                                 compared += check(library, function, layout, axes, out_type, last)
                         else:
                             compared += check(library, function, layout, axes, dtype)

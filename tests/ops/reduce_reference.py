@@ -77,16 +77,16 @@ def reduce_halves(function, x, axes):
     elements = rows(np.abs(x) if function == "L1" else x, axes)
     count = elements.shape[-1]
     results = np.empty(elements.shape[:-1], np.float16)
-    for place in np.ndindex(results.shape):
-        row = elements[place].astype(np.float64)
+    for position in np.ndindex(results.shape):
+        row = elements[position].astype(np.float64)
         if not np.isfinite(row).all():
-            results[place] = np.float16(np.sum(row[~np.isfinite(row)]))
+            results[position] = np.float16(np.sum(row[~np.isfinite(row)]))
             continue
         total = Fraction(int(np.sum((row * 2.0**24).astype(np.int64).astype(object))), 2**24)
         if total == 0:
-            results[place] = np.float16(-0.0 if np.signbit(row).all() and not row.any() else 0.0)
+            results[position] = np.float16(-0.0 if np.signbit(row).all() and not row.any() else 0.0)
         else:
-            results[place] = nearest_half(total / count if function == "AVERAGE" else total)
+            results[position] = nearest_half(total / count if function == "AVERAGE" else total)
     return results
 
 
@@ -114,7 +114,7 @@ def extreme(function, x, axes):
     return best.astype(x.dtype)
 
 
-def place(function, x, axes, last=False):
+def position(function, x, axes, last=False):
     """ARGMAX and ARGMIN: NumPy's, which return the first NaN or the first of equal elements; or the last."""
     elements = rows(x, axes)
     find = np.argmax if function == "ARGMAX" else np.argmin
@@ -124,7 +124,7 @@ def place(function, x, axes, last=False):
 def reduce(function, x, axes, last=False):
     """Removes the reduced axes."""
     if function in ("ARGMAX", "ARGMIN"):
-        return place(function, x, axes, last)
+        return position(function, x, axes, last)
     if function in ("MAX", "MIN"):
         return extreme(function, x, axes)
     if x.dtype.kind != "f":

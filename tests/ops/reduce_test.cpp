@@ -75,14 +75,14 @@ f16 exact_halves(const std::vector<f16>& elements, bool absolute, i64 divisor) {
 
 // Whether b is beyond a. NaN is beyond everything; +0 is above -0 for MAX and MIN, but equal to it for indices.
 template <class T>
-bool is_beyond(T a, T b, bool max, bool place) {
+bool is_beyond(T a, T b, bool max, bool position) {
   if constexpr (is_float<T>) {
     if (is_nan(a) || is_nan(b)) {
       return !is_nan(a);
     }
     const auto x = widen(a);
     const auto y = widen(b);
-    if (x == 0 && y == 0 && !place) {
+    if (x == 0 && y == 0 && !position) {
       return std::signbit(x) != std::signbit(y) && std::signbit(x) == max;
     }
     return max ? y > x : y < x;
@@ -92,18 +92,18 @@ bool is_beyond(T a, T b, bool max, bool place) {
 }
 
 template <class T>
-std::size_t find_extreme(const std::vector<T>& elements, bool max, bool place, bool last) {
+std::size_t find_extreme(const std::vector<T>& elements, bool max, bool position, bool last) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < elements.size(); ++i) {
-    const bool equal =
-        !is_beyond(elements[best], elements[i], max, place) && !is_beyond(elements[i], elements[best], max, place);
+    const bool equal = !is_beyond(elements[best], elements[i], max, position) &&
+                       !is_beyond(elements[i], elements[best], max, position);
     const bool both_nan = [&] {
       if constexpr (is_float<T>) {
         return is_nan(elements[best]) && is_nan(elements[i]);
       }
       return false;
     }();
-    if (equal || both_nan ? last : is_beyond(elements[best], elements[i], max, place)) {
+    if (equal || both_nan ? last : is_beyond(elements[best], elements[i], max, position)) {
       best = i;
     }
   }
@@ -227,15 +227,15 @@ void check(std::string_view function, const Case& of, Random& random, bool by_re
   }
   const bool lanes = std::ranges::find(of.axes, static_cast<u64>(last_long)) != of.axes.end();
   for (const std::vector<T>& row : rows_of(from, in, of)) {
-    const i64 place = out.offset(next++);
+    const i64 position = out.offset(next++);
     if constexpr (std::is_integral_v<Out>) {
       if (is_arg(function)) {
-        expected.store(place, static_cast<Out>(find_extreme(row, function == "ARGMAX", true, last)));
+        expected.store(position, static_cast<Out>(find_extreme(row, function == "ARGMAX", true, last)));
       }
     }
     if constexpr (std::is_same_v<T, Out>) {
       if (!is_arg(function)) {
-        expected.store(place, reduce<T>(function, row, lanes));
+        expected.store(position, reduce<T>(function, row, lanes));
       }
     }
   }

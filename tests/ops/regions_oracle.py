@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from move_oracle import lay_out, same_place
+from move_oracle import lay_out, same_memory
 from numpy_oracle import SEED, Library, count_different, random_values
 from regions_reference import Axis, region_samples, roi_align, roi_align_grad, roi_pooling
 
@@ -59,7 +59,7 @@ class Checks:
                 continue
             unsigned = np.dtype(f"u{answer.dtype.itemsize}")
             array, memory = lay_out(self.random, answer.shape, unsigned, False)
-            memories.append((array, memory, *same_place(array, memory)))
+            memories.append((array, memory, *same_memory(array, memory)))
             outputs.append(array.view(answer.dtype))
         self.library.run(name, inputs, outputs, attributes)
         for found, expected in zip([one for one in outputs if one is not None], [one for one in answers if one is not None]):
@@ -223,8 +223,8 @@ def against_derivatives(library, random):
     corners = torch.tensor(boxes, dtype=torch.float64, requires_grad=True)
 
     def along(low, high, bins, size):
-        place = (torch.arange(bins * ratio, dtype=torch.float64) + 0.5) / (bins * ratio)
-        return (2 * (low[:, None] + (high - low)[:, None] * place) / size) - 1  # grid_sample uses half pixels
+        position = (torch.arange(bins * ratio, dtype=torch.float64) + 0.5) / (bins * ratio)
+        return (2 * (low[:, None] + (high - low)[:, None] * position) / size) - 1  # grid_sample uses half pixels
     ys, xs = along(corners[:, 1], corners[:, 3], shape[0], height), along(corners[:, 0], corners[:, 2], shape[1], width)
     grid = torch.stack([xs[:, None, :].expand(-1, ys.shape[1], -1), ys[:, :, None].expand(-1, -1, xs.shape[1])], -1)
     samples = torch.nn.functional.grid_sample(image.expand(5, -1, -1, -1), grid, align_corners=False)

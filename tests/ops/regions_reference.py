@@ -31,8 +31,8 @@ def region_samples(low, high, axis):
     if axis.to_corners:
         spaces, offset = (1, np.float32(-0.5)) if spaces == 1 else (spaces - 1, offset)
     step = length / np.float32(spaces)
-    place = np.arange(axis.bins * count).astype(np.float32) - offset
-    x = place * step + start - np.float32(axis.before)
+    position = np.arange(axis.bins * count).astype(np.float32) - offset
+    x = position * step + start - np.float32(axis.before)
     margin = np.float32(0 if axis.to_corners else 1)
     inside = (x >= -margin) & (x <= np.float32(axis.size - 1) + margin) & bool(np.isfinite(start) and np.isfinite(step))
     x = np.maximum(np.ceil(x - np.float32(0.5)) if axis.nearest else x, np.float32(0))
@@ -42,7 +42,7 @@ def region_samples(low, high, axis):
         for s in np.flatnonzero(inside[b * count:(b + 1) * count])[::-1 if step < 0 else 1] + b * count:
             first = min(int(x[s]), axis.size - 1)
             second = x[s] - np.floor(x[s]) if first < axis.size - 1 else np.float32(0)
-            bins[-1].append((first, second, place[s] / np.float32(spaces)))
+            bins[-1].append((first, second, position[s] / np.float32(spaces)))
     return bins, count
 
 
@@ -146,11 +146,11 @@ def roi_align_grad(image, gradient, boxes, batches, shape, rows, columns, is_max
                     out[batches[r], c, row, column] += g * row_weight * weight
             for y, x in samples if image is not None else []:
                 plane, lane = image[batches[r], c], lanes[r, c % 32]
-                for place, step in ((0, x[1] != 0 and (slope(plane, y, x), x[2])),
+                for position, step in ((0, x[1] != 0 and (slope(plane, y, x), x[2])),
                                     (1, y[1] != 0 and (slope(plane.T, x, y), y[2]))):
                     if step:
-                        lane[place] += step[0] * g * (np.float32(1) - step[1])
-                        lane[place + 2] += step[0] * g * step[1]
+                        lane[position] += step[0] * g * (np.float32(1) - step[1])
+                        lane[position + 2] += step[0] * g * step[1]
     for half in (16, 8, 4, 2, 1):
         lanes = lanes[:, :half] + lanes[:, half:]
     return out, lanes[:, 0] * np.float32([columns.scale, rows.scale] * 2)

@@ -165,8 +165,8 @@ struct Definition {
         for (i64 x = 0; x < step.axes[1].bins; ++x) {
           f32 weights[2] = {0.0F, 0.0F};
           f32 gradient = widen(load<T>(bin(region, channel, y, x)));
-          const auto find = [](const RegionTap& tap, i64 place) {
-            return tap.first == place ? 1.0F - tap.second : tap.first + 1 == place ? tap.second : 0.0F;
+          const auto find = [](const RegionTap& tap, i64 position) {
+            return tap.first == position ? 1.0F - tap.second : tap.first + 1 == position ? tap.second : 0.0F;
           };
           if (step.is_max != 0) {
             const RegionPeak peak =
@@ -197,9 +197,9 @@ struct Definition {
     for (i64 channel = 0; from >= 0 && channel < step.channels; ++channel) {
       for (i64 y = 0; y < step.axes[0].bins; ++y) {
         for (i64 x = 0; x < step.axes[1].bins; ++x) {
-          const i64 places[2] = {y, x};
+          const i64 positions[2] = {y, x};
           add_bin_gradient(
-              rows(region), columns(region), places, step.is_max != 0, widen(load<T>(bin(region, channel, y, x))),
+              rows(region), columns(region), positions, step.is_max != 0, widen(load<T>(bin(region, channel, y, x))),
               [&](i64 a, i64 b) { return element(from, channel, a, b); }, lanes[channel % kRegionLanes]);
         }
       }

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from move_oracle import lay_out, same_place
+from move_oracle import lay_out, same_memory
 from numpy_oracle import SEED, TYPES, Library, count_different, random_values
 from resample_reference import resample
 
@@ -64,7 +64,7 @@ class Checks:
             placed_input = np.array(placed_input, order="C")
             memory = self.random.integers(0, 256, expected.nbytes + 64, dtype=np.uint8)
             array = np.ndarray(sizes, unsigned, memory)
-        twin, copied = same_place(array, memory)
+        twin, copied = same_memory(array, memory)
         self.library.run(name, [placed_input.view(x.dtype)], array.view(x.dtype), attributes)
         found = np.array(array).view(x.dtype)
         different = count_different(found.reshape(expected.shape), expected)
@@ -180,11 +180,11 @@ def main(path, cases):
     total = number = 0
     for name in ("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3", "UPSAMPLE_2D"):
         checks = Checks(library, random)
-        for place, (_, dtype) in enumerate(TYPES.values()):
+        for position, (_, dtype) in enumerate(TYPES.values()):
             for _ in range(cases if dtype in MEAN_TYPES else cases // 4):
                 checks.draw(name, dtype)
-        for place, (sizes, out_sizes) in enumerate(LARGE):
-            checks.draw(name, MEAN_TYPES[(place + number) % 4 if place % 2 else 0], sizes, out_sizes)
+        for position, (sizes, out_sizes) in enumerate(LARGE):
+            checks.draw(name, MEAN_TYPES[(position + number) % 4 if position % 2 else 0], sizes, out_sizes)
         if name == "RESAMPLE3":
             long_dimensions(checks)
             against_onnx(checks)

@@ -100,24 +100,24 @@ void apply(const ResampleStep& step, const std::byte* from, std::byte* to) {
   for (std::int64_t n = 0; n < count; ++n) {
     std::int64_t outputs[kMaxRank] = {};
     std::int64_t rest = n;
-    std::byte* place = to;
+    std::byte* position = to;
     const std::byte* nearest = from;
     for (std::uint32_t i = step.rank; i-- > 0;) {
       const ResampleDimension& dimension = step.dimensions[i];
       outputs[i] = rest % dimension.output_size;
       rest /= dimension.output_size;
-      place += outputs[i] * dimension.output_stride;
+      position += outputs[i] * dimension.output_stride;
       nearest += step.interpolates != 0 ? 0 : nearest_of(dimension, outputs[i]) * dimension.input_stride;
     }
     if (step.interpolates == 0) {
-      std::memcpy(place, nearest, element_size(step.type));
+      std::memcpy(position, nearest, element_size(step.type));
       continue;
     }
     const f32 mean = mean_of(step, 0, from, outputs);
     visit_type(step.type, [&]<class T>() {
       if constexpr (std::is_same_v<T, f32> || sizeof(T) < 4) {
         const T element = resampled<T>(mean);
-        std::memcpy(place, &element, sizeof(T));
+        std::memcpy(position, &element, sizeof(T));
       }
     });
   }

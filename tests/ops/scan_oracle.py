@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from move_oracle import lay_out, same_place
+from move_oracle import lay_out, same_memory
 from numpy_oracle import SEED, TYPES, Library, count_different, random_values
 from scan_reference import cumulative
 
@@ -70,7 +70,7 @@ class Checks:
             out, memory = x, None
         else:
             out, memory = lay_out(self.random, x.shape, np.dtype(f"u{self.dtype.itemsize}"), False)
-            twin, wanted = same_place(out, memory)
+            twin, wanted = same_memory(out, memory)
             out = out.view(self.dtype)
         described = f"CUMULATIVE_{function} {self.name} {x.shape} by {x.strides}, axis {axis}, decreasing " \
                     f"{decreasing}, exclusive {exclusive}, output by {out.strides}"

@@ -125,14 +125,14 @@ void fill_expected(const Case& of, const Mode& mode, const Memory<T>& from, cons
     if (first / step % length != 0) {
       continue;
     }
-    const auto place = [&](i64 i) { return first + (mode.decreasing ? length - 1 - i : i) * step; };
+    const auto position = [&](i64 i) { return first + (mode.decreasing ? length - 1 - i : i) * step; };
     std::vector<T> row;
     for (i64 i = 0; i < length; ++i) {
-      row.push_back(from.load(in.offset(place(i))));
+      row.push_back(from.load(in.offset(position(i))));
     }
     row = scanned_row<T>(row, mode);
     for (i64 i = 0; i < length; ++i) {
-      to.store(out.offset(place(i)), row[static_cast<std::size_t>(i)]);
+      to.store(out.offset(position(i)), row[static_cast<std::size_t>(i)]);
     }
   }
 }

@@ -138,9 +138,9 @@ def main(path):
         for number, (shape, axes) in enumerate(SHAPES):
             for kind in ("everyday", "wide", "special", "any"):
                 x = numbers(random, dtype, shape, kind)
-                for place, layout in enumerate(layouts(x)):
+                for position, layout in enumerate(layouts(x)):
                     # Every layout for small tensors, and two alternating ones for large tensors.
-                    if x.size > 3000 and place not in (0, 1 + number % 5):
+                    if x.size > 3000 and position not in (0, 1 + number % 5):
                         continue
                     for function in FUNCTIONS:
                         compared += check(library, function, layout, axes)

@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from move_oracle import draw_shape, lay_out, same_place
+from move_oracle import draw_shape, lay_out, same_memory
 from numpy_oracle import SEED, TYPES, Library
 
 CASES = 90  # per type
@@ -48,10 +48,10 @@ def answer(x, axis, k, largest):
     """The indices of the first K elements. Equal elements keep their order, and NaN is the greatest."""
     if largest:
         turned = np.argsort(np.flip(x, axis), axis, kind="stable")
-        places = x.shape[axis] - 1 - np.flip(turned, axis)
+        positions = x.shape[axis] - 1 - np.flip(turned, axis)
     else:
-        places = np.argsort(x, axis, kind="stable")
-    return np.take(places, np.arange(k), axis)
+        positions = np.argsort(x, axis, kind="stable")
+    return np.take(positions, np.arange(k), axis)
 
 
 def check_nan_order():
@@ -77,12 +77,12 @@ class Checks:
         index = np.dtype(self.random.choice(INDEX_TYPES))
         largest = bool(self.random.integers(0, 2))
         older = largest and self.random.random() < 0.4
-        places = answer(x.view(self.dtype), axis, k, largest)
-        wanted = [(np.take_along_axis(x, places, axis), self.unsigned), (places.astype(index), index)]
+        positions = answer(x.view(self.dtype), axis, k, largest)
+        wanted = [(np.take_along_axis(x, positions, axis), self.unsigned), (positions.astype(index), index)]
         outputs, expected = [], []
         for result, dtype in wanted:
             array, memory = lay_out(self.random, result.shape, dtype, False)
-            twin, copied = same_place(array, memory)
+            twin, copied = same_memory(array, memory)
             twin[...] = result
             outputs.append((array, memory))
             expected.append(copied)
@@ -110,8 +110,8 @@ def compare_torch(random):
         if dtype == np.float16:
             x = np.arange(1, 3001, dtype=np.uint16).view(np.float16)[random.permutation(3000)].reshape(3, 1000)
         for largest in (False, True):
-            values, places = torch.topk(torch.from_numpy(x), 100, 1, largest)
-            assert np.array_equal(places.numpy(), answer(x, 1, 100, largest)), dtype
+            values, positions = torch.topk(torch.from_numpy(x), 100, 1, largest)
+            assert np.array_equal(positions.numpy(), answer(x, 1, 100, largest)), dtype
     print("PyTorch gives the same answers")
 
 

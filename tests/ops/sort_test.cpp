@@ -87,23 +87,23 @@ void check(const Shape& shape, Order order, bool largest, Random& random) {
     attributes[i].value.i64 = numbers[i];
   }
   ASSERT_EQ(anydml_run(nullptr, "TOP_K1", &input, 1, outputs, 2, attributes, 3), ANYDML_OK) << anydml_last_error();
-  std::vector<i64> places(static_cast<std::size_t>(shape.size));
+  std::vector<i64> sorted(static_cast<std::size_t>(shape.size));
   for (i64 row = 0; row < shape.outer * shape.inner; ++row) {
-    const auto at = [&](i64 place, i64 size) {
-      return static_cast<std::size_t>((row / shape.inner * size + place) * shape.inner + row % shape.inner);
+    const auto at = [&](i64 position, i64 size) {
+      return static_cast<std::size_t>((row / shape.inner * size + position) * shape.inner + row % shape.inner);
     };
-    std::iota(places.begin(), places.end(), 0);
-    std::ranges::stable_sort(places, [&](i64 a, i64 b) {
+    std::iota(sorted.begin(), sorted.end(), 0);
+    std::ranges::stable_sort(sorted, [&](i64 a, i64 b) {
       const T left = x[at(a, shape.size)];
       const T right = x[at(b, shape.size)];
       return largest ? is_less(right, left) : is_less(left, right);
     });
     for (i64 i = 0; i < shape.k; ++i) {
-      const i64 place = places[static_cast<std::size_t>(i)];
-      ASSERT_EQ(static_cast<i64>(indices[at(i, shape.k)]), place)
+      const i64 position = sorted[static_cast<std::size_t>(i)];
+      ASSERT_EQ(static_cast<i64>(indices[at(i, shape.k)]), position)
           << "row " << row << " of " << shape.size << ", K " << shape.k << ", rank " << i << ", order "
           << static_cast<int>(order);
-      ASSERT_EQ(bits_of(values[at(i, shape.k)]), bits_of(x[at(place, shape.size)]));
+      ASSERT_EQ(bits_of(values[at(i, shape.k)]), bits_of(x[at(position, shape.size)]));
     }
   }
 }

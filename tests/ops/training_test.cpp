@@ -267,12 +267,12 @@ struct Adam {
 
 // In place: outputs 0, 1 and 2 are the input tensors with these indices.
 template <class T>
-void check_adam(const Sizes& sizes, u32 step, const std::vector<std::size_t>& places, Random& random) {
+void check_adam(const Sizes& sizes, u32 step, const std::vector<std::size_t>& positions, Random& random) {
   const Adam adam;
   std::vector<Placed<T>> tensors;
-  tensors.emplace_back(sizes, random, places.empty());
+  tensors.emplace_back(sizes, random, positions.empty());
   for (int i = 1; i < 4; ++i) {
-    tensors.push_back(places.empty() ? Placed<T>(sizes, random, true) : tensors[0]);
+    tensors.push_back(positions.empty() ? Placed<T>(sizes, random, true) : tensors[0]);
   }
   for (Placed<T>& one : tensors) {
     one.fill(random, &one == &tensors[2] ? 0 : -2, 2);
@@ -283,9 +283,9 @@ void check_adam(const Sizes& sizes, u32 step, const std::vector<std::size_t>& pl
   std::vector<anydml_tensor> outputs;
   for (std::size_t i = 0; i < 3; ++i) {
     results.emplace_back(sizes, random);
-    if (!places.empty()) {
-      results[i].placed = tensors[places[i]];
-      results[i].expected = tensors[places[i]].memory;
+    if (!positions.empty()) {
+      results[i].placed = tensors[positions[i]];
+      results[i].expected = tensors[positions[i]].memory;
     }
   }
   const f32 root = std::sqrt(1 - Pow<f32, u32>{}(adam.beta2, step));
@@ -308,15 +308,15 @@ void check_adam(const Sizes& sizes, u32 step, const std::vector<std::size_t>& pl
   }
   inputs.push_back({ANYDML_UINT32, static_cast<int32_t>(one_size.size()), one_size.data(), nullptr, &step});
   for (std::size_t i = 0; i < 3; ++i) {
-    outputs.push_back(places.empty() ? results[i].placed.tensor() : tensors[places[i]].tensor());
+    outputs.push_back(positions.empty() ? results[i].placed.tensor() : tensors[positions[i]].tensor());
   }
   ASSERT_EQ(run("ADAM_OPTIMIZER", inputs, outputs, adam.attributes()), ANYDML_OK) << anydml_last_error();
   for (std::size_t i = 0; i < 3; ++i) {
-    if (!places.empty()) {
-      results[i].placed.memory = tensors[places[i]].memory;
+    if (!positions.empty()) {
+      results[i].placed.memory = tensors[positions[i]].memory;
     }
     ASSERT_TRUE(results[i].is_right()) << "output " << i << " of " << type_name(kDataTypeOf<T>) << " " << text_of(sizes)
-                                       << "step " << step << (places.empty() ? "" : " in place");
+                                       << "step " << step << (positions.empty() ? "" : " in place");
   }
 }
 
@@ -324,10 +324,10 @@ TYPED_TEST(Training, ByAdamHasTheBitsOfTheDefinition) {
   Random random(kSeed + 3);
   for (int n = 0; n < (kSanitized ? 20 : 150) && !this->HasFailure(); ++n) {
     const Sizes sizes = n % 30 == 0 ? Sizes{3, 70'001} : random_sizes(random, 8, n % 8 == 0 ? 20'000 : 2000);
-    const std::vector<std::size_t> places = n % 3 == 0   ? std::vector<std::size_t>{}
-                                            : n % 3 == 1 ? std::vector<std::size_t>{0, 1, 2}
-                                                         : std::vector<std::size_t>{3, 0, 1};
-    check_adam<TypeParam>(sizes, n % 10 == 0 ? 0xffffffff : static_cast<u32>(n), places, random);
+    const std::vector<std::size_t> positions = n % 3 == 0   ? std::vector<std::size_t>{}
+                                               : n % 3 == 1 ? std::vector<std::size_t>{0, 1, 2}
+                                                            : std::vector<std::size_t>{3, 0, 1};
+    check_adam<TypeParam>(sizes, n % 10 == 0 ? 0xffffffff : static_cast<u32>(n), positions, random);
   }
 }
 

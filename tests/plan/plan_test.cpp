@@ -220,17 +220,17 @@ TEST(SelfOverlap, AgreesWithCountingPlaces) {
       strides.push_back(static_cast<i64>(random() % 25) - 12);
     }
     const TensorDesc desc = tensor(sizes, strides);
-    std::set<i64> places;
+    std::set<i64> positions;
     for (i64 n = 0; n < element_count(desc); ++n) {
       i64 rest = n;
-      i64 place = 0;
+      i64 position = 0;
       for (std::size_t i = sizes.size(); i-- > 0;) {
-        place += rest % sizes[i] * strides[i];
+        position += rest % sizes[i] * strides[i];
         rest /= sizes[i];
       }
-      places.insert(place);
+      positions.insert(position);
     }
-    const bool collides = static_cast<i64>(places.size()) != element_count(desc);
+    const bool collides = static_cast<i64>(positions.size()) != element_count(desc);
     ASSERT_EQ(find_self_overlap(desc), collides ? SelfOverlap::found : SelfOverlap::none)
         << shape_text(desc.sizes, desc.rank) << shape_text(desc.strides, desc.rank);
     found += collides ? 1 : 0;
@@ -443,11 +443,11 @@ TEST(Reshape, SeesTheSameElements) {
     }
     const TensorDesc made = tensor(sizes, made_strides);
     const TensorDesc view = tensor(sizes, view_strides);
-    std::map<i64, i64> place;  // from offsets in `made` to offsets in the view
+    std::map<i64, i64> position;  // from offsets in `made` to offsets in the view
     std::vector<i64> from;
     for_each_offset(made, [&](i64 offset) { from.push_back(offset); });
     std::size_t next = 0;
-    for_each_offset(view, [&](i64 offset) { place[from[next++]] = offset; });
+    for_each_offset(view, [&](i64 offset) { position[from[next++]] = offset; });
     std::vector<i64> read_sizes(static_cast<std::size_t>(1 + upto(2)));
     std::vector<i64> read_strides(read_sizes.size());
     for (std::size_t i = 0; i < read_sizes.size(); ++i) {
@@ -464,8 +464,8 @@ TEST(Reshape, SeesTheSameElements) {
     ++seen_count;
     std::vector<i64> wanted;
     for_each_offset(read, [&](i64 offset) {
-      const auto found = place.find(begin + offset);
-      ASSERT_NE(found, place.end()) << "an element outside the tensor";
+      const auto found = position.find(begin + offset);
+      ASSERT_NE(found, position.end()) << "an element outside the tensor";
       wanted.push_back(found->second);
     });
     std::size_t at = 0;

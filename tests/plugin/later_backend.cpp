@@ -166,15 +166,15 @@ std::byte* find_contents(LaterDevice& device, DeviceAddress address) {
 }
 
 // The bytes that a copy refers to. If that is a device address, returns null and marks the device as failed.
-std::byte* resolve(LaterDevice& device, MemoryPlace place) {
-  if (place.block != nullptr) {
-    return own(place.block).contents + place.offset;
+std::byte* resolve(LaterDevice& device, MemoryLocation location) {
+  if (location.block != nullptr) {
+    return own(location.block).contents + location.offset;
   }
-  if (find_contents(device, place.offset) != nullptr) {
+  if (find_contents(device, location.offset) != nullptr) {
     device.failed = kNotAPointer;
     return nullptr;
   }
-  return reinterpret_cast<std::byte*>(place.offset);
+  return reinterpret_cast<std::byte*>(location.offset);
 }
 
 BackendStatus open(std::uint32_t, const BackendSettings* settings, BackendDevice** device) {
@@ -388,7 +388,7 @@ BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
   return kOk;
 }
 
-BackendStatus copy(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
+BackendStatus copy(BackendQueue* queue, MemoryLocation to, MemoryLocation from, std::uint64_t bytes) {
   return own(queue).give([=] {
     std::byte* const target = resolve(*own(queue).device, to);
     const std::byte* const source = resolve(*own(queue).device, from);
@@ -398,13 +398,13 @@ BackendStatus copy(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::u
   });
 }
 
-BackendStatus fill(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
+BackendStatus fill(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) {
   const std::vector<std::uint32_t> kept(pattern, pattern + pattern_bytes / 4);
   return own(queue).give([=] {
     LaterDevice& device = *own(queue).device;
     if (std::byte* const target = resolve(device, to); target != nullptr) {
-      cpu_backend().fill(device.cpu_queue, place_at(target), bytes, kept.data(), pattern_bytes);
+      cpu_backend().fill(device.cpu_queue, location_at(target), bytes, kept.data(), pattern_bytes);
     }
   });
 }
@@ -435,7 +435,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
   });
 }
 
-BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) {
+BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) {
   return own(queue).give([=] {
     const std::uint64_t now = monotonic_nanoseconds();
     if (std::byte* const target = resolve(*own(queue).device, to); target != nullptr) {

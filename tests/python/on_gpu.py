@@ -171,6 +171,6 @@ def draw(kind, shape, seed=0):
     else:
         info = np.iinfo(dtype)
         hard = [0, 1, 2, 3, info.min, info.max, info.max - 1] + ([-1, -2] if dtype.kind == "i" else [])
-    places = random.integers(0, max(array.size, 1), array.size // 4)
-    array[places] = np.array(hard, dtype)[random.integers(0, len(hard), places.size)] if array.size else array[places]
+    positions = random.integers(0, max(array.size, 1), array.size // 4)
+    array[positions] = np.array(hard, dtype)[random.integers(0, len(hard), positions.size)] if array.size else array[positions]
     return array.reshape(shape)

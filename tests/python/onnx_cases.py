@@ -450,8 +450,8 @@ def of_scan(dtype, since):
     rows = []
     for shape, axis in (((6,), 0), ((3, 4), -1), ((2, 3, 4), 1), ((2, 3, 4), -3)):
         x = np.random.default_rng(len(shape)).integers(0, 4, shape).astype(dtype)
-        place = np.array(axis, np.int32 if axis < 0 else np.int64)
-        rows += [([x, place], {"exclusive": exclusive, "reverse": reverse}) for exclusive in (0, 1) for reverse in (0, 1)]
+        position = np.array(axis, np.int32 if axis < 0 else np.int64)
+        rows += [([x, position], {"exclusive": exclusive, "reverse": reverse}) for exclusive in (0, 1) for reverse in (0, 1)]
     return rows
 
 

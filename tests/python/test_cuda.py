@@ -76,9 +76,9 @@ def test_what_is_numpys_alone_is_refused():
 
 def test_pinned_memory_by_itself_is_the_cpus():
     pinned = pretend.Array(np.arange(5.0), kind=3)
-    assert _core.place_of(pinned) == 1
+    assert _core.array_kind(pinned) == 1
     assert np.array_equal(anydml.modulus_floor(pinned, 3.0).memory, np.arange(5) % 3)
-    assert _core.place_of(1, None, [2], pinned, pretend.Array(np.ones(3))) == 2
+    assert _core.array_kind(1, None, [2], pinned, pretend.Array(np.ones(3))) == 2
 
 
 def test_the_library_that_an_array_is_of():
@@ -104,7 +104,7 @@ def test_arrays_that_fail_to_say_where_they_are():
 
 def test_torch_on_the_cpu_is_as_before():
     torch = pytest.importorskip("torch")
-    assert _core.place_of(torch.ones(3)) == 1
+    assert _core.array_kind(torch.ones(3)) == 1
     assert torch.equal(anydml.modulus_floor(torch.tensor([5, -5]), 3), torch.tensor([2, 1]))
     assert anydml.modulus_floor(torch.ones(2, requires_grad=True), 2).requires_grad
 

@@ -119,7 +119,7 @@ SAME = [
      np.uint32([[0], [3], [1]])),
     ("gather_nd", anydml.gather_nd, lambda x, i: x[tuple(i.T)], IMAGES, np.uint32([[0, 2], [1, 3], [1, 1]])),
     ("gather_nd1", anydml.gather_nd1, lambda x, i: x[tuple(np.moveaxis(i, -1, 0))], X, np.uint32([[[0, 2]], [[1, 3]]])),
-    ("scatter_nd", anydml.scatter_nd, lambda x, i, u: by_places(x, tuple(i.T), u), X, PLACES, numbers(2)),
+    ("scatter_nd", anydml.scatter_nd, lambda x, i, u: by_positions(x, tuple(i.T), u), X, PLACES, numbers(2)),
     ("scatter_elements", anydml.scatter_elements,
      by_torch(lambda t, f, x, i, u: x.scatter(-1, i.long(), u)), X, np.int64([[0], [3], [1]]), numbers(3, 1)),
     ("cumulative_summation", anydml.cumulative_summation, lambda x: np.cumsum(x, -1), X),
@@ -146,9 +146,9 @@ SAME = [
 ids = [one[0] for one in SAME]
 
 
-def by_places(x, places, updates):
+def by_positions(x, positions, updates):
     x = x.copy()
-    x[places] = updates
+    x[positions] = updates
     return x
 
 
@@ -294,8 +294,8 @@ def test_types_are_promoted_as_in_numpy():
 
 
 def test_indices_of_top_k_can_index():
-    values, places = anydml.top_k(X, k=2)
-    assert places.dtype == np.uint32 and np.array_equal(np.take_along_axis(X, places, 1), values)
+    values, positions = anydml.top_k(X, k=2)
+    assert positions.dtype == np.uint32 and np.array_equal(np.take_along_axis(X, positions, 1), values)
     assert anydml.top_k(X, k=2, dtype=(None, np.int64))[1].dtype == np.int64
     torch = pytest.importorskip("torch")
     t = torch.from_numpy(X)
@@ -332,8 +332,8 @@ def test_nonzero_of_bool():
     mask = X > 0
     for call in (anydml.nonzero_coordinates, anydml.graph(lambda x: anydml.nonzero_coordinates(x))):
         for _ in range(4):
-            count, places = call(mask)
-            assert np.array_equal(places.reshape(-1, 2)[:int(count.reshape(()))], np.argwhere(mask))
+            count, positions = call(mask)
+            assert np.array_equal(positions.reshape(-1, 2)[:int(count.reshape(()))], np.argwhere(mask))
 
 
 @pytest.mark.parametrize("error, message, call", [

@@ -15,17 +15,17 @@ UFUNCS = [(anydml.modulus_floor.ufunc, np.remainder), (anydml.modulus_truncate.u
 ufuncs = pytest.mark.parametrize("ours, numpys", UFUNCS, ids=["floor", "truncate"])
 
 
-def places(size):
+def positions(size):
     """None; the start, the middle and the end; and both sides of the end of a buffer."""
     inside = {0, size // 2, size - 1, BUFFER - 1, BUFFER}
-    return [None] + sorted(place for place in inside if place < size)
+    return [None] + sorted(position for position in inside if position < size)
 
 
-def operands(first, second, size, place):
+def operands(first, second, size, position):
     """Arrays of two types; only the given element has no valid result."""
     a, b = np.full(size, 7, first), np.full(size, 3, second)
-    if place is not None:
-        b[place] = 0
+    if position is not None:
+        b[position] = 0
     return a, b
 
 
@@ -49,9 +49,9 @@ MIXED = [("i4", "i8"), ("i8", "i4"), ("f4", "f8"), ("i2", "f4"), ("u1", "i1"), (
 @pytest.mark.parametrize("first, second", MIXED)
 def test_mixed_types(ours, numpys, first, second):
     for size in SIZES:
-        for place in places(size):
-            a, b = operands(first, second, size, place)
-            compare(ours, numpys, lambda function: function(a, b), (size, place))
+        for position in positions(size):
+            a, b = operands(first, second, size, position)
+            compare(ours, numpys, lambda function: function(a, b), (size, position))
 
 
 @both
@@ -59,8 +59,8 @@ def test_mixed_types(ours, numpys, first, second):
 def test_arrays_that_are_converted(ours, numpys, kind):
     """Byte order, alignment, requested types, and outputs of other types."""
     for size in SIZES[2:]:
-        for place in places(size):
-            a, b = operands(kind, kind, size, place)
+        for position in positions(size):
+            a, b = operands(kind, kind, size, position)
             swapped, odd = b.astype(b.dtype.newbyteorder()), misaligned(b)
             out = np.empty(size, "f8")
             calls = [lambda function: function(a, swapped), lambda function: function(a, odd),
@@ -68,7 +68,7 @@ def test_arrays_that_are_converted(ours, numpys, kind):
                      lambda function: function(a, b, out=out),
                      lambda function: function(a, b, casting="unsafe", dtype="i4")]
             for number, call in enumerate(calls):
-                compare(ours, numpys, call, (size, place, number))
+                compare(ours, numpys, call, (size, position, number))
 
 
 @both
@@ -77,47 +77,47 @@ def test_masks(ours, numpys, kind):
     """A fault counts only where the mask is true."""
     random = np.random.default_rng(5)
     for size in SIZES:
-        for place, hidden in itertools.product(places(size), (False, True)):
-            a, b = operands(kind, kind, size, place)
+        for position, hidden in itertools.product(positions(size), (False, True)):
+            a, b = operands(kind, kind, size, position)
             where = random.integers(2, size=size) == 1
-            if place is not None:
-                where[place] = not hidden
+            if position is not None:
+                where[position] = not hidden
             compare(ours, numpys, lambda function: function(a, b, out=np.zeros(size, kind), where=where),
-                    (size, place, hidden))
+                    (size, position, hidden))
 
 
 @both
 @pytest.mark.parametrize("kind", ["f4", "i4"])
 def test_many_loops_of_one_call(ours, numpys, kind):
     """Nine dimensions, more than the core supports, and layouts that NumPy processes row by row: one loop for each."""
-    for place in places(2 * BUFFER):
-        whole = operands(kind, kind, 2 * BUFFER, place)
+    for position in positions(2 * BUFFER):
+        whole = operands(kind, kind, 2 * BUFFER, position)
         a, b = (array.reshape((2,) * 7 + (2, 64))[..., ::-1, :63] for array in whole)
-        compare(ours, numpys, lambda function: function(a, b), place)
+        compare(ours, numpys, lambda function: function(a, b), position)
 
         def in_place(function):
             mine = whole[0].reshape(256, 64).copy()
             function(mine[:, :63], whole[1].reshape(256, 64)[:, :63], out=mine[:, :63])
             return mine
-        compare(ours, numpys, in_place, place)
+        compare(ours, numpys, in_place, position)
 
 
 def test_what_a_conversion_said_stays():
     """NumPy reports overflow in a conversion to a smaller type, with or without a fault in another buffer."""
     for ours, numpys in UFUNCS:
-        for large, place in itertools.product((None, 0, BUFFER, 3 * BUFFER), (None, 0, BUFFER, 3 * BUFFER)):
-            a, b = operands("f8", "f8", 3 * BUFFER + 1, place)
+        for large, position in itertools.product((None, 0, BUFFER, 3 * BUFFER), (None, 0, BUFFER, 3 * BUFFER)):
+            a, b = operands("f8", "f8", 3 * BUFFER + 1, position)
             if large is not None:
                 a[large] = 1e300
-            compare(ours, numpys, lambda function: function(a, b, dtype="f4", casting="same_kind"), (large, place))
+            compare(ours, numpys, lambda function: function(a, b, dtype="f4", casting="same_kind"), (large, position))
 
 
 @ufuncs
 @pytest.mark.parametrize("kind", ["f4", "f8", "i4", "u8"])
 def test_methods_of_the_ufuncs(ours, numpys, kind):
     for size in (2, 5, 300, BUFFER + 1):
-        for place in places(size):
-            a, b = operands(kind, kind, size, place)
+        for position in positions(size):
+            a, b = operands(kind, kind, size, position)
             short = b[:64].copy()
             indices = np.arange(size)[::-1]
 
@@ -126,12 +126,12 @@ def test_methods_of_the_ufuncs(ours, numpys, kind):
                 function.at(mine, indices, b)
                 return mine
 
-            compare(ours, numpys, lambda function: function.reduce(b), (size, place))
-            compare(ours, numpys, lambda function: function.accumulate(b), (size, place))
-            compare(ours, numpys, lambda function: function.reduceat(b, [0, size // 2]), (size, place))
-            compare(ours, numpys, lambda function: function.reduce(np.stack([a, b, b]), axis=0), (size, place))
-            compare(ours, numpys, lambda function: function.outer(a[:32], short), (size, place))
-            compare(ours, numpys, at, (size, place))
+            compare(ours, numpys, lambda function: function.reduce(b), (size, position))
+            compare(ours, numpys, lambda function: function.accumulate(b), (size, position))
+            compare(ours, numpys, lambda function: function.reduceat(b, [0, size // 2]), (size, position))
+            compare(ours, numpys, lambda function: function.reduce(np.stack([a, b, b]), axis=0), (size, position))
+            compare(ours, numpys, lambda function: function.outer(a[:32], short), (size, position))
+            compare(ours, numpys, at, (size, position))
 
 
 @ufuncs

@@ -228,8 +228,8 @@ def test_random_chains_of_views():
         if kind == 2 and len(shape) < 6:
             return lambda x: x[..., None, :] if shape else x[None], "new axis"
         if kind == 3 and len(shape) > 1:
-            place = int(random.integers(shape[0]))
-            return lambda x: x[place], f"at {place}"
+            position = int(random.integers(shape[0]))
+            return lambda x: x[position], f"at {position}"
         where = tuple(map(part, shape))
         return lambda x: x[where], f"part {where}"
 

@@ -192,9 +192,9 @@ def test_graphs_take_the_same():
         chosen = anydml.where(anydml.greater(x, 0), x, 0)
         return anydml.sum(y, axis=-1), anydml.argmax(x, axis=0), chosen, anydml.mean(x)
 
-    total, places, chosen, mean = step(X)
+    total, positions, chosen, mean = step(X)
     positive = np.maximum(X, 0)
-    assert np.array_equal(total, positive.sum(1)) and np.array_equal(places, X.argmax(0))
+    assert np.array_equal(total, positive.sum(1)) and np.array_equal(positions, X.argmax(0))
     assert np.array_equal(chosen, positive) and mean.shape == () and np.isclose(mean, X.mean())
 
 

@@ -333,10 +333,10 @@ def core_run(monkeypatch):
 
 
 def test_several_outputs(core_run):
-    values, places = anydml.run("TOP_K", X, Axis=0, K=2, shape=((2,), (2,)))
-    assert values.dtype == np.float32 and places.dtype == np.uint32 and places.shape == (2,)
-    _, places = anydml.run("TOP_K", X, Axis=0, K=2, shape=(2, 2), dtype=(None, "u8"))
-    assert places.dtype == np.uint64
+    values, positions = anydml.run("TOP_K", X, Axis=0, K=2, shape=((2,), (2,)))
+    assert values.dtype == np.float32 and positions.dtype == np.uint32 and positions.shape == (2,)
+    _, positions = anydml.run("TOP_K", X, Axis=0, K=2, shape=(2, 2), dtype=(None, "u8"))
+    assert positions.dtype == np.uint64
     out = np.empty(2, "f4"), np.empty(2, "u4")
     given = anydml.run("TOP_K", X, Axis=0, K=2, out=out)
     assert given[0] is out[0] and given[1] is out[1]

@@ -125,10 +125,10 @@ def test_out():
         with pytest.raises(ValueError):
             anydml.relu(X, out=np.empty(5, "f4"))
     pair = np.empty(2, "f4"), np.empty(2, "u4")
-    values, places = repeated(anydml.top_k, X, axis=0, k=2, out=pair)
-    assert values is pair[0] and places.tolist() == [3, 2]
-    values, places = repeated(anydml.top_k, X, axis=0, k=2, out=[None, pair[1]])
-    assert values.tolist() == [3, 1.5] and values is not pair[0] and places is pair[1]
+    values, positions = repeated(anydml.top_k, X, axis=0, k=2, out=pair)
+    assert values is pair[0] and positions.tolist() == [3, 2]
+    values, positions = repeated(anydml.top_k, X, axis=0, k=2, out=[None, pair[1]])
+    assert values.tolist() == [3, 1.5] and values is not pair[0] and positions is pair[1]
 
 
 def test_warnings_of_ufuncs_stay():

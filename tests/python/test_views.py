@@ -46,10 +46,10 @@ class Layout:
         self.view(memory)[...] = values
         return memory
 
-    def view(self, memory, stride_of_one_place=None):
+    def view(self, memory, stride_of_one_element=None):
         strides = self.strides
-        if stride_of_one_place is not None:
-            strides = [stride_of_one_place if size == 1 or 0 in self.shape else stride
+        if stride_of_one_element is not None:
+            strides = [stride_of_one_element if size == 1 or 0 in self.shape else stride
                        for size, stride in zip(self.shape, strides)]
         return np.ndarray(self.shape, self.dtype, memory.data, self.offset, strides)
 

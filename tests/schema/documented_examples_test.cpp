@@ -189,7 +189,7 @@ TEST(DocumentedExamples, AreTakenAtTheNewestLevel) {
     const auto violations = check_operator(given, facts::kNewestLevel);
     std::string first;
     if (!violations.empty()) {
-      first = place_name(*op, violations.front().place) + ": " + violations.front().reason;
+      first = location_name(*op, violations.front().location) + ": " + violations.front().reason;
     }
     if (example.slip.empty()) {
       EXPECT_EQ(first, "") << example.op;

@@ -152,7 +152,7 @@ TEST(Infer, GivesTheOutputsOfRandomOperatorsAndATableOfThem) {
         }
       }
       for (const schema::Violation& unknown : found.unknown) {
-        Told& one = told[unknown.place.field];
+        Told& one = told[unknown.location.field];
         const std::string reason = schema::sentence(op, unknown);
         if (one.why.empty() || (one.why.find(".Sizes") != std::string::npos && reason.size() < one.why.size())) {
           one.why = reason;

@@ -466,7 +466,7 @@ std::size_t expect_told(const Described& described, FeatureLevel level, const st
     const std::string sentence = schema::sentence(*described.op, violation);
     const std::string offer = "this device offers " + std::string(facts::level_name(level));
     const auto says = [&](std::string_view words) { return sentence.find(words) != std::string::npos; };
-    EXPECT_TRUE(violation.place.field == schema::kNone || violation.place.field < described.op->fields.size())
+    EXPECT_TRUE(violation.location.field == schema::kNone || violation.location.field < described.op->fields.size())
         << sentence;
     EXPECT_TRUE(says("expected ") || says(offer) || says(", the most a tensor may have")) << sentence;
   }

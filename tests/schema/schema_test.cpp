@@ -69,7 +69,7 @@ Described described(const facts::Operator& op, const std::vector<Tensor>& tensor
 Sentences sentences(const facts::Operator& op, const std::vector<Violation>& violations) {
   Sentences all;
   for (const Violation& violation : violations) {
-    const std::string where = place_name(op, violation.place);
+    const std::string where = location_name(op, violation.location);
     all.push_back(where.empty() ? violation.reason : where + ": " + violation.reason);
   }
   return all;
@@ -402,7 +402,7 @@ TEST(AllOperators, TellOneFaultOnce) {
     const auto expect_one = [&](const std::vector<Tensor>& tensors, std::string_view field, std::string_view reason) {
       const auto violations = check_tensors(described(op, tensors), level);
       ASSERT_EQ(violations.size(), 1U) << testing::PrintToString(sentences(op, violations));
-      EXPECT_EQ(op.fields[violations[0].place.field].name, field);
+      EXPECT_EQ(op.fields[violations[0].location.field].name, field);
       EXPECT_TRUE(violations[0].reason.starts_with(reason)) << violations[0].reason;
     };
     for (std::size_t i = 0; i < right.size(); ++i) {

@@ -95,12 +95,13 @@ class Changes {
     }
     const std::vector<Scalar>& numbers = right_.arguments[field_].numbers;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const std::string place = std::string(field.name) + "[" + std::to_string(i) + "]";
+      const std::string location = std::string(field.name) + "[" + std::to_string(i) + "]";
       for (const std::int64_t by : {1, -1}) {
-        keep({place + (by > 0 ? " + 1" : " - 1"), with_number(i, Scalar(numbers[i].as<f64>() + static_cast<f64>(by)))});
+        keep({location + (by > 0 ? " + 1" : " - 1"),
+              with_number(i, Scalar(numbers[i].as<f64>() + static_cast<f64>(by)))});
       }
       for (const std::int64_t number : {0LL, 0x7fff'ffffLL, 0xffff'ffffLL, -0x8000'0000LL}) {
-        keep({place + " = " + std::to_string(number), with_number(i, Scalar(static_cast<f64>(number)))});
+        keep({location + " = " + std::to_string(number), with_number(i, Scalar(static_cast<f64>(number)))});
       }
     }
     if (facts::is_array(field.kind) || field.count_field < 0 || field.type == facts::FieldType::operators) {

@@ -21,26 +21,26 @@ struct Layout {
   }
   // The offset of the n-th element in row-major order, from the element at index 0.
   [[nodiscard]] i64 offset(i64 n) const {
-    i64 place = 0;
+    i64 location = 0;
     for (std::size_t i = sizes.size(); i-- > 0;) {
-      place += n % sizes[i] * strides[i];
+      location += n % sizes[i] * strides[i];
       n /= sizes[i];
     }
-    return place;
+    return location;
   }
   [[nodiscard]] i64 lowest() const {
-    i64 place = 0;
+    i64 location = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      place += std::min<i64>(0, (sizes[i] - 1) * strides[i]);
+      location += std::min<i64>(0, (sizes[i] - 1) * strides[i]);
     }
-    return place;
+    return location;
   }
   [[nodiscard]] i64 highest() const {
-    i64 place = 0;
+    i64 location = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      place += std::max<i64>(0, (sizes[i] - 1) * strides[i]);
+      location += std::max<i64>(0, (sizes[i] - 1) * strides[i]);
     }
-    return place;
+    return location;
   }
 };
 
@@ -90,29 +90,29 @@ class Memory {
     for (std::byte& byte : bytes_) {
       byte = static_cast<std::byte>(random());
     }
-    for (i64 place = lowest; place <= highest; ++place) {
-      store(place, any_value<T>(random));
+    for (i64 location = lowest; location <= highest; ++location) {
+      store(location, any_value<T>(random));
     }
   }
   Memory(const Layout& layout, Random& random) : Memory(layout.lowest(), layout.highest(), random) {}
 
-  [[nodiscard]] void* data(i64 place = 0) {
-    return bytes_.data() + kGuard + skew_ + static_cast<std::size_t>(place - lowest_) * sizeof(T);
+  [[nodiscard]] void* data(i64 location = 0) {
+    return bytes_.data() + kGuard + skew_ + static_cast<std::size_t>(location - lowest_) * sizeof(T);
   }
-  [[nodiscard]] T load(i64 place) const {
+  [[nodiscard]] T load(i64 location) const {
     T value;
-    std::memcpy(&value, const_cast<Memory*>(this)->data(place), sizeof(T));
+    std::memcpy(&value, const_cast<Memory*>(this)->data(location), sizeof(T));
     return value;
   }
-  void store(i64 place, T value) { std::memcpy(data(place), &value, sizeof(T)); }
+  void store(i64 location, T value) { std::memcpy(data(location), &value, sizeof(T)); }
 
-  // Whether the bytes equal those of `other`, with all NaNs equal for the elements of `places`.
-  [[nodiscard]] bool equals(const Memory& other, const Layout& places, i64 base) const {
+  // Whether the bytes equal those of `other`, with all NaNs equal for the elements of `positions`.
+  [[nodiscard]] bool equals(const Memory& other, const Layout& positions, i64 base) const {
     Memory copy = other;
-    for (i64 n = 0; n < places.count(); ++n) {
-      const i64 place = base + places.offset(n);
-      if (same(load(place), other.load(place))) {
-        copy.store(place, load(place));
+    for (i64 n = 0; n < positions.count(); ++n) {
+      const i64 location = base + positions.offset(n);
+      if (same(load(location), other.load(location))) {
+        copy.store(location, load(location));
       }
     }
     return copy.bytes_ == bytes_;

@@ -243,9 +243,9 @@ class RandomOperator {
       return false;
     }
     for (const schema::Solver::Choice& choice : solver.choices()) {
-      GivenTensor& tensor = described_.arguments[choice.place.field].tensors[choice.place.index];
-      if (wanted(op_.fields[choice.place.field].kind) && tensor.sizes[choice.place.part_index] == kUnknownSize) {
-        tensor.sizes[choice.place.part_index] = choice.numbers[random_.below(choice.numbers.size())];
+      GivenTensor& tensor = described_.arguments[choice.location.field].tensors[choice.location.index];
+      if (wanted(op_.fields[choice.location.field].kind) && tensor.sizes[choice.location.part_index] == kUnknownSize) {
+        tensor.sizes[choice.location.part_index] = choice.numbers[random_.below(choice.numbers.size())];
         return true;
       }
     }

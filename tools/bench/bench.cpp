@@ -96,7 +96,7 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   std::vector<Case> cases;
   std::map<std::string, bool> seen;
   const auto add = [&](const Case& of) {
-    if (place(of) && seen.emplace(of.name(), true).second) {
+    if (lay_out(of) && seen.emplace(of.name(), true).second) {
       cases.push_back(of);
     }
   };
@@ -110,7 +110,7 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
         }
         for (const Layout layout : options.layouts.empty() ? default_layouts(*row) : layouts) {
           const Case of{type, row, layout, size, kind};
-          if (!place(of) || !std::regex_search(of.name(), filter)) {
+          if (!lay_out(of) || !std::regex_search(of.name(), filter)) {
             continue;
           }
           if (is_strided(layout)) {

@@ -239,7 +239,7 @@ Placement place_packed(const Row& row, int rank, const Extents& sizes, const std
   return p;
 }
 
-std::optional<Placement> place(const Case& of) {
+std::optional<Placement> lay_out(const Case& of) {
   const Row& row = *of.row;
   // For mixed types, a size in bytes refers to the widest type.
   const auto widest =

@@ -88,7 +88,7 @@ Placement place_packed(const Row& row, int rank, const Extents& sizes, const std
 
 // Nothing if the layout does not apply to the row or does not fit the size: eight dimensions need 8,192 elements, and a
 // row layout at least one row.
-std::optional<Placement> place(const Case& of);
+std::optional<Placement> lay_out(const Case& of);
 
 // The layouts of a row if the user names none.
 std::vector<Layout> default_layouts(const Row& row);

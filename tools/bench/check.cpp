@@ -107,7 +107,7 @@ void append(Bytes& to, const void* from, std::int64_t element, std::size_t size)
 struct Question {
   Placement placement;
   std::vector<Bytes> inputs;
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> offsets;
 };
 
 Question question_of(const Case& of, const Placement& placement, std::span<const void* const> inputs,
@@ -120,14 +120,14 @@ Question question_of(const Case& of, const Placement& placement, std::span<const
   if (row.family == Family::reduce) {
     const std::int64_t columns = placement.sizes[1];
     Extents sizes = placement.sizes;
-    question.places = outputs_of(placement.output_elements);
+    question.offsets = outputs_of(placement.output_elements);
     if (layout != Layout::whole) {
-      sizes[layout == Layout::inner ? 0 : 1] = static_cast<std::int64_t>(question.places.size());
+      sizes[layout == Layout::inner ? 0 : 1] = static_cast<std::int64_t>(question.offsets.size());
     }
     for (std::int64_t i = 0; layout != Layout::whole && i < sizes[0]; ++i) {
       for (std::int64_t j = 0; j < sizes[1]; ++j) {
-        const std::int64_t line = layout == Layout::inner ? question.places[static_cast<std::size_t>(i)] : i;
-        const std::int64_t column = layout == Layout::outer ? question.places[static_cast<std::size_t>(j)] : j;
+        const std::int64_t line = layout == Layout::inner ? question.offsets[static_cast<std::size_t>(i)] : i;
+        const std::int64_t column = layout == Layout::outer ? question.offsets[static_cast<std::size_t>(j)] : j;
         elements.push_back(line * columns + column);
       }
     }
@@ -136,13 +136,13 @@ Question question_of(const Case& of, const Placement& placement, std::span<const
     // An element's value depends on its index, so the reference computes all of them.
     question.placement = place_packed(row, placement.rank, placement.sizes, {});
     for (std::int64_t element = 0; element < placement.elements; ++element) {
-      question.places.push_back(placement.offset(placement.output.strides, element));
+      question.offsets.push_back(placement.offset(placement.output.strides, element));
     }
   } else {
     elements = sample_of(placement.elements, samples);
     question.placement = place_packed(row, 1, {static_cast<std::int64_t>(elements.size())}, {});
     for (const std::int64_t element : elements) {
-      question.places.push_back(placement.offset(placement.output.strides, element));
+      question.offsets.push_back(placement.offset(placement.output.strides, element));
     }
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -192,7 +192,7 @@ namespace {
 
 // places: where the reference's answers are in `out`.
 Check compare(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
-              const void* out, const std::vector<std::int64_t>& places, Reference& reference) {
+              const void* out, const std::vector<std::int64_t>& offsets, Reference& reference) {
   Check result;
   Bytes answer;
   if (!reference.run(row, type, placement, inputs, answer)) {
@@ -201,8 +201,8 @@ Check compare(const Row& row, anydml_type type, const Placement& placement, std:
     return result;
   }
   with_type(row.output_type(type), [&]<class T>() {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const T actual = read<T>(out, places[i]);
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const T actual = read<T>(out, offsets[i]);
       const T right = read<T>(answer.data(), static_cast<std::int64_t>(i));
       ++result.checked;
       if ((is_nan(actual) && is_nan(right)) || std::memcmp(&actual, &right, sizeof(T)) == 0) {
@@ -210,7 +210,7 @@ Check compare(const Row& row, anydml_type type, const Placement& placement, std:
       }
       if (result.wrong++ == 0) {
         result.first_wrong =
-            fmt::format("{} of the output is {}, but the plain kernels give {}", places[i], show(actual), show(right));
+            fmt::format("{} of the output is {}, but the plain kernels give {}", offsets[i], show(actual), show(right));
       }
     }
   });
@@ -225,14 +225,14 @@ Check check(const Case& of, const Placement& placement, std::span<const void* co
     return check_modulus(of, placement, inputs[0], inputs[1], out, samples);
   }
   const Question question = question_of(of, placement, inputs, samples);
-  return compare(*of.row, of.type, question.placement, question.inputs, out, question.places, reference);
+  return compare(*of.row, of.type, question.placement, question.inputs, out, question.offsets, reference);
 }
 
 Check check_packed(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
                    std::span<const std::byte> out, Reference& reference) {
-  std::vector<std::int64_t> places(static_cast<std::size_t>(placement.output_elements));
-  std::iota(places.begin(), places.end(), 0);
-  return compare(row, type, placement, inputs, out.data(), places, reference);
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(placement.output_elements));
+  std::iota(offsets.begin(), offsets.end(), 0);
+  return compare(row, type, placement, inputs, out.data(), offsets, reference);
 }
 
 }  // namespace anydml::bench

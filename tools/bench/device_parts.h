@@ -34,13 +34,13 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { retu
 // A C API operator over each set of the device's buffers.
 class DeviceCall {
  public:
-  struct Place {
+  struct BufferSets {
     std::uint64_t first;
     std::uint64_t step;  // bytes to the next set
   };
 
-  DeviceCall(const Row& row, anydml_type type, const Placement& placement, std::vector<Place> inputs, Place output,
-             std::uint64_t sets)
+  DeviceCall(const Row& row, anydml_type type, const Placement& placement, std::vector<BufferSets> inputs,
+             BufferSets output, std::uint64_t sets)
       : call_(row, type, placement), inputs_(std::move(inputs)), output_(output), sets_(sets) {}
 
   // Empty if the library compiled it and every run succeeded; otherwise the error message.
@@ -49,13 +49,13 @@ class DeviceCall {
   void run(std::uint64_t run, bool to_the_end);
 
  private:
-  [[nodiscard]] void* address(const Place& place, std::uint64_t run) const {
-    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place.first + run % sets_ * place.step));
+  [[nodiscard]] void* address(const BufferSets& buffer_sets, std::uint64_t run) const {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(buffer_sets.first + run % sets_ * buffer_sets.step));
   }
 
   Call call_;
-  std::vector<Place> inputs_;
-  Place output_;
+  std::vector<BufferSets> inputs_;
+  BufferSets output_;
   std::uint64_t sets_;
 };
 

@@ -78,7 +78,7 @@ void Measurer::need(std::size_t room, std::int64_t elements, anydml_type type) {
 Measurer::Measurer(const std::vector<Case>& cases, unsigned threads, Settings settings, Reference& reference)
     : settings_(settings), team_(threads), reference_(reference) {
   for (const Case& of : cases) {
-    if (const auto placement = place(of)) {
+    if (const auto placement = lay_out(of)) {
       for (const std::size_t i : of.row->tensors()) {
         // The pass reads packed arrays of the elements.
         need(room_of(*of.row, i), std::max(placement->inputs[i].extent, placement->elements),
@@ -165,7 +165,7 @@ Measurer::Pass Measurer::pass_of(const Case& of, const Placement& placement, std
 }
 
 std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
-  const auto placed = place(of);
+  const auto placed = lay_out(of);
   if (!placed) {
     error = "the layout does not fit the size";
     return std::nullopt;

@@ -63,7 +63,7 @@ struct Total {
 Total total_of(const std::vector<Case>& cases) {
   Total most;
   for (const Case& of : cases) {
-    if (const auto placement = place(of)) {
+    if (const auto placement = lay_out(of)) {
       const Room room = room_of(of, *placement);
       most.a = std::max(most.a, room.a * room.sets);
       most.b = std::max(most.b, room.b * room.sets);
@@ -125,7 +125,7 @@ class DeviceMeasurer::State {
   }
 
   std::optional<Result> measure(const Case& of, std::string& error) {
-    const auto placed = place(of);
+    const auto placed = lay_out(of);
     if (!placed) {
       error = "the layout does not fit the size";
       return std::nullopt;

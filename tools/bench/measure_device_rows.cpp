@@ -53,7 +53,7 @@ Needs needs_of(const Case& of, const Placement& placement) {
 std::array<std::uint64_t, kRooms> total_of(const std::vector<Case>& cases) {
   std::array<std::uint64_t, kRooms> most{};
   for (const Case& of : cases) {
-    if (const auto placement = place(of)) {
+    if (const auto placement = lay_out(of)) {
       const Needs needs = needs_of(of, *placement);
       for (std::size_t room = 0; room < kRooms; ++room) {
         most[room] = std::max(most[room], needs.room[room] * needs.sets);
@@ -83,7 +83,7 @@ class DeviceRowMeasurer::State {
   }
 
   std::optional<Result> measure(const Case& of, std::string& error) {
-    const auto placed = place(of);
+    const auto placed = lay_out(of);
     if (!placed) {
       error = "the layout does not fit the size";
       return std::nullopt;

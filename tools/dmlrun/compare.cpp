@@ -29,13 +29,13 @@ template <class T>
 std::uint64_t ulps_between(T a, T b) {
   if constexpr (is_float<T>) {
     using Parts = FloatParts<T>;
-    const auto place = [](T value) {
+    const auto position = [](T value) {
       const auto bits = to_bits(value);
       const auto magnitude = static_cast<std::int64_t>(bits & Parts::kMagnitude);
       return (bits & Parts::kSign) != 0 ? -magnitude : magnitude;
     };
-    const std::int64_t x = place(a);
-    const std::int64_t y = place(b);
+    const std::int64_t x = position(a);
+    const std::int64_t y = position(b);
     return x < y ? static_cast<std::uint64_t>(y) - static_cast<std::uint64_t>(x)
                  : static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y);
   } else {

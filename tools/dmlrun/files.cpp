@@ -115,34 +115,34 @@ Status check_name(std::string_view name) {
   return {};
 }
 
-struct Place {
+struct Location {
   fs::path folder;  // where it was looked for
   fs::path path;
 };
 
 // Resolves a name that check_name accepts, relative to the folder.
-Result<Place> locate(const fs::path& folder, const fs::path& name) {
+Result<Location> locate(const fs::path& folder, const fs::path& name) {
   std::error_code error;
-  Place place;
-  place.folder = resolve(folder, error);
+  Location location;
+  location.folder = resolve(folder, error);
   if (error) {
     return failed(folder, "cannot be resolved", error);
   }
-  place.path = resolve(place.folder / name, error);
+  location.path = resolve(location.folder / name, error);
   if (error) {
     return failed(name, "cannot be found", error);
   }
-  return place;
+  return location;
 }
 
-Status check_inside(const Place& place, const fs::path& name, std::string_view option) {
-  if (lies_under(place.path, place.folder)) {
+Status check_inside(const Location& location, const fs::path& name, std::string_view option) {
+  if (lies_under(location.path, location.folder)) {
     return {};
   }
   return invalid(
       format_text("{} leads to {}, outside {}; expected a file in that folder: {} selects another folder, "
                   "--allow-outside allows files anywhere",
-                  quoted(name), quoted(place.path), quoted(place.folder), option));
+                  quoted(name), quoted(location.path), quoted(location.folder), option));
 }
 
 // The name of a file that must not outlive the process; the signal handler reads it.
@@ -313,21 +313,21 @@ bool has_image_extension(std::string_view path) {
 Result<fs::path> find_input(const Folders& folders, std::string_view source) {
   ANYDML_TRY(check_name(source));
   const fs::path name(source);
-  auto place = locate(folders.input, name);
-  ANYDML_TRY(place);
-  std::string looked = quoted(place.value().folder);
+  auto location = locate(folders.input, name);
+  ANYDML_TRY(location);
+  std::string looked = quoted(location.value().folder);
   if (!folders.allow_outside) {
-    ANYDML_TRY(check_inside(place.value(), name, "--input_path"));
+    ANYDML_TRY(check_inside(location.value(), name, "--input_path"));
   }
   std::error_code error;
-  fs::file_status status = fs::status(place.value().path, error);
+  fs::file_status status = fs::status(location.value().path, error);
   if (status.type() == fs::file_type::not_found && folders.allow_outside && name.is_relative()) {
-    place = locate(".", name);
-    ANYDML_TRY(place);
-    looked.append(" and ").append(quoted(place.value().folder));
-    status = fs::status(place.value().path, error);
+    location = locate(".", name);
+    ANYDML_TRY(location);
+    looked.append(" and ").append(quoted(location.value().folder));
+    status = fs::status(location.value().path, error);
   }
-  const fs::path& path = place.value().path;
+  const fs::path& path = location.value().path;
   switch (status.type()) {
     case fs::file_type::regular:
       break;
@@ -355,11 +355,11 @@ Result<fs::path> find_output(const Folders& folders, std::string_view target) {
   if (!name.has_filename()) {
     return invalid(format_text("{} names a folder; expected a file", quoted(name)));
   }
-  const auto place = locate(folders.output, name);
-  ANYDML_TRY(place);
-  const fs::path& path = place.value().path;
+  const auto location = locate(folders.output, name);
+  ANYDML_TRY(location);
+  const fs::path& path = location.value().path;
   if (!folders.allow_outside) {
-    ANYDML_TRY(check_inside(place.value(), name, "--output_path"));
+    ANYDML_TRY(check_inside(location.value(), name, "--output_path"));
   }
   // The part of the path that exists decides: the file itself or its nearest existing parent folder.
   fs::path nearest = path;

@@ -93,7 +93,7 @@ Result<JsonDocument> JsonDocument::parse(std::string text) {
   document.text_ = std::move(text);
   std::string& own = document.text_;
   const auto fault = [&](std::size_t offset, std::string reason) {
-    return Error{ErrorKind::invalid_argument, format_text("{}: {}", document.place_text(offset), reason)};
+    return Error{ErrorKind::invalid_argument, format_text("{}: {}", document.position_text(offset), reason)};
   };
   if (own.size() > std::numeric_limits<std::uint32_t>::max()) {
     return Error{ErrorKind::invalid_argument, format_text("has {} bytes; expected less than 4 GiB", own.size())};
@@ -130,7 +130,7 @@ Result<JsonDocument> JsonDocument::parse(std::string text) {
   return document;
 }
 
-std::string JsonDocument::place_text(std::size_t offset) const {
+std::string JsonDocument::position_text(std::size_t offset) const {
   const auto line = std::ranges::upper_bound(lines_, offset) - lines_.begin();
   return format_text("line {}, column {}", line, offset - lines_[static_cast<std::size_t>(line) - 1] + 1);
 }

@@ -61,7 +61,7 @@ class JsonDocument {
   [[nodiscard]] static Result<JsonDocument> parse(std::string text);
 
   [[nodiscard]] Json root() const { return {*this, 0}; }
-  [[nodiscard]] std::string place_text(std::size_t offset) const;  // "line 3, column 7"
+  [[nodiscard]] std::string position_text(std::size_t offset) const;  // "line 3, column 7"
 
  private:
   friend class Json;

@@ -430,19 +430,19 @@ namespace {
 
 void check_node(const NodeModel& node, facts::FeatureLevel level, Problems& problems) {
   const OperatorModel& op = node.op;
-  const auto path_of = [&](std::string_view place) { return node.desc_path + "." + std::string(place); };
+  const auto path_of = [&](std::string_view location) { return node.desc_path + "." + std::string(location); };
   const schema::Described described =
       describe(op, [&](const facts::Field& field) { return problems.any_under(path_of(field.name)); });
   auto violations = schema::check_operator(described, level);
   std::erase_if(violations, [&](const schema::Violation& violation) {
-    const schema::Place tensor{.field = violation.place.field, .index = violation.place.index};
+    const schema::Location tensor{.field = violation.location.field, .index = violation.location.index};
     // Errors were already reported for members that could not be read.
-    return tensor.field != schema::kNone && problems.any_under(path_of(schema::place_name(*op.facts, tensor)));
+    return tensor.field != schema::kNone && problems.any_under(path_of(schema::location_name(*op.facts, tensor)));
   });
   for (const schema::Violation& violation : violations) {
-    const std::string place = schema::place_name(*op.facts, violation.place);
-    problems.add(place.empty() ? node.desc_path : path_of(place),
-                 place.empty() ? format_text("{} {}", op.facts->name, violation.reason) : violation.reason);
+    const std::string location = schema::location_name(*op.facts, violation.location);
+    problems.add(location.empty() ? node.desc_path : path_of(location),
+                 location.empty() ? format_text("{} {}", op.facts->name, violation.reason) : violation.reason);
   }
 }
 

@@ -115,7 +115,7 @@ anydml_tensor tensor_of(const Array& array) {
 
 // The operand's element at an index of the result.
 ElementBits element_at(const Array& operand, const Array& result, std::size_t index) {
-  std::size_t place = 0;
+  std::size_t position = 0;
   std::size_t step = 1;
   for (std::size_t i = result.shape.size(); i-- > 0;) {
     const auto size = static_cast<std::size_t>(result.shape[i]);
@@ -124,11 +124,11 @@ ElementBits element_at(const Array& operand, const Array& result, std::size_t in
     const std::size_t missing = result.shape.size() - operand.shape.size();
     if (i >= missing) {
       const auto own = static_cast<std::size_t>(operand.shape[i - missing]);
-      place += own == 1 ? 0 : coordinate * step;
+      position += own == 1 ? 0 : coordinate * step;
       step *= own;
     }
   }
-  return load_element(operand.bytes.data() + place * element_size(operand.type), operand.type);
+  return load_element(operand.bytes.data() + position * element_size(operand.type), operand.type);
 }
 
 struct Operation {

@@ -394,9 +394,10 @@ class Builder {
       const bool is_fault = !inferred.faults.empty();
       const schema::Violation& violation = is_fault ? inferred.faults.front() : inferred.unknown.front();
       return invalid(format_text(
-          "{}: {} {}{}", op_.name, schema::place_name(op_, violation.place), violation.reason,
-          is_fault ? std::string()
-                   : format_text("; specify it with --result {}=TYPE:SIZES", op_.fields[violation.place.field].name)));
+          "{}: {} {}{}", op_.name, schema::location_name(op_, violation.location), violation.reason,
+          is_fault
+              ? std::string()
+              : format_text("; specify it with --result {}=TYPE:SIZES", op_.fields[violation.location.field].name)));
     }
     for (std::size_t i = 0; i < op_.fields.size(); ++i) {
       const auto& found = inferred.described.arguments[i].tensors;

@@ -41,7 +41,7 @@ class StepMaker {
  public:
   StepMaker(const Dispatchable& whole, std::span<const std::uint32_t> nodes) : whole_(whole) {
     for (const std::uint32_t node : nodes) {
-      places_.emplace(node, places_.size());
+      positions_.emplace(node, positions_.size());
     }
   }
 
@@ -51,10 +51,10 @@ class StepMaker {
     made_.part.path = whole_.path;
     made_.part.is_graph = true;
     made_.part.execution_flags = whole_.execution_flags;
-    made_.part.nodes.resize(places_.size());
-    std::vector<std::size_t> in_order(places_.size());
-    for (const auto& [node, place] : places_) {
-      in_order[place] = node;
+    made_.part.nodes.resize(positions_.size());
+    std::vector<std::size_t> in_order(positions_.size());
+    for (const auto& [node, position] : positions_) {
+      in_order[position] = node;
     }
     for (const std::size_t node : in_order) {
       add_node(node);
@@ -67,7 +67,7 @@ class StepMaker {
 
  private:
   void add_node(std::size_t number) {
-    NodeModel& node = made_.part.nodes[places_.at(number)];
+    NodeModel& node = made_.part.nodes[positions_.at(number)];
     node = whole_.nodes[number];
     const std::string name = node.name.empty() ? std::string() : " " + in_quotes(node.name);
     made_.nodes += format_text("{}{}{}", made_.nodes.empty() ? "" : ", ", node.op.facts->name, name);
@@ -87,8 +87,8 @@ class StepMaker {
       }
       return {.kind = Kind::constant, .index = known->second};
     }
-    if (source.kind == Kind::node && places_.contains(source.index)) {
-      return {.kind = Kind::node, .index = places_.at(source.index), .output = source.output};
+    if (source.kind == Kind::node && positions_.contains(source.index)) {
+      return {.kind = Kind::node, .index = positions_.at(source.index), .output = source.output};
     }
     const StepValue value{
         .is_input = source.kind == Kind::input, .index = source.index, .output = source.output, .bytes = 0};
@@ -108,7 +108,7 @@ class StepMaker {
       return source.kind == Kind::node && source.index == node && source.output == output;
     };
     for (std::size_t i = 0; i < whole_.nodes.size(); ++i) {
-      if (!places_.contains(i) && std::ranges::any_of(whole_.nodes[i].sources, [&](const auto& source) {
+      if (!positions_.contains(i) && std::ranges::any_of(whole_.nodes[i].sources, [&](const auto& source) {
             return source.has_value() && is_it(*source);
           })) {
         return true;
@@ -124,7 +124,7 @@ class StepMaker {
         continue;
       }
       const std::uint64_t bytes = tensors[output]->total_bytes;
-      made_.part.outputs.push_back({.kind = Kind::node, .index = places_.at(number), .output = output});
+      made_.part.outputs.push_back({.kind = Kind::node, .index = positions_.at(number), .output = output});
       made_.values.push_back({.is_input = false, .index = number, .output = output, .bytes = bytes});
       made_.part.ports.push_back({.name = format_text("output {}", made_.part.outputs.size()),
                                   .is_output = true,
@@ -133,7 +133,7 @@ class StepMaker {
   }
 
   const Dispatchable& whole_;
-  std::map<std::size_t, std::size_t> places_;  // of the nodes, within the step
+  std::map<std::size_t, std::size_t> positions_;  // of the nodes, within the step
   std::map<std::size_t, std::size_t> constants_;
   std::map<StepValue, std::size_t> inputs_;
   ProfileStep made_;

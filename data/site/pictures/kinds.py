@@ -23,7 +23,7 @@ class Curves(NamedTuple):
     lines: Sequence[tuple[str, dict[str, Any], Sequence[tuple[str, float]]]]
     x: tuple[float, float] = (-4, 4)
     y: tuple[float, float] | None = None
-    place: int = 0  # the index of x among the inputs
+    position: int = 0  # the index of x among the inputs
     to: str = "FLOAT32"
     of: str = "FLOAT32"
     caption: str = ""
@@ -118,12 +118,12 @@ class Axes:
             self.svg.path(thinned(one), colour, width)
 
 
-def thinned(places: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def thinned(positions: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Drops points that are almost exactly on the line between their neighbors."""
     kept: list[tuple[float, float]] = []
-    for i, (x, y) in enumerate(places):
-        if kept and i + 1 < len(places):
-            (x0, y0), (x1, y1) = kept[-1], places[i + 1]
+    for i, (x, y) in enumerate(positions):
+        if kept and i + 1 < len(positions):
+            (x0, y0), (x1, y1) = kept[-1], positions[i + 1]
             if abs(y0 + (y1 - y0) * (x - x0) / (x1 - x0) - y) < 0.04 and x - x0 < 40:
                 continue
         kept.append((x, y))
@@ -147,7 +147,7 @@ def curves(library: Library, name: str, row: Curves) -> tuple[str, str]:
     found = []
     for _, attributes, others in row.lines:
         inputs: list[Any] = [Tensor(kind, (value,) * len(xs), (len(xs),)) for kind, value in others]
-        inputs.insert(row.place, given)
+        inputs.insert(row.position, given)
         result, = library.run(name, inputs, [Tensor(row.to, (0,) * len(xs), (len(xs),))], attributes)
         found.append(result.values)
     finite = [y for line in found for y in line if math.isfinite(y)]
@@ -188,11 +188,11 @@ def map_of_two(library: Library, name: str, row: Map) -> tuple[str, str]:
     whole = row.of != "FLOAT32"
     count = int(row.a[1] - row.a[0]) + 1 if whole else row.count
 
-    def places(span: tuple[float, float]) -> list[float]:
+    def positions(span: tuple[float, float]) -> list[float]:
         if whole:
             return [int(span[0]) + i for i in range(count)]
         return [span[0] + (span[1] - span[0]) * (i + 0.5) / count for i in range(count)]
-    first, second = places(row.a), places(row.b)
+    first, second = positions(row.a), positions(row.b)
     a = Tensor(row.of, tuple(x for _ in second for x in first), (count * count,))
     b = Tensor(row.of, tuple(y for y in second for _ in first), (count * count,))
     result, = library.run(name, [a, b], [Tensor(row.to, (0,) * count * count, (count * count,))], row.attributes)
@@ -214,11 +214,11 @@ def map_of_two(library: Library, name: str, row: Map) -> tuple[str, str]:
     for span, horizontal in ((row.a, True), (row.b, False)):
         marks = [(span[0] + i, (i + 0.5) * side) for i in shown] if shown else [
             (tick, (tick - span[0]) / (span[1] - span[0]) * 260) for tick in ticks(*span, 4)]
-        for value, place in marks:
+        for value, position in marks:
             if horizontal:
-                svg.text(LEFT + place, TOP + 276, short(value), 11, faint=True)
+                svg.text(LEFT + position, TOP + 276, short(value), 11, faint=True)
             else:
-                svg.text(LEFT - 6, TOP + 264 - place, short(value), 11, "end", faint=True)
+                svg.text(LEFT - 6, TOP + 264 - position, short(value), 11, "end", faint=True)
     svg.text(LEFT + 130, TOP + 292, "a", 12)
     svg.text(LEFT - 34, TOP + 134, "b", 12)
     levels = [most, most / 2, 0, -most / 2, -most]
@@ -272,9 +272,9 @@ def histograms(library: Library, name: str, row: Histograms) -> tuple[str, str]:
         left, low, high, bins = LEFT + number * 300, -6.0, 8.0, 28
         counts = [[0] * bins, [0] * bins]
         for i, value in enumerate(numbers):
-            place = int((value - low) / (high - low) * bins)
-            if 0 <= place < bins:
-                counts[i >= half][place] += 1
+            position = int((value - low) / (high - low) * bins)
+            if 0 <= position < bins:
+                counts[i >= half][position] += 1
         axes = Axes(svg, (low, high), (0, max(map(max, counts)) * 1.08), left, 240, 150, TOP + 22)
         svg.text(left + 120, TOP + 10, title, 12, bold=True)
         for channel_, colour in enumerate(LINES[:2]):

@@ -25,11 +25,11 @@ def family(attribute: str, *values: float, x: tuple[float, float] = (-4, 4), y: 
                   caption=caption)
 
 
-def beside(label: str, *values: float, x: tuple[float, float] = (-4, 4), y: tuple[float, float] | None = None, place: int = 0,
+def beside(label: str, *values: float, x: tuple[float, float] = (-4, 4), y: tuple[float, float] | None = None, position: int = 0,
            caption: str = "", to: str = "FLOAT32", **attributes: Any) -> Curves:
     """Curves of a function of two inputs, one of which is constant."""
     return Curves([(f"{label} {value:g}".replace("-", "−"), attributes, (("FLOAT32", value),)) for value in values], x, y,
-                  place, to, caption=caption)
+                  position, to, caption=caption)
 
 
 FUNCTIONS: dict[str, Any] = {
@@ -127,12 +127,12 @@ def padded(mode: str) -> Example:
 
 def coordinates(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colours:
     """Colors the nonzero elements and the rows with their coordinates."""
-    places = [k for k, value in enumerate(inputs[0].values) if value]
+    positions = [k for k, value in enumerate(inputs[0].values) if value]
     colours: list[str | None] = [None] * len(inputs[0].values)
-    for number, k in enumerate(places):
-        colours[k] = hue(number, len(places))
+    for number, k in enumerate(positions):
+        colours[k] = hue(number, len(positions))
     width = outputs[1].sizes[1]
-    rows = [hue(k // width, len(places)) if k // width < len(places) else None for k in range(len(outputs[1].values))]
+    rows = [hue(k // width, len(positions)) if k // width < len(positions) else None for k in range(len(outputs[1].values))]
     return [colours, [None], rows]
 
 

@@ -72,9 +72,9 @@ class Svg:
                           f'stroke="currentColor" stroke-opacity="{opacity:g}"/>')
         self.reach(max(x1, x2), max(y1, y2))
 
-    def path(self, places: Sequence[tuple[float, float]], colour: str, width: float = 2) -> None:
-        if len(places) > 1:
-            points = " ".join(f"{coordinate(x)} {coordinate(y)}" for x, y in places)
+    def path(self, positions: Sequence[tuple[float, float]], colour: str, width: float = 2) -> None:
+        if len(positions) > 1:
+            points = " ".join(f"{coordinate(x)} {coordinate(y)}" for x, y in positions)
             self.parts.append(f'<path d="M{points}" fill="none" stroke="{colour}" stroke-width="{width:g}" stroke-linejoin="round"/>')
 
     def dot(self, x: float, y: float, colour: str, radius: float = 3) -> None:

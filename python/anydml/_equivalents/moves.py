@@ -10,11 +10,11 @@ from ._base import Given
 from ._lines import sampled, unsampled
 
 
-def _moved(name, *places, fill=None):
-    """The inputs `places` are moved; `fill` is the attribute with the value of elements that have no source."""
+def _moved(name, *positions, fill=None):
+    """The inputs `positions` are moved; `fill` is the attribute with the value of elements that have no source."""
 
     def equivalent(given, *inputs):
-        which = places or range(len(inputs))
+        which = positions or range(len(inputs))
         which = [i for i in which if inputs[i] is not None]
         numbers, start = list(inputs), 1
         for i in which:
@@ -110,8 +110,8 @@ def _nearest_back(name, given, x):
     """Adds each element to the input position that the operator would read it from."""
     sizes = [int(one) for one in given.sizes[0]]
     numbers = torch.arange(math.prod(sizes), device=x.device).reshape(sizes)
-    places = run(name, numbers, shape=tuple(x.shape), **given.attributes)
-    return x.new_zeros(math.prod(sizes)).scatter_add(0, places.reshape(-1), x.reshape(-1)).reshape(sizes)
+    positions = run(name, numbers, shape=tuple(x.shape), **given.attributes)
+    return x.new_zeros(math.prod(sizes)).scatter_add(0, positions.reshape(-1), x.reshape(-1)).reshape(sizes)
 
 
 def _upsampled(given, x):

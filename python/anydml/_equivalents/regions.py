@@ -45,8 +45,8 @@ class _Axis:
         x = (torch.ceil(x - 0.5) if nearest else x).clamp(0, size - 1)
         first = torch.floor(x.detach())
         second = torch.where(x > first, x - first, 0)  # the slope exactly at an element is 0
-        place = torch.arange(size, device=low.device)
-        one, next_one = (((first + i)[..., None] == place) & self.inside[..., None] for i in (0, 1))
+        position = torch.arange(size, device=low.device)
+        one, next_one = (((first + i)[..., None] == position) & self.inside[..., None] for i in (0, 1))
         self.weights = torch.where(one, 1 - second[..., None], 0) + torch.where(next_one, second[..., None], 0)
         slope = torch.where((second != 0)[..., None], next_one.to(x.dtype) - one.to(x.dtype), 0)
         self.ends = share[..., None] * scale * slope
@@ -151,9 +151,9 @@ def _pool(g, image, boxes):
     batch = torch.trunc(boxes.detach().reshape(-1, 5)[:, 0]).nan_to_num().clamp(0, batches - 1).to(torch.int64)
     plane = (batch[:, None] * channels + torch.arange(channels, device=image.device))[..., None, None] * count
     is_empty = found == 0
-    place = torch.where(is_empty, 0, _LEAST + count - found.view(torch.int32))  # an index into `order`
-    place = order.reshape(-1).gather(0, (plane + place).reshape(-1)).reshape(found.shape)
-    return torch.where(is_empty, 0, image.reshape(-1).gather(0, (plane + place).reshape(-1)).reshape(found.shape))
+    position = torch.where(is_empty, 0, _LEAST + count - found.view(torch.int32))  # an index into `order`
+    position = order.reshape(-1).gather(0, (plane + position).reshape(-1)).reshape(found.shape)
+    return torch.where(is_empty, 0, image.reshape(-1).gather(0, (plane + position).reshape(-1)).reshape(found.shape))
 
 
 TABLE = {"ROI_ALIGN": _align, "ROI_ALIGN1": _align, "ROI_ALIGN_GRAD": _align_grad, "ROI_POOLING": _pool}

@@ -127,8 +127,8 @@ def _in_heads(x, heads):
     return x.reshape(*x.shape[:2], heads, x.shape[2] // heads).transpose(1, 2)
 
 
-def _stacked(x, place):
-    return None if x is None else x[:, :, :, place].transpose(1, 2)
+def _stacked(x, position):
+    return None if x is None else x[:, :, :, position].transpose(1, 2)
 
 
 def _first(*some):
@@ -138,13 +138,13 @@ def _first(*some):
 def _appended(past, new, lengths, rows):
     """Concatenates the first rows of the past, as many as `lengths` says, the new rows, and zeros."""
     count = new.shape[2]
-    places = torch.arange(rows, device=new.device) - lengths[:, None]  # an index into the new rows
-    index = places.clamp(0, count - 1)[:, None, :, None].expand(*new.shape[:2], rows, new.shape[3])
-    made = torch.where(((places >= 0) & (places < count))[:, None, :, None], new.gather(2, index), 0)
+    positions = torch.arange(rows, device=new.device) - lengths[:, None]  # an index into the new rows
+    index = positions.clamp(0, count - 1)[:, None, :, None].expand(*new.shape[:2], rows, new.shape[3])
+    made = torch.where(((positions >= 0) & (positions < count))[:, None, :, None], new.gather(2, index), 0)
     if past is None:
         return made
     past = torch.nn.functional.pad(past, (0, 0, 0, max(0, rows - past.shape[2])))[:, :, :rows]
-    return torch.where((places < 0)[:, None, :, None], past, made)
+    return torch.where((positions < 0)[:, None, :, None], past, made)
 
 
 def _attention(g, heads, shared_heads, q, k, v, stacked_qk, stacked_kv, stacked_qkv, bias, mask, position_bias, past_k,

@@ -61,7 +61,7 @@ def _lp(g, x):
     return total if g.P == 1 else torch.where(total > 0, torch.where(total > 0, total, 1)**(1 / g.P), 0)
 
 
-def _places(g, x, sizes):
+def _positions(g, x, sizes):
     """Returns the index into all of x of each window's largest element, or -1 for an empty window."""
     attributes = {name: g.attributes[name] for name in ("Strides", "WindowSize", "StartPadding", "EndPadding")}
     index = run("MAX_POOLING2", x.detach(), out=(None, True), dtype=(None, "uint64"), shape=(sizes, sizes),
@@ -70,28 +70,28 @@ def _places(g, x, sizes):
 
 
 def _greatest(g, x):
-    places = _places(g, x, g.sizes[0])
-    made = torch.where(places < 0, -math.inf, x.reshape(-1).gather(0, places.clamp(min=0)))
+    positions = _positions(g, x, g.sizes[0])
+    made = torch.where(positions < 0, -math.inf, x.reshape(-1).gather(0, positions.clamp(min=0)))
     return [made.reshape(g.sizes[0]), None]
 
 
 def _max_grad(g, x, gradient):
-    places, gradient = _places(g, x, tuple(gradient.shape)), gradient.reshape(-1)
+    positions, gradient = _positions(g, x, tuple(gradient.shape)), gradient.reshape(-1)
     made = gradient.new_zeros(math.prod(x.shape))
-    return made.scatter_add(0, places.clamp(min=0), torch.where(places < 0, 0, gradient)).reshape(x.shape)
+    return made.scatter_add(0, positions.clamp(min=0), torch.where(positions < 0, 0, gradient)).reshape(x.shape)
 
 
 def _fold(g, x):
     """Each element of x belongs to a window; each window is added to the image at its position."""
     sizes, window = [int(one) for one in g.sizes[0]], g.WindowSizes
-    places, inside = torch.zeros(1, 1, dtype=torch.int64, device=x.device), torch.ones(1, 1, dtype=torch.bool, device=x.device)
+    positions, inside = torch.zeros(1, 1, dtype=torch.int64, device=x.device), torch.ones(1, 1, dtype=torch.bool, device=x.device)
     for size, width, step, gap, before, after in zip(sizes[2:], window, g.Strides, g.Dilations, g.StartPadding, g.EndPadding):
         count = (size + before + after - gap * (width - 1) - 1) // step + 1
         at = (torch.arange(count, device=x.device) * step - before) + torch.arange(width, device=x.device)[:, None] * gap
-        places = (places[:, None, :, None] * size + at.clamp(0, size - 1)[None, :, None, :]).flatten(2).flatten(0, 1)
+        positions = (positions[:, None, :, None] * size + at.clamp(0, size - 1)[None, :, None, :]).flatten(2).flatten(0, 1)
         inside = (inside[:, None, :, None] & ((at >= 0) & (at < size))[None, :, None, :]).flatten(2).flatten(0, 1)
     values = x.reshape(*sizes[:2], -1) * inside.reshape(-1)
-    return values.new_zeros((*sizes[:2], math.prod(sizes[2:]))).index_add(2, places.reshape(-1), values).reshape(sizes)
+    return values.new_zeros((*sizes[:2], math.prod(sizes[2:]))).index_add(2, positions.reshape(-1), values).reshape(sizes)
 
 
 def _convolution(g, x, weights, bias=None):

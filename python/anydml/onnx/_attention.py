@@ -18,8 +18,8 @@ def as_bias(mask, dtype):
 
 def causal(queries, keys, past):
     """Returns whether each query sees each key, {queries, keys}: it sees the keys up to its own position."""
-    place = sequence(past, 1, queries, np.int32).reshape(queries, 1)
-    seen = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", place, sequence(0, 1, keys, np.int32), dtype=np.uint8)
+    position = sequence(past, 1, queries, np.int32).reshape(queries, 1)
+    seen = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", position, sequence(0, 1, keys, np.int32), dtype=np.uint8)
     return seen.view(bool)
 
 

@@ -55,8 +55,8 @@ class Builder:
             if tensor.name not in replaced:
                 self.constants[tensor.name] = array_of(tensor, self.folder) if arrays is None else arrays.pop(tensor.name)
         initialised = {tensor.name for tensor in graph.initializer}
-        for place, value in enumerate(graph.input):
-            self.kinds[value.name] = given[place] if place < len(given) else kind_of(value.type)
+        for position, value in enumerate(graph.input):
+            self.kinds[value.name] = given[position] if position < len(given) else kind_of(value.type)
             if value.name in replaced or not (value.name in fixed or value.name in initialised):
                 self.constants.pop(value.name, None)
         left = _uses(graph)
@@ -175,8 +175,8 @@ class Builder:
             self.postponed[step.outputs[0]] = step
             self.taken.update(step.inputs)
             return
-        for place, name in enumerate(step.inputs):
-            if place in _PACKED.get(step.op, ()):
+        for position, name in enumerate(step.inputs):
+            if position in _PACKED.get(step.op, ()):
                 self._emit(name)
             else:
                 self._compute(name)

@@ -37,19 +37,19 @@ class _Nodes:
     def constant(self, value, dtype=np.int64):
         return self("Constant", value=numpy_helper.from_array(np.asarray(value, dtype)))
 
-    def input(self, place):
-        return self.node.input[place] if place < len(self.node.input) else ""
+    def input(self, position):
+        return self.node.input[position] if position < len(self.node.input) else ""
 
-    def output(self, place):
-        return self.node.output[place] if place < len(self.node.output) else ""
+    def output(self, position):
+        return self.node.output[position] if position < len(self.node.output) else ""
 
     def get(self, name, default=None):
         value = self.attributes.get(name, default)
         return value.decode() if isinstance(value, bytes) else value
 
-    def end(self, value, place=0):
+    def end(self, value, position=0):
         """Gives a value the name of an output."""
-        self("Identity", value, to=self.output(place))
+        self("Identity", value, to=self.output(position))
 
     def refuse(self, what):
         name = f"{self.node.domain}.{self.node.op_type} {what}"
@@ -181,10 +181,10 @@ def _embeddings(n):
     if n.output(1) and n.input(7):
         n.refuse("with a mask")
     ids, segments, words, positions, kinds, gamma, beta = (n.input(i) for i in range(7))
-    place = n.input(8)
-    if not place:
-        place = n("Range", n.constant(0), n("Squeeze", n("Shape", ids, start=1, end=2), n.constant([0])), n.constant(1))
-    total = n("Add", n("Gather", words, ids), n("Gather", positions, place))
+    position = n.input(8)
+    if not position:
+        position = n("Range", n.constant(0), n("Squeeze", n("Shape", ids, start=1, end=2), n.constant([0])), n.constant(1))
+    total = n("Add", n("Gather", words, ids), n("Gather", positions, position))
     total = n("Add", total, n("Gather", kinds, segments)) if segments else total
     n.end(n("LayerNormalization", total, gamma, beta, axis=-1, epsilon=n.get("epsilon", 1e-12)))
     if n.output(1):
@@ -211,11 +211,11 @@ def _real(n, first):
     return n("DequantizeLinear", n.input(first), n.input(first + 1), n.input(first + 2))
 
 
-def _quantised(op, places, scale, **passed):
+def _quantised(op, numbers, scale, **passed):
     """An operator over tensors that each have a scale and a zero point. places: the inputs with the tensors; scale: the
     input with the scale of the result."""
     def write(n):
-        values = [_real(n, place) for place in places]
+        values = [_real(n, position) for position in numbers]
         attributes = {ours: n.get(theirs, default) for ours, (theirs, default) in passed.items()}
         n.end(n("QuantizeLinear", n(op, *values, **attributes), n.input(scale), n.input(scale + 1)))
 

@@ -35,11 +35,11 @@ class _Options:
     def get(self, name, default):
         return self._values.get(name, default)
 
-    def refuse_inputs(self, *places):
-        names = {place: self.node.input[place] for place in places if place < len(self.node.input)}
-        for place, name in names.items():
+    def refuse_inputs(self, *positions):
+        names = {position: self.node.input[position] for position in positions if position < len(self.node.input)}
+        for position, name in names.items():
             if name:
-                self.refuse(f"with input {place}")
+                self.refuse(f"with input {position}")
 
     def refuse(self, what):
         name = f"com.microsoft.{self.node.op_type} {what}"
@@ -50,8 +50,8 @@ class _Options:
         return Step(label(self.node), self.node.op_type, compute, list(self.node.input), list(self.node.output),
                     [kind] * len(self.node.output), _USES)
 
-    def wants(self, place):
-        return place < len(self.node.output) and bool(self.node.output[place])
+    def wants(self, position):
+        return position < len(self.node.output) and bool(self.node.output[position])
 
 
 def _seen(mask, batch, keys):
@@ -61,12 +61,12 @@ def _seen(mask, batch, keys):
         if mask.shape[0] not in (batch, 2 * batch):
             raise ValueError(f"the mask has the shape {list(mask.shape)}; expected [{batch}], [{2 * batch}], "
                              f"[{batch}, {keys}], or one for each query")
-        places = sequence(0, 1, keys, np.int32).reshape(1, 1, 1, keys)
+        positions = sequence(0, 1, keys, np.int32).reshape(1, 1, 1, keys)
         ends = mask[:batch].reshape(batch, 1, 1, 1)
-        seen = dispatch("ELEMENT_WISE_LOGICAL_LESS_THAN", places, ends, dtype=np.uint8)
+        seen = dispatch("ELEMENT_WISE_LOGICAL_LESS_THAN", positions, ends, dtype=np.uint8)
         if mask.shape[0] == 2 * batch:
             starts = mask[batch:].reshape(batch, 1, 1, 1)
-            after = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", places, starts, dtype=np.uint8)
+            after = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", positions, starts, dtype=np.uint8)
             seen = dispatch("ELEMENT_WISE_LOGICAL_AND", seen, after, dtype=np.uint8)
         return seen
     if mask.ndim not in (2, 3) or mask.shape[0] != batch or mask.shape[-1] != keys:

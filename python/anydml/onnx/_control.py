@@ -91,11 +91,11 @@ def loop(node, builder):
     before, body = body.split([*around, *(name for name, is_same in zip(names, stays) if is_same)])
     kinds, declared = body.kinds[1:], [_sizes(value) for value in graph.output]
     wanted = set(body.wanted())
-    changing = [place for place, is_same in enumerate(stays) if not is_same]
+    changing = [position for position, is_same in enumerate(stays) if not is_same]
 
     def compute(trips, condition, *values):
         states, seen = list(values[:count]), dict(zip(around, values[count:]))
-        seen.update((names[place], states[place]) for place in range(count) if stays[place] and names[place] not in fixed)
+        seen.update((names[position], states[position]) for position in range(count) if stays[position] and names[position] not in fixed)
         seen.update(zip(before.outputs, before.run(seen)[0]))
         seen = {name: value for name, value in seen.items() if name in wanted}
         most = None if trips is None else int(trips.reshape(()).item())
@@ -104,11 +104,11 @@ def loop(node, builder):
         turn = 0
         while goes_on and (most is None or turn < most):
             given = {**seen, body.inputs[0]: np.array(turn, np.int64), body.inputs[1]: np.array(True),
-                     **{names[place]: states[place] for place in changing}}
+                     **{names[position]: states[position] for position in changing}}
             (goes_on, *results), _ = body.run(given)
             goes_on = _condition(goes_on)
-            for place in changing:
-                states[place] = results[place]
+            for position in changing:
+                states[position] = results[position]
             for kept, result in zip(scanned, results[count:]):
                 kept.append(result)
             turn += 1

@@ -8,7 +8,7 @@ from .._matrices import PLAIN
 from ._rows import dispatch
 
 
-def _places(transformation, size, scale, out_size, region):
+def _positions(transformation, size, scale, out_size, region):
     """Returns the coordinates of the result's elements along an axis of the tensor, as ONNX defines them."""
     at, length = np.arange(out_size, dtype=np.float64), scale * size
     if transformation == "align_corners":
@@ -36,12 +36,12 @@ def _kernel(x, a):
 def _matrix(transformation, size, scale, out_size, region, a, antialias, exclude, extrapolation):
     """Returns the weights of an axis's elements for each element of the result, and the values to add where a
     coordinate is outside the tensor."""
-    places = _places(transformation, size, scale, out_size, region)
+    positions = _positions(transformation, size, scale, out_size, region)
     narrow = min(scale, 1.0) if antialias else 1.0  # when downsampling, the kernel is stretched
     start = math.floor(-2 / narrow) + 1
-    low = np.floor(places).astype(np.int64)
+    low = np.floor(positions).astype(np.int64)
     offsets = np.arange(start, 2 - start)
-    shares = _kernel(narrow * (offsets - (places - low)[:, None]), a)
+    shares = _kernel(narrow * (offsets - (positions - low)[:, None]), a)
     indices = low[:, None] + offsets
     if exclude:
         shares = np.where((indices < 0) | (indices >= size), 0, shares)
@@ -49,7 +49,7 @@ def _matrix(transformation, size, scale, out_size, region, a, antialias, exclude
         shares = shares / shares.sum(1, keepdims=True)
     made = np.zeros((out_size, size))
     np.add.at(made, (np.arange(out_size)[:, None], np.clip(indices, 0, size - 1)), shares)
-    outside = (places < 0) | (places > size - 1) if transformation == "tf_crop_and_resize" else np.zeros(out_size, bool)
+    outside = (positions < 0) | (positions > size - 1) if transformation == "tf_crop_and_resize" else np.zeros(out_size, bool)
     made[outside] = 0
     return made, np.where(outside, extrapolation, 0.0)
 

@@ -38,8 +38,8 @@ def einsum(node):
                 sizes[label] = max(size, sizes[label])
         wanted = _wanted(result, operands, terms)
         labels, made = terms[0]
-        for place, (others, array) in enumerate(terms[1:], 2):
-            kept = set(wanted).union(*(more for more, _ in terms[place:]))
+        for position, (others, array) in enumerate(terms[1:], 2):
+            kept = set(wanted).union(*(more for more, _ in terms[position:]))
             labels, made = _product(labels, made, others, array, kept, sizes)
         labels, made = _summed(labels, made, set(wanted))
         missing = [label for label in wanted if label not in labels]

@@ -10,9 +10,9 @@ def _lead(array, dimensions):
     return array.reshape((1,) * (dimensions - array.ndim) + tuple(array.shape))
 
 
-def _check_fixed(node, place, sizes):
+def _check_fixed(node, position, sizes):
     """Checks that indices which no run changes are in range. sizes: of their dimension, or of each coordinate."""
-    indices = node.fixed[place]
+    indices = node.fixed[position]
     if indices is not None and np.any((indices >= sizes) | (indices < -np.asarray(sizes))):
         raise ValueError(f"an index is out of range for {' by '.join(map(str, np.atleast_1d(sizes)))} elements")
 
@@ -26,8 +26,8 @@ def _taken(x, indices, axis):
         raise ValueError(f"axis {axis} has no elements, but the indices have the shape {list(indices.shape)}")
     if type(x) is np.ndarray and type(indices) is np.ndarray and max(x.size, indices.size) <= FEW and x.ndim <= MOST_DIMENSIONS:
         size = x.shape[axis]
-        places = [min(max(place + size if place < 0 else place, 0), size - 1) for place in indices.reshape(-1).tolist()]
-        return x.take(places, axis).reshape(shape)
+        positions = [min(max(position + size if position < 0 else position, 0), size - 1) for position in indices.reshape(-1).tolist()]
+        return x.take(positions, axis).reshape(shape)
     dimensions = max(len(shape), x.ndim)
     return dispatch("GATHER", _lead(x, dimensions), _lead(indices, dimensions), Axis=axis + dimensions - x.ndim,
                     IndexDimensions=indices.ndim, shape=(1,) * (dimensions - len(shape)) + shape).reshape(shape)
@@ -52,15 +52,15 @@ def gather(node):
 
 
 def check_other_axes(x, indices, axis):
-    if indices.ndim != x.ndim or any(few > size for place, (few, size) in enumerate(zip(indices.shape, x.shape))
-                                     if place != axis):
+    if indices.ndim != x.ndim or any(few > size for position, (few, size) in enumerate(zip(indices.shape, x.shape))
+                                     if position != axis):
         raise ValueError(f"the indices have the shape {list(indices.shape)}, but the tensor has {list(x.shape)}; "
                          "expected no larger sizes except along the axis")
 
 
 def _beside(shape, axis):
     """Returns an index to the elements that indices of this shape can select."""
-    return tuple(slice(None) if place == axis else slice(0, size) for place, size in enumerate(shape))
+    return tuple(slice(None) if position == axis else slice(0, size) for position, size in enumerate(shape))
 
 
 def gather_elements(node):
@@ -124,7 +124,7 @@ def scatter_elements(node):
         if indices.size == 0:
             return dispatch("ELEMENT_WISE_IDENTITY", x) if x.size else x
         part = _beside(indices.shape, axis)
-        if all(few == size for place, (few, size) in enumerate(zip(indices.shape, x.shape)) if place != axis):
+        if all(few == size for position, (few, size) in enumerate(zip(indices.shape, x.shape)) if position != axis):
             return dispatch("SCATTER_ELEMENTS", x, indices, updates, Axis=axis)
         result = dispatch("ELEMENT_WISE_IDENTITY", x)
         dispatch("SCATTER_ELEMENTS", x[part], indices, updates, Axis=axis, out=result[part])

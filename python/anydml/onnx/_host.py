@@ -136,9 +136,9 @@ def _unique(node):
         inverse = inverse.reshape(-1)
         if not is_sorted:
             order = np.argsort(first, kind="stable")
-            places = np.argsort(order, kind="stable")
+            positions = np.argsort(order, kind="stable")
             values = np.take(values, order, 0 if along is None else along)
-            first, counts, inverse = first[order], counts[order], places[inverse]
+            first, counts, inverse = first[order], counts[order], positions[inverse]
         return (values, *(one.astype(np.int64) for one in (first, inverse, counts)))[:len(node.results)]
 
     return compute
@@ -187,10 +187,10 @@ def _mel_weights(node):
         spectrum = length // 2 + 1
         steps = np.arange(bins + 2, dtype=np.float64)
         steps = _mel(low) + steps * ((_mel(high) - _mel(low)) / (bins + 2))
-        places = np.floor((length + 1) * (700 * (10 ** (steps / 2595) - 1)) / rate).astype(np.int64)
+        positions = np.floor((length + 1) * (700 * (10 ** (steps / 2595) - 1)) / rate).astype(np.int64)
         made = np.zeros((spectrum, bins))
         for i in range(bins):
-            first, middle, last = places[i:i + 3]
+            first, middle, last = positions[i:i + 3]
             if middle == first:
                 made[middle, i] = 1
             else:

@@ -76,7 +76,7 @@ def _size(content, sizes):
 
 def _measure(first, own, sizes):
     """Computes the sizes of a function and of all functions that it calls."""
-    way, places = [(first, iter(own[first][2]))], {first: 0}
+    way, positions = [(first, iter(own[first][2]))], {first: 0}
     if first in sizes:
         return
     while way:
@@ -86,13 +86,13 @@ def _measure(first, own, sizes):
             sizes[key] = _size(own[key], sizes)
             _check(sizes[key], f"function {_text(key)!r}")
             way.pop()
-            del places[key]
-        elif called in places:
-            names = [_text(one) for one, _ in way[places[called]:]]
+            del positions[key]
+        elif called in positions:
+            names = [_text(one) for one, _ in way[positions[called]:]]
             raise ValueError(f"function {_text(called)!r} calls itself ({' calls '.join([*names, _text(called)])}); expected "
                              "functions without recursion")
         else:
-            places[called] = len(way)
+            positions[called] = len(way)
             way.append((called, iter(own[called][2])))
 
 

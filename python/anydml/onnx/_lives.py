@@ -16,33 +16,33 @@ class Lives:
         self._last = {}  # the last position at which a run needs the value
         self.wanted = {}  # values that steps use but no earlier step computes, sorted
         made = set()
-        for place, step in enumerate(steps):
+        for index, step in enumerate(steps):
             for name in step.inputs:
-                self._take(name, place, made)
+                self._take(name, index, made)
             made.update(step.outputs)
             for name in step.outputs:
-                self._last.setdefault(name, place)
+                self._last.setdefault(name, index)
         for name in outputs:
             self._take(name, len(steps), made)
         self.wanted = sorted(self.wanted)
         self._ends = [[] for _ in range(len(steps) + 1)]
-        for name, place in self._last.items():
-            if place < len(steps):
-                self._ends[place + 1].append(name)
-        self._next_on_host, place = [0] * len(steps), len(steps)
+        for name, index in self._last.items():
+            if index < len(steps):
+                self._ends[index + 1].append(name)
+        self._next_on_host, index = [0] * len(steps), len(steps)
         for i in range(len(steps) - 1, -1, -1):
-            place = self._next_on_host[i] = i if steps[i].on_host else place
+            index = self._next_on_host[i] = i if steps[i].on_host else index
 
-    def _take(self, name, place, made):
+    def _take(self, name, index, made):
         if name and name not in self._constants:
-            self._last[name] = place
+            self._last[name] = index
             if name not in made:
                 self.wanted[name] = None
 
-    def taken_from(self, place):
+    def taken_from(self, index):
         """Returns the values computed before this position that the steps from here to the next host step use."""
         names, made = {}, set()
-        for step in self._steps[place:self._next_on_host[place]]:
+        for step in self._steps[index:self._next_on_host[index]]:
             names.update((name, None) for name in step.inputs if name and name not in made and name not in self._constants)
             made.update(step.outputs)
         return list(names)
@@ -54,5 +54,5 @@ class Lives:
     def ended_between(self, begin, end):
         """Yields the values that are needed at position `begin`, or computed after it, but not needed at position
         `end`."""
-        for place in range(begin + 1, end + 1):
-            yield from self._ends[place]
+        for index in range(begin + 1, end + 1):
+            yield from self._ends[index]

@@ -101,8 +101,8 @@ class _Point:
             self._names = [name for name in (*self.taken, *self.made_early) if name not in self.varying]
         return self._names
 
-    def hoist(self, places, made):
-        self.early, self.made_early, self._names = places, made, None
+    def hoist(self, positions, made):
+        self.early, self.made_early, self._names = positions, made, None
 
     def leave_out(self, names):
         self.varying |= names
@@ -138,8 +138,8 @@ class _OnHost:
         self.program, self.begin, self.end, self.why = program, begin, end, why
 
     def run(self, state):
-        for place in range(self.begin, self.end):
-            self.program.step_on_host(place, state)
+        for index in range(self.begin, self.end):
+            self.program.step_on_host(index, state)
         return self.end
 
 
@@ -226,16 +226,16 @@ class Program:
     def run(self, given):
         """Returns the outputs, and the names of values that nothing else references."""
         state = _State(dict(given))
-        place, count = 0, len(self.steps)
+        index, count = 0, len(self.steps)
         with np.errstate(all="ignore"):
-            while place < count:
-                begin = place
-                if self.steps[place].on_host:
-                    self.step_on_host(place, state)
-                    place += 1
+            while index < count:
+                begin = index
+                if self.steps[index].on_host:
+                    self.step_on_host(index, state)
+                    index += 1
                 else:
-                    place = self._piece(place, state).run(state)
-                for name in self._lives.ended_between(begin, place):
+                    index = self._piece(index, state).run(state)
+                for name in self._lives.ended_between(begin, index):
                     state.values.pop(name, None)
         return [self._value(name, state.values) for name in self.outputs], state.fresh
 
@@ -254,15 +254,15 @@ class Program:
         """Computes the outputs without any graph. timed: a function that runs a step and measures it."""
         state = _State(dict(given))
         with np.errstate(all="ignore"):
-            for place in range(len(self.steps)):
+            for index in range(len(self.steps)):
                 if timed is None:
-                    self.step_on_host(place, state)
+                    self.step_on_host(index, state)
                 else:
-                    timed(self.steps[place], lambda: self.step_on_host(place, state))
+                    timed(self.steps[index], lambda: self.step_on_host(index, state))
         return [self._value(name, state.values) for name in self.outputs]
 
-    def step_on_host(self, place, state):
-        step, values = self.steps[place], state.values
+    def step_on_host(self, index, state):
+        step, values = self.steps[index], state.values
         results = perform(step, [self._value(name, values) for name in step.inputs])
         follows = all(name in state.known or name in self.constants for name in step.inputs if name)
         for name, result in zip(step.outputs, results):
@@ -277,14 +277,14 @@ class Program:
         found = values.get(name)
         return self.constants[name] if found is None else found
 
-    def _piece(self, place, state):
+    def _piece(self, index, state):
         with self._lock:  # several threads may run a model at the same time
-            return self._found_piece(place, state)
+            return self._found_piece(index, state)
 
-    def _found_piece(self, place, state):
-        point = self._points.get(place)
+    def _found_piece(self, index, state):
+        point = self._points.get(index)
         if point is None:
-            point = self._points[place] = _Point(self._lives.taken_from(place), not self._is_repeated)
+            point = self._points[index] = _Point(self._lives.taken_from(index), not self._is_repeated)
         self._run_early(point, state)
         key = self._key(point, state)
         piece = point.pieces.get(key)
@@ -296,16 +296,16 @@ class Program:
             if len(point.seen) > _MOST_ELEMENTS_SEEN and self._only_elements_differ(point):
                 point.may_pin, point.pinned = False, set()
                 point.pieces.clear()
-        self._note_varying(point, place)
-        piece = self._recorded(place, point, state)
+        self._note_varying(point, index)
+        piece = self._recorded(index, point, state)
         point.pieces[self._key(point, state)] = piece  # more values may be pinned or early now
         while len(point.pieces) > _MOST_KEPT:
             point.pieces.popitem(last=False)
         return piece
 
     def _run_early(self, point, state):
-        for place in point.early:
-            self.step_on_host(place, state)
+        for index in point.early:
+            self.step_on_host(index, state)
 
     @staticmethod
     def _is_pinned(name, point, state):
@@ -321,14 +321,14 @@ class Program:
     def _only_elements_differ(point):
         return len({tuple(one[:2] for one in key) for key in point.seen}) * 2 < len(point.seen)
 
-    def _note_varying(self, point, place):
+    def _note_varying(self, point, index):
         """If new shapes keep coming, as in a loop that grows a tensor, the values whose shapes change are left out of
         graphs. But a model with inputs of many sizes is compiled for each size, and so is a long sequence of steps
         after data that become a shape."""
         point.made += 1
         if point.made <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
             return
-        if not self._is_repeated and (place == 0 or max(piece.end for piece in point.pieces.values()) - place > _FEW_STEPS):
+        if not self._is_repeated and (index == 0 or max(piece.end for piece in point.pieces.values()) - index > _FEW_STEPS):
             return
         point.leave_out({name for name, *parts in zip(point.names(), *point.pieces)
                          if len({part[:2] for part in parts}) > _MOST_KEPT // 2})
@@ -342,14 +342,14 @@ class Program:
 
     # ---- Recording ------------------------------------------------------------------------------------------------
 
-    def _recorded(self, place, point, state):
+    def _recorded(self, index, point, state):
         """Records the piece that begins here, for values like these."""
         with _garbage_kept():  # there is no garbage, and looking for it would cost a tenth of the time
-            return self._recorded_without_pauses(place, point, state)
+            return self._recorded_without_pauses(index, point, state)
 
-    def _recorded_without_pauses(self, place, point, state):
+    def _recorded_without_pauses(self, index, point, state):
         while True:
-            attempt = _Attempt(self, place, point, state)
+            attempt = _Attempt(self, index, point, state)
             try:
                 results = attempt.follow()
                 recording = Recording.of(attempt.recorder, attempt.likes, results, self._device)
@@ -359,13 +359,13 @@ class Program:
             except _AllKnown:
                 return _Piece(None, (), (), (), attempt.known, attempt.end, attempt.why)
             except _Nothing:
-                return _OnHost(self, place, place + 1, attempt.why)
+                return _OnHost(self, index, index + 1, attempt.why)
             except MemoryError as error:
                 names = ", ".join(map(repr, attempt.outputs[:_MOST_NAMED]))
                 raise MemoryError(f"the graph that computes {names}: {error}" if names else str(error)) from error
             except _FAULTS as error:
                 # The graph does not compile. If a node is wrong, it reports the error when it runs alone.
-                return _OnHost(self, place, max(attempt.end, place + 1), str(error))
+                return _OnHost(self, index, max(attempt.end, index + 1), str(error))
             piece = _Piece(recording, attempt.inputs, attempt.outputs, attempt.aliases, attempt.known, attempt.end,
                            attempt.why)
             attempt.values = attempt.recorder = None  # breaks a reference cycle that keeps arrays alive
@@ -396,11 +396,11 @@ class _Values(dict):
 class _Attempt:
     """One recording of a piece."""
 
-    def __init__(self, program, place, point, state):
-        self.program, self.place, self.point, self.state = program, place, point, state
+    def __init__(self, program, index, point, state):
+        self.program, self.index, self.point, self.state = program, index, point, state
         self.given = set(point.names())
         self.recorder, self.likes, self.inputs = Recorder(program.fixed), [], []
-        self.end, self.why = place, ""
+        self.end, self.why = index, ""
         self.outputs, self.aliases, self.known = [], [], {}
         # For each symbol, whether it depends only on small values that exist when the piece begins, via small ones.
         self.is_small = {}
@@ -426,7 +426,7 @@ class _Attempt:
     def follow(self):
         """Records the steps, and returns the results that are used afterward."""
         steps, early = self.program.steps, set(self.point.early)
-        for self.end in range(self.place, len(steps)):
+        for self.end in range(self.index, len(steps)):
             step = steps[self.end]
             if self.end in early:
                 continue
@@ -435,7 +435,7 @@ class _Attempt:
             self._note_origins(step)
         else:
             self.end = len(steps)
-        if self.end == self.place:
+        if self.end == self.index:
             raise _Nothing
         return self._results()
 
@@ -480,30 +480,30 @@ class _Attempt:
             raise _Again
         hoisted = self._steps_before(asked)
         if hoisted is not None and not hoisted <= set(point.early):
-            places = sorted(hoisted | set(point.early))
-            point.hoist(places, [name for place in places for name in self.program.steps[place].outputs if name])
+            positions = sorted(hoisted | set(point.early))
+            point.hoist(positions, [name for index in positions for name in self.program.steps[index].outputs if name])
             raise _Again
 
     def _steps_before(self, asked):
         """Returns the steps that compute these values and the step that needs them, if all their results are small and
         all their inputs exist when the piece begins."""
         steps, makers = self.program.steps, {}
-        for place in range(self.place, self.end):
-            makers.update((name, place) for name in steps[place].outputs)
+        for index in range(self.index, self.end):
+            makers.update((name, index) for name in steps[index].outputs)
         found, left = set(), list(asked)
         for name in steps[self.end].inputs:
             if name and name in makers:
                 left.append(name)
         while left:
             name = left.pop()
-            place = makers.get(name)
-            if place is None or place in found:
+            index = makers.get(name)
+            if index is None or index in found:
                 continue
-            if steps[place].on_host or not all(_is_small(self.values[one]) for one in steps[place].outputs
+            if steps[index].on_host or not all(_is_small(self.values[one]) for one in steps[index].outputs
                                                if one in self.values):
                 return None
-            found.add(place)
-            left += [one for one in steps[place].inputs if one]
+            found.add(index)
+            left += [one for one in steps[index].inputs if one]
         return found | {self.end}
 
     def _note_origins(self, step):
@@ -534,7 +534,7 @@ class _Attempt:
     def _results(self):
         """Returns the symbols that are used afterward, except values that are already known and aliases of others."""
         symbols, names = [], {}
-        for name in self.program._lives.made_between(self.place, self.end):
+        for name in self.program._lives.made_between(self.index, self.end):
             if name in self.given or name not in self.values:
                 continue
             value = self.values[name]

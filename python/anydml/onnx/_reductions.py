@@ -174,7 +174,7 @@ def hardmax_by_index(node):
         rows = x if node.since >= 13 else x.reshape(math.prod(x.shape[:axis]), -1)
         axis = axis if node.since >= 13 else 1
         first = dispatch("ARGMAX", rows, Axes=[axis], AxisDirection="INCREASING", dtype=np.int64)
-        place = sequence(0, 1, rows.shape[axis], np.int64).reshape((-1,) + (1,) * (rows.ndim - axis - 1))
-        return cast(dispatch("ELEMENT_WISE_LOGICAL_EQUALS", first, place), x.dtype).reshape(x.shape)
+        position = sequence(0, 1, rows.shape[axis], np.int64).reshape((-1,) + (1,) * (rows.ndim - axis - 1))
+        return cast(dispatch("ELEMENT_WISE_LOGICAL_EQUALS", first, position), x.dtype).reshape(x.shape)
 
     return compute

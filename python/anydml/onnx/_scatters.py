@@ -53,8 +53,8 @@ def _rows_scattered(x, line, updates, reduce):
     """Scatters rows as one list of elements, which NumPy does many times faster than row by row."""
     result = np.array(x, order="C")
     columns, used = x.shape[1], updates.shape[1]
-    places = line[:, None] * columns + np.arange(used)
-    reduce.at(result.reshape(-1), places.reshape(-1), np.ascontiguousarray(updates).reshape(-1))
+    positions = line[:, None] * columns + np.arange(used)
+    reduce.at(result.reshape(-1), positions.reshape(-1), np.ascontiguousarray(updates).reshape(-1))
     return result
 
 
@@ -68,7 +68,7 @@ def scatter_nd(node):
             raise ValueError(f"the updates have the shape {list(updates.shape)}; expected {list(expected)}")
         sizes = np.array(x.shape[:count])
         within = ((indices >= -sizes) & (indices < sizes)).all(-1)
-        places = np.where(indices < 0, indices + sizes, indices)
-        return _scattered(x, tuple(np.moveaxis(places, -1, 0)), updates, within, reduce)
+        positions = np.where(indices < 0, indices + sizes, indices)
+        return _scattered(x, tuple(np.moveaxis(positions, -1, 0)), updates, within, reduce)
 
     return compute

@@ -27,23 +27,23 @@ def dft(node):
     options = node.attributes
 
     def compute(x, length=None, axis=None):
-        place = options.get("axis") if axis is None else int(axis.reshape(()).item())
-        place = axis_of(-2 if place is None else place, x.ndim)
-        if place == x.ndim - 1:
+        position = options.get("axis") if axis is None else int(axis.reshape(()).item())
+        position = axis_of(-2 if position is None else position, x.ndim)
+        if position == x.ndim - 1:
             raise ValueError("axis is the last one, which contains the parts of a number")
         is_half = options["inverse"] and options["onesided"]  # the second half of the elements follows from the first
-        count = 2 * (x.shape[place] - 1) if is_half else x.shape[place]
+        count = 2 * (x.shape[position] - 1) if is_half else x.shape[position]
         count = count if length is None else int(length.reshape(()).item())
         if count < 1:
             raise ValueError(f"the transform has {count} elements; expected 1 or more")
         values = _complex(x)
         if options["inverse"]:
             if is_half:
-                return np.fft.irfft(values, count, place)[..., None].astype(x.dtype)
-            return _pairs(np.fft.ifft(values, count, place), x.dtype)
-        made = np.fft.fft(values, count, place)
+                return np.fft.irfft(values, count, position)[..., None].astype(x.dtype)
+            return _pairs(np.fft.ifft(values, count, position), x.dtype)
+        made = np.fft.fft(values, count, position)
         if options["onesided"]:
-            made = np.take(made, range(count // 2 + 1), place)
+            made = np.take(made, range(count // 2 + 1), position)
         return _pairs(made, x.dtype)
 
     return compute

@@ -22,17 +22,17 @@ def grid_sample(node):
                              f"images, and {axes} coordinates")
         kind = np.float64 if x.dtype == np.float64 else np.float32
         sizes = x.shape[2:]
-        places = []
+        positions = []
         for axis, size in enumerate(sizes):  # the last coordinate of the grid belongs to the first axis
             at = grid[..., axes - 1 - axis].reshape(grid.shape[0], -1).astype(kind)
             at = (at + 1) / 2 * (size - 1) if aligned else ((at + 1) * size - 1) / 2
             if mode == "cubic":  # a position near the edge stays; its neighbors are clamped to the image
                 low, high = (0, size - 1) if aligned else (-0.5, size - 0.5)
                 is_far = ((at < low) | (at > high)) & (padding == "border")
-                places.append(np.where(is_far, np.clip(at, 0, size - 1), at))
+                positions.append(np.where(is_far, np.clip(at, 0, size - 1), at))
             else:
-                places.append(_inside(at, size, padding, aligned))
-        made = np.stack([_sampled(one.reshape(one.shape[0], -1).astype(kind), [at[i] for at in places], sizes, mode, padding,
+                positions.append(_inside(at, size, padding, aligned))
+        made = np.stack([_sampled(one.reshape(one.shape[0], -1).astype(kind), [at[i] for at in positions], sizes, mode, padding,
                                   aligned) for i, one in enumerate(x)])
         return made.reshape(*x.shape[:2], *grid.shape[1:-1]).astype(x.dtype)
 
@@ -67,17 +67,17 @@ def _weights(at, mode):
     return [(low - 1, far[0]), (low, near[0]), (low + 1, near[1]), (low + 2, far[1])]
 
 
-def _sampled(rows, places, sizes, mode, padding, aligned):
+def _sampled(rows, positions, sizes, mode, padding, aligned):
     """Samples rows, which contain all elements of a channel. The neighbors are added in the order of their indices."""
     total = None
     strides = np.cumprod([1, *sizes[:0:-1]])[::-1]
-    for corner in itertools.product(*(_weights(at, mode) for at in places)):
+    for corner in itertools.product(*(_weights(at, mode) for at in positions)):
         index, weight, outside = 0, None, None
-        for (place, share), size, stride in zip(corner, sizes, strides):
+        for (position, share), size, stride in zip(corner, sizes, strides):
             if mode == "cubic":
-                place = _inside(place, size, padding, aligned)
-            whole = np.nan_to_num(place, nan=-1).astype(np.int64)
-            beyond = (place < 0) | (place > size - 1) | np.isnan(place)
+                position = _inside(position, size, padding, aligned)
+            whole = np.nan_to_num(position, nan=-1).astype(np.int64)
+            beyond = (position < 0) | (position > size - 1) | np.isnan(position)
             outside = beyond if outside is None else outside | beyond
             index = index + np.clip(whole, 0, size - 1) * int(stride)
             weight = share if weight is None else weight if share is None else weight * share

@@ -53,35 +53,35 @@ def read(path):
         return text, arrays
 
 
-def _number_at(data, place, end):
+def _number_at(data, at, end):
     """Returns a varint and the offset after it."""
     value = shift = 0
-    while place < end and shift < 70:
-        byte = data[place]
+    while at < end and shift < 70:
+        byte = data[at]
         value |= (byte & 127) << shift
-        place, shift = place + 1, shift + 7
+        at, shift = at + 1, shift + 7
         if byte < 128:
-            return value, place
+            return value, at
     raise _Unusual
 
 
 def _fields(data, begin, end):
     """Yields (number, kind, start of the field, start of its value, end) for each field of a message."""
     while begin < end:
-        tag, place = _number_at(data, begin, end)
+        tag, at = _number_at(data, begin, end)
         number, kind = tag >> 3, tag & 7
         if kind == _NUMBER:
-            after = _number_at(data, place, end)[1]
+            after = _number_at(data, at, end)[1]
         elif kind == _BYTES:
-            length, place = _number_at(data, place, end)
-            after = place + length
+            length, at = _number_at(data, at, end)
+            after = at + length
         elif kind in (_FIXED64, _FIXED32):
-            after = place + (8 if kind == _FIXED64 else 4)
+            after = at + (8 if kind == _FIXED64 else 4)
         else:
             raise _Unusual
         if after > end:
             raise _Unusual
-        yield number, kind, begin, place, after
+        yield number, kind, begin, at, after
         begin = after
 
 
@@ -97,10 +97,10 @@ def _field(number, value):
 
 def _without_weights(data, found):
     text, graphs = [], 0
-    for number, kind, begin, place, after in _fields(data, 0, len(data)):
+    for number, kind, begin, at, after in _fields(data, 0, len(data)):
         if number == _GRAPH and kind == _BYTES:
             graphs += 1
-            text.append(_field(_GRAPH, _light_graph(data, place, after, found)))
+            text.append(_field(_GRAPH, _light_graph(data, at, after, found)))
         else:
             text.append(data[begin:after])
     if graphs > 1:  # protobuf would merge them
@@ -110,13 +110,13 @@ def _without_weights(data, found):
 
 def _light_graph(data, begin, end, found):
     text = []
-    for number, kind, first, place, after in _fields(data, begin, end):
+    for number, kind, first, at, after in _fields(data, begin, end):
         tensor = None
-        if after - place >= _LARGE and kind == _BYTES:
+        if after - at >= _LARGE and kind == _BYTES:
             if number == _INITIALIZER:
-                tensor = _apart(data, place, after)
+                tensor = _apart(data, at, after)
             elif number == _NODE:
-                tensor = _of_constant(data, place, after)
+                tensor = _of_constant(data, at, after)
         if tensor is None or not tensor[0].name or tensor[0].name in found:
             text.append(data[first:after])
         else:
@@ -128,9 +128,9 @@ def _light_graph(data, begin, end, found):
 def _apart(data, begin, end):
     """Returns a tensor without its elements, and their offset, or None if the file does not store them as in memory."""
     rest, raw = [], None
-    for number, kind, first, place, after in _fields(data, begin, end):
+    for number, kind, first, at, after in _fields(data, begin, end):
         if number == _RAW_DATA and kind == _BYTES and raw is None:
-            raw = place, after
+            raw = at, after
         elif after - first >= _LARGE or number == _RAW_DATA:
             return None
         else:
@@ -153,22 +153,22 @@ def _apart(data, begin, end):
 def _of_constant(data, begin, end):
     """Returns the tensor of a Constant, named after its output."""
     outputs, op, domain, attributes = [], b"", b"", []
-    for number, kind, _, place, after in _fields(data, begin, end):
+    for number, kind, _, at, after in _fields(data, begin, end):
         if kind != _BYTES:
             continue
         if number == _OUTPUT:
-            outputs.append(data[place:after])
+            outputs.append(data[at:after])
         elif number == _OP_TYPE:
-            op = data[place:after]
+            op = data[at:after]
         elif number == _DOMAIN:
-            domain = data[place:after]
+            domain = data[at:after]
         elif number == _ATTRIBUTE:
-            attributes.append((place, after))
+            attributes.append((at, after))
     if op != b"Constant" or domain not in (b"", b"ai.onnx") or len(outputs) != 1 or len(attributes) != 1:
         return None
-    for number, kind, _, place, after in _fields(data, *attributes[0]):
+    for number, kind, _, at, after in _fields(data, *attributes[0]):
         if number == _TENSOR and kind == _BYTES:
-            found = _apart(data, place, after)
+            found = _apart(data, at, after)
             if found is not None:
                 try:
                     found[0].name = outputs[0].decode()

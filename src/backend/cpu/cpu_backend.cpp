@@ -141,8 +141,8 @@ MemoryBlock block_at(void* address) {
           .host = static_cast<std::byte*>(address)};
 }
 // A handle is the address of its first byte, and never 0.
-std::byte* address_of(MemoryPlace place) {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(place.block) + place.offset);
+std::byte* address_of(MemoryLocation location) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(location.block) + location.offset);
 }
 
 constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 56;
@@ -204,14 +204,14 @@ BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
   return kOk;
 }
 
-BackendStatus copy(BackendQueue*, MemoryPlace to, MemoryPlace from, std::uint64_t bytes) {
+BackendStatus copy(BackendQueue*, MemoryLocation to, MemoryLocation from, std::uint64_t bytes) {
   if (bytes != 0) {  // otherwise the addresses may be null
     std::memmove(address_of(to), address_of(from), bytes);
   }
   return kOk;
 }
 
-BackendStatus fill(BackendQueue*, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
+BackendStatus fill(BackendQueue*, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) {
   // The pattern once, then copies of the part already written, doubling.
   std::byte* const first = address_of(to);
@@ -225,7 +225,7 @@ BackendStatus fill(BackendQueue*, MemoryPlace to, std::uint64_t bytes, const std
   return kOk;
 }
 
-BackendStatus timestamp(BackendQueue*, MemoryPlace to) {
+BackendStatus timestamp(BackendQueue*, MemoryLocation to) {
   const std::uint64_t now = monotonic_nanoseconds();
   std::memcpy(address_of(to), &now, sizeof(now));
   return kOk;

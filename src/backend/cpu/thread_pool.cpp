@@ -151,11 +151,11 @@ void ThreadPool::work(unsigned number) {
 
 // Works on the next job that has chunks left, starting at `turn`. Returns false if no job has any.
 bool ThreadPool::take_turn(unsigned number, unsigned& turn) {
-  const unsigned places = places_.load(std::memory_order_acquire);
-  for (unsigned i = 0; i < places; ++i) {
-    const unsigned place = (turn + i) % places;
-    if (work_on(jobs_[place], number)) {
-      turn = place + 1;
+  const unsigned slots = slots_.load(std::memory_order_acquire);
+  for (unsigned i = 0; i < slots; ++i) {
+    const unsigned location = (turn + i) % slots;
+    if (work_on(jobs_[location], number)) {
+      turn = location + 1;
       return true;
     }
   }
@@ -187,9 +187,8 @@ bool ThreadPool::work_on(Job& job, unsigned number) {
 }
 
 bool ThreadPool::has_work() const {
-  const unsigned places = places_.load(std::memory_order_seq_cst);
-  return std::any_of(jobs_, jobs_ + places,
-                     [](const Job& job) { return job.left.load(std::memory_order_seq_cst) > 0; });
+  const unsigned slots = slots_.load(std::memory_order_seq_cst);
+  return std::any_of(jobs_, jobs_ + slots, [](const Job& job) { return job.left.load(std::memory_order_seq_cst) > 0; });
 }
 
 void ThreadPool::sleep() {
@@ -209,13 +208,13 @@ bool ThreadPool::open(Sequence& sequence) {
   if (workers_.load(std::memory_order_relaxed) == 0) {
     return false;
   }
-  for (unsigned place = 0; place < kPlaces; ++place) {
-    Job& job = jobs_[place];
+  for (unsigned location = 0; location < kSlots; ++location) {
+    Job& job = jobs_[location];
     if (job.is_in_use.load(std::memory_order_relaxed) || job.is_in_use.exchange(true, std::memory_order_acquire)) {
       continue;
     }
-    unsigned places = places_.load(std::memory_order_relaxed);
-    while (places <= place && !places_.compare_exchange_weak(places, place + 1, std::memory_order_seq_cst)) {
+    unsigned slots = slots_.load(std::memory_order_relaxed);
+    while (slots <= location && !slots_.compare_exchange_weak(slots, location + 1, std::memory_order_seq_cst)) {
     }
     sequences_.fetch_add(1, std::memory_order_relaxed);
     if (sequence.between_ == Sequence::Between::spin) {

@@ -105,7 +105,7 @@ class ThreadPool {
 
  private:
   static constexpr std::size_t kApart = 128;  // bytes between data that different threads write: two cache lines
-  static constexpr unsigned kPlaces = 64;     // if more threads submit jobs at once, the others work alone
+  static constexpr unsigned kSlots = 64;      // if more threads submit jobs at once, the others work alone
 
   struct Job {
     // A thread that takes a chunk gets the rest of the job with the same cache line.
@@ -146,7 +146,7 @@ class ThreadPool {
   std::atomic<unsigned> workers_{0};
   std::atomic<bool> lost_in_fork_{false};  // the first job that can use the workers starts them again
   std::atomic<unsigned> sequences_{0};     // sequences that have a slot
-  std::atomic<unsigned> places_{0};        // slots that were ever in use
+  std::atomic<unsigned> slots_{0};         // slots that were ever in use
 
   // Spinning workers read this line. It changes with every job.
   alignas(kApart) std::atomic<std::uint32_t> jobs_begun_{0};
@@ -158,7 +158,7 @@ class ThreadPool {
   std::condition_variable chunks_done_;
   std::weak_ptr<Scratch> scratch_;  // the largest set that programs share
 
-  Job jobs_[kPlaces];
+  Job jobs_[kSlots];
 };
 
 }  // namespace anydml

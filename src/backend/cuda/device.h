@@ -52,8 +52,8 @@ inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUD
           .address = reinterpret_cast<std::uintptr_t>(address),
           .host = is_host ? static_cast<std::byte*>(address) : nullptr};
 }
-[[nodiscard]] inline std::byte* address_of(MemoryPlace place) {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(place.block) + place.offset);
+[[nodiscard]] inline std::byte* address_of(MemoryLocation location) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(location.block) + location.offset);
 }
 
 [[nodiscard]] std::uint32_t device_count();

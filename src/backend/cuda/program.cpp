@@ -17,7 +17,7 @@ constexpr const char* kUnknown = "the plan requires a kernel that the CUDA backe
 
 // Places one unit of work: a main step with its prologue and its epilogue. Returns null, or the reason that it cannot
 // be placed.
-const char* place(std::span<const Step> steps, const Machine& machine, BackendProgram::PlacedStep& placed) {
+const char* location(std::span<const Step> steps, const Machine& machine, BackendProgram::PlacedStep& placed) {
   for (const Step& step : steps) {
     if (const FamilyEntry entry = find_family(step.family); entry.family == nullptr) {
       return entry.missing;
@@ -39,7 +39,7 @@ const char* place(std::span<const Step> steps, const Machine& machine, BackendPr
 }
 
 // The steps run one after another, so one workspace is enough for all of them.
-BackendStatus place_workspace(const BackendPlan& plan, BackendProgram& program) {
+BackendStatus allocate_workspace(const BackendPlan& plan, BackendProgram& program) {
   std::uint64_t most = 0;
   for (const BackendProgram::PlacedStep& step : program.steps) {
     most = std::max(most, step.prepared->workspace_bytes());
@@ -82,11 +82,11 @@ BackendStatus prepare_steps(const BackendPlan& plan, const Machine& machine, Bac
   bool joined = false;  // whether the unit in question has joined steps
   const bool all = for_each_work(std::span(plan.words, plan.word_count), [&](std::span<const Step> steps) {
     joined = steps.size() > 1;
-    why = place(steps, machine, program.steps.emplace_back());
+    why = location(steps, machine, program.steps.emplace_back());
     return why == nullptr;
   });
   if (all) {
-    const BackendStatus placed = place_workspace(plan, program);
+    const BackendStatus placed = allocate_workspace(plan, program);
     count_launches(program);
     return placed;
   }

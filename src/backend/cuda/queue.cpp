@@ -136,9 +136,10 @@ void destroy_queue(BackendQueue* queue) noexcept {
   delete queue;
 }
 
-BackendStatus copy(BackendQueue* queue, MemoryPlace to_place, MemoryPlace from_place, std::uint64_t bytes) noexcept {
-  std::byte* const to = address_of(to_place);
-  const std::byte* const from = address_of(from_place);
+BackendStatus copy(BackendQueue* queue, MemoryLocation to_location, MemoryLocation from_location,
+                   std::uint64_t bytes) noexcept {
+  std::byte* const to = address_of(to_location);
+  const std::byte* const from = address_of(from_location);
   return in_order(*queue, [&] {
     if (bytes == 0) {  // the addresses may be invalid
       return cudaSuccess;
@@ -149,12 +150,12 @@ BackendStatus copy(BackendQueue* queue, MemoryPlace to_place, MemoryPlace from_p
   });
 }
 
-BackendStatus fill(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
+BackendStatus fill(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) noexcept {
   return in_order(*queue, [&] { return launch_fill(address_of(to), bytes, pattern, pattern_bytes, queue->stream); });
 }
 
-BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) noexcept {
+BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) noexcept {
   auto* const ticks = reinterpret_cast<std::uint64_t*>(address_of(to));
   return in_order(*queue, [&] { return launch_timestamp(ticks, queue->stream); });
 }

@@ -27,12 +27,12 @@ BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) noexcept
 // A BackendStream is a cudaStream_t here; null: the stream of the whole process (cudaStreamLegacy).
 BackendStatus create_queue_on(BackendDevice* device, BackendStream* stream, BackendQueue** queue) noexcept;
 void destroy_queue(BackendQueue* queue) noexcept;
-BackendStatus copy(BackendQueue* queue, MemoryPlace to, MemoryPlace from, std::uint64_t bytes) noexcept;
-BackendStatus fill(BackendQueue* queue, MemoryPlace to, std::uint64_t bytes, const std::uint32_t* pattern,
+BackendStatus copy(BackendQueue* queue, MemoryLocation to, MemoryLocation from, std::uint64_t bytes) noexcept;
+BackendStatus fill(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) noexcept;
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                   const Interrupt* interrupt) noexcept;
-BackendStatus timestamp(BackendQueue* queue, MemoryPlace to) noexcept;
+BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) noexcept;
 BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept;
 void destroy_mark(BackendMark* mark) noexcept;
 std::uint32_t is_passed(BackendMark* mark) noexcept;

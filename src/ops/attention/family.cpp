@@ -290,7 +290,7 @@ class Composition {
     if (source.stacked == 0) {
       list_.see(value, heads_of_tokens(list_.tensor(value), heads));
     } else {
-      value = slice(value, list_.tensor(value).rank - 2, source.place, 1);
+      value = slice(value, list_.tensor(value).rank - 2, source.index, 1);
       list_.see(value, heads_of_stacked(list_.tensor(value)));
     }
     if (!has(attentions::kBias)) {

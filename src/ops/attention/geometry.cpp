@@ -53,7 +53,7 @@ Status check_repeated(const OpDesc& desc, const OpTensor& tensor, const std::vec
 struct Candidate {
   Position position;
   std::int64_t stacked;
-  std::int64_t place;
+  std::int64_t index;
 };
 
 Result<Source> find_source(const OpDesc& desc, std::string_view what, std::initializer_list<Candidate> candidates,
@@ -68,7 +68,7 @@ Result<Source> find_source(const OpDesc& desc, std::string_view what, std::initi
                      format_text("conflicts with {}; expected only one of them, because each contains the {}",
                                  desc.tensors[found.tensor].name, what));
     }
-    found = {.is_given = true, .tensor = one.position, .stacked = one.stacked, .place = one.place};
+    found = {.is_given = true, .tensor = one.position, .stacked = one.stacked, .index = one.index};
   }
   if (!found.is_given && !may_miss) {
     return invalid({desc.op->name, desc.tensors[std::data(candidates)->position].name},

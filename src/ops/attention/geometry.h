@@ -30,7 +30,7 @@ struct Source {
   bool is_given = false;
   std::uint32_t tensor = 0;
   std::int64_t stacked = 0;  // how many are stacked; 0 if it is not stacked
-  std::int64_t place = 0;    // index among the stacked ones
+  std::int64_t index = 0;    // index among the stacked ones
 };
 
 struct Geometry {

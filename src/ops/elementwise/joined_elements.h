@@ -87,35 +87,36 @@ class JoinedOperands {
       : count_(joined.step.nest.operands), has_vectors_(vector != 0) {
     const LoopNest& nest = joined.step.nest;
     for (std::uint32_t i = 0; i < count_; ++i) {
-      Place& place = places_[i];
-      place.offset = static_cast<std::uint64_t>(nest.offsets[i]);
-      place.bytes = i == joined.operand ? 1 : element_size(joined.step.types[i]);  // it has no address
+      OperandLayout& layout = layouts_[i];
+      layout.offset = static_cast<std::uint64_t>(nest.offsets[i]);
+      layout.bytes = i == joined.operand ? 1 : element_size(joined.step.types[i]);  // it has no address
       for (std::uint32_t loop = 0; loop < nest.rank; ++loop) {
-        place.strides |= static_cast<std::uint64_t>(nest.loops[loop].strides[i]);
+        layout.strides |= static_cast<std::uint64_t>(nest.loops[loop].strides[i]);
       }
       const bool stays = nest.innermost().strides[i] == 0;
-      place.vector_bytes = stays || i == joined.operand ? place.bytes : place.bytes * vector;
+      layout.vector_bytes = stays || i == joined.operand ? layout.bytes : layout.bytes * vector;
     }
   }
 
   [[nodiscard]] std::uint32_t count() const { return count_; }
   // The address of the first element visited, from the device address of an operand.
   [[nodiscard]] std::uint64_t first_element(std::uint32_t operand, std::uint64_t base) const {
-    return base + places_[operand].offset;
+    return base + layouts_[operand].offset;
   }
   // Whether the address of every element of an operand is a multiple of its size.
   [[nodiscard]] bool is_aligned(std::uint32_t operand, std::uint64_t base) const {
-    const Place& place = places_[operand];
-    return (first_element(operand, base) | place.strides) % place.bytes == 0;
+    const OperandLayout& layout = layouts_[operand];
+    return (first_element(operand, base) | layout.strides) % layout.bytes == 0;
   }
   // Whether the step can produce vectors: each operand can be read or written in one access per vector.
   [[nodiscard]] bool fits_vectors(std::uint32_t operand, std::uint64_t base) const {
-    const Place& place = places_[operand];
-    return has_vectors_ && first_element(operand, base) % place.vector_bytes == 0 && place.strides % place.bytes == 0;
+    const OperandLayout& layout = layouts_[operand];
+    return has_vectors_ && first_element(operand, base) % layout.vector_bytes == 0 &&
+           layout.strides % layout.bytes == 0;
   }
 
  private:
-  struct Place {
+  struct OperandLayout {
     std::uint64_t offset = 0;        // from the operand's address to the first element
     std::uint64_t bytes = 1;         // of an element
     std::uint64_t vector_bytes = 1;  // read or written at a time, if the step produces vectors
@@ -124,7 +125,7 @@ class JoinedOperands {
 
   std::uint32_t count_;
   bool has_vectors_;
-  Place places_[kMaxOperands];
+  OperandLayout layouts_[kMaxOperands];
 };
 
 }  // namespace anydml

@@ -32,7 +32,7 @@ class Selection {
     step_.index_type = indices.tensor.type;
     step_.element = static_cast<std::uint32_t>(bytes_of(table.tensor));
     step_.run = step_.element;
-    step_.places = 1;
+    step_.targets = 1;
   }
 
   static constexpr std::size_t kNone = kMaxRank;
@@ -53,7 +53,7 @@ class Selection {
   }
 
   void add_to(Plan& plan) {
-    place_slices();
+    number_slices();
     if (std::ranges::any_of(dimensions_, [](const Dimension& one) { return one.loop.size == 0; })) {
       return;  // nothing to move
     }
@@ -63,7 +63,7 @@ class Selection {
       std::ranges::stable_sort(dimensions_, std::ranges::greater(),
                                [](const Dimension& one) { return std::abs(one.loop.slices); });
     }
-    number_places();
+    number_targets();
     merge();
     take_run();
     for (const Dimension& one : dimensions_) {
@@ -81,22 +81,22 @@ class Selection {
   };
 
   // Both are aligned at the last dimension; dimensions that only one of them has are of size 1.
-  void place_slices() {
+  void number_slices() {
     std::size_t axis = slices_.tensor.rank;
     for (std::size_t i = dimensions_.size(); i-- > 0 && axis > 0;) {
       dimensions_[i].loop.slices = stride_of(slices_.tensor, --axis);
     }
   }
 
-  void number_places() {
+  void number_targets() {
     for (std::uint32_t i = step_.coordinates; i-- > 0;) {
-      step_.table[i].number = step_.places;
-      step_.places *= step_.table[i].size;
+      step_.table[i].number = step_.targets;
+      step_.targets *= step_.table[i].size;
     }
     for (std::size_t i = dimensions_.size(); i-- > 0;) {
       if (dimensions_[i].loop.number != 0) {
-        dimensions_[i].loop.number = step_.places;
-        step_.places *= dimensions_[i].loop.size;
+        dimensions_[i].loop.number = step_.targets;
+        step_.targets *= dimensions_[i].loop.size;
       }
     }
   }

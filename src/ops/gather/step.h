@@ -40,7 +40,7 @@ struct GatherStep {
   std::uint32_t element;           // bytes
   std::int64_t coordinate_stride;  // stride in the indices
   std::int64_t run;                // bytes that are contiguous in the table and in the slices, per iteration
-  std::int64_t places;             // number of targets; a target is a run, or all the runs of a slice
+  std::int64_t targets;            // number of targets; a target is a run, or all the runs of a slice
   GatherLoop loops[kMaxRank];      // outermost first; no loop has size 1
   GatherCoordinate table[kMaxRank];
 

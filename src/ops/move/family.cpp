@@ -136,7 +136,7 @@ const Family move_family = {
     .joins = nullptr,
     .parts = parts,
     .views_of_inputs = moves::views_of_inputs,
-    .places_in_outputs = moves::places_in_outputs,
+    .views_in_outputs = moves::views_in_outputs,
 };
 
 }  // namespace anydml

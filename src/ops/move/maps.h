@@ -42,6 +42,6 @@ void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
 
 // Views for SPLIT and slices, and for JOIN, paddings and the gradients of slices.
 [[nodiscard]] TensorViews views_of_inputs(const OpDesc& desc);
-[[nodiscard]] TensorViews places_in_outputs(const OpDesc& desc);
+[[nodiscard]] TensorViews views_in_outputs(const OpDesc& desc);
 
 }  // namespace anydml::moves

@@ -162,17 +162,17 @@ bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice) {
 
 // The gradient of a slice with gaps clears its whole output first, so its input cannot be written there in advance. A
 // reversed slice is copied too, because its producer would have to write backwards.
-TensorViews places_in_outputs(const OpDesc& desc) {
+TensorViews views_in_outputs(const OpDesc& desc) {
   if (desc.op->name == "JOIN") {
     return views_of_parts(desc);
   }
   const bool is_gradient = desc.op->name == "SLICE_GRAD" && is_dense_slice(desc, desc.tensors[0].tensor) &&
                            std::ranges::all_of(slice_window(desc).step, [](std::int64_t step) { return step > 0; });
-  TensorViews places(desc.input_count);
+  TensorViews output_views(desc.input_count);
   if (is_gradient || desc.op->name.starts_with("PADDING")) {
-    places[0] = find_view(desc.tensors[0], desc.output(), padding_window(desc));
+    output_views[0] = find_view(desc.tensors[0], desc.output(), padding_window(desc));
   }
-  return places;
+  return output_views;
 }
 
 }  // namespace anydml::moves

@@ -193,7 +193,7 @@ void lower_row_gradients(const OpDesc& desc, std::span<const PlacedTensor> tenso
                           .takes_mean = desc.input_count == 3 ? 1U : 0U,
                           .unused = 0,
                           .loops = loops.loops,
-                          .places = loops.others};
+                          .statistics = loops.others};
   const Operand operands[] = {tensors[0].operand(), tensors[1].operand(), tensors[2].operand(), tensors[3].operand(),
                               tensors[4].operand()};
   plan.add(static_cast<std::uint32_t>(FamilyId::normalise), operands, std::as_bytes(std::span(&step, 1)));

@@ -50,8 +50,8 @@ struct GradientStep {
   DataType type;
   std::uint32_t takes_mean;
   std::uint32_t unused;
-  AxisLoops loops;   // rows of the input and of the gradient
-  AxisLoops places;  // loops of the mean and both sums, whose strides are equal
+  AxisLoops loops;       // rows of the input and of the gradient
+  AxisLoops statistics;  // loops of the mean and both sums, whose strides are equal
 };
 
 // The sums of an element's neighbors or of their squares, as packed FLOAT32. The window of an element extends along

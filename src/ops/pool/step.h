@@ -73,10 +73,10 @@ struct PoolWindows {
   std::int64_t end;
 };
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr PoolWindows pool_windows(const PoolAxis& axis, std::int64_t p) {
-  const std::int64_t place = p + axis.padding;
-  const std::int64_t before = place - (axis.window - 1) * axis.dilation;
+  const std::int64_t coordinate = p + axis.padding;
+  const std::int64_t before = coordinate - (axis.window - 1) * axis.dilation;
   const std::int64_t first = before <= 0 ? 0 : (before + axis.stride - 1) / axis.stride;
-  const std::int64_t end = place / axis.stride + 1;
+  const std::int64_t end = coordinate / axis.stride + 1;
   return {first, end < axis.output ? end : axis.output};
 }
 

@@ -240,16 +240,16 @@ GradientStep make_gradient_step(const OpDesc& desc) {
   GradientStep step{};
   step.way = ResampleWay::gradient;
   step.type = output.type;
-  step.places = 1.0F;
+  step.taps = 1.0F;
   GradientDimension sampled[kMaxRank];
   ResampleDimension copied[kMaxRank];
   std::uint32_t count = 0;
-  f64 places = 1.0;
+  f64 taps = 1.0;
   for (std::uint32_t i = 0; i < output.rank; ++i) {
     const GradientDimension dimension =
         is_pooling(desc) ? window_of(desc, i)
                          : GradientDimension{.forward = dimension_of(desc, i), .window = 1, .stride = 1, .padding = 0};
-    places *= static_cast<f64>(dimension.window);
+    taps *= static_cast<f64>(dimension.window);
     if (dimension.forward.kind != ResampleKind::copied) {
       sampled[count++] = dimension;
     } else if (dimension.forward.input_size != 1) {
@@ -269,8 +269,8 @@ GradientStep make_gradient_step(const OpDesc& desc) {
   std::copy_n(sampled, count, step.dimensions + step.copied);
   step.rank = step.copied + count;
   if (is_pooling(desc)) {
-    step.places = static_cast<f32>(places);
-    step.divisor = is_set(desc, "IncludePadding") ? GradientDivisor::places : GradientDivisor::elements;
+    step.taps = static_cast<f32>(taps);
+    step.divisor = is_set(desc, "IncludePadding") ? GradientDivisor::taps : GradientDivisor::elements;
   }
   return step;
 }

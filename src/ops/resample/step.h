@@ -23,7 +23,7 @@ struct ResampleStep {
 };
 
 // The divisor of an element of the input gradient before it is added.
-enum class GradientDivisor : std::uint32_t { none, places, elements };
+enum class GradientDivisor : std::uint32_t { none, taps, elements };
 
 // The operands are the input gradient and the output gradient. At least one dimension is not copied.
 struct GradientStep {
@@ -32,7 +32,7 @@ struct GradientStep {
   std::uint32_t copied;
   std::uint32_t rank;
   GradientDivisor divisor;
-  f32 places;  // number of positions in a window
+  f32 taps;  // number of positions in a window
   GradientDimension dimensions[kMaxRank];
 };
 

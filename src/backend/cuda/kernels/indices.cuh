@@ -39,12 +39,12 @@ struct Indices {
   return all % element_bytes == 0;
 }
 
-struct PlaceOfIndex {
+struct ElementLocation {
   std::int64_t index;
   std::byte* to;
 };
 
-[[nodiscard]] inline __device__ PlaceOfIndex place_of(const Indices& indices, u32 number) {
+[[nodiscard]] inline __device__ ElementLocation locate(const Indices& indices, u32 number) {
   std::int64_t index = indices.first;
   std::int64_t offset = 0;
   for (u32 loop = indices.rank; loop-- > 0;) {

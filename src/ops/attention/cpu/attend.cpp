@@ -88,16 +88,16 @@ class Attention final : public cpu::Prepared {
     const std::int64_t of_head = parts_of(step_.queries, beside_ * panels_);
     const auto number = static_cast<std::int64_t>(piece.number);
     const std::int64_t head = number / of_head;
-    QueryPlace place{.batch = head / step_.heads,
+    QueryRange range{.batch = head / step_.heads,
                      .head = head % step_.heads,
                      .first = number % of_head * beside_ * panels_,
                      .count = beside_ * panels_};
-    place.count = std::min(place.count, step_.queries - place.first);
+    range.count = std::min(range.count, step_.queries - range.first);
     auto* const scratch = reinterpret_cast<f32*>(piece.scratch);
     if (step_.is_packed != 0) {
-      run_panels(place, operands, scratch);
+      run_panels(range, operands, scratch);
     } else {
-      run_query(place, operands, scratch);
+      run_query(range, operands, scratch);
     }
   }
 
@@ -111,14 +111,14 @@ class Attention final : public cpu::Prepared {
     return {.bias = operands[kFirstMask], .mask = operands[kFirstMask + 1], .lengths = operands[kFirstMask + 2]};
   }
 
-  [[nodiscard]] QueryPlace panel_of(const QueryPlace& place, std::int64_t panel) const {
-    QueryPlace own = place;
+  [[nodiscard]] QueryRange panel_of(const QueryRange& range, std::int64_t panel) const {
+    QueryRange own = range;
     own.first += panel * beside_;
-    own.count = std::min(beside_, place.count - panel * beside_);
+    own.count = std::min(beside_, range.count - panel * beside_);
     return own;
   }
 
-  void run_panels(const QueryPlace& place, std::byte* const* operands, f32* scratch) const {
+  void run_panels(const QueryRange& range, std::byte* const* operands, f32* scratch) const {
     f32* const scores = scratch;
     f32* const queries = scores + buffers_.scores;
     f32* const outputs = queries + buffers_.queries;
@@ -126,11 +126,11 @@ class Attention final : public cpu::Prepared {
     const std::int64_t scores_step = buffers_.scores / panels_;
     const std::int64_t queries_step = buffers_.queries / panels_;
     const std::int64_t outputs_step = buffers_.outputs / panels_;
-    const std::int64_t panels = parts_of(place.count, beside_);
+    const std::int64_t panels = parts_of(range.count, beside_);
     const std::int64_t shared =
-        place.batch * (step_.heads / step_.group) + place.head / step_.group;  // the index of the key-value head
+        range.batch * (step_.heads / step_.group) + range.head / step_.group;  // the index of the key-value head
     for (std::int64_t i = 0; i < panels; ++i) {
-      pack_queries(panel_of(place, i), operands[kQ], queries + i * queries_step);
+      pack_queries(panel_of(range, i), operands[kQ], queries + i * queries_step);
     }
     const auto* const keys = reinterpret_cast<const f32*>(operands[kK]) + shared * step_.keys * step_.depth;
     const std::int64_t at_once =
@@ -143,7 +143,7 @@ class Attention final : public cpu::Prepared {
       const std::int64_t count = std::min(at_once, step_.keys - key);
       for (std::int64_t i = 0; i < panels; ++i) {
         f32* const own = scores + i * scores_step + key * beside_;
-        multiply(keys + key * step_.depth, count, step_.depth, queries + i * queries_step, panel_of(place, i).count,
+        multiply(keys + key * step_.depth, count, step_.depth, queries + i * queries_step, panel_of(range, i).count,
                  own);
         if (finds) {
           kernels_.find_greatest(own, count * beside_, greatest[i]);
@@ -152,7 +152,7 @@ class Attention final : public cpu::Prepared {
     }
     const auto* const values = reinterpret_cast<const f32*>(operands[kV]) + shared * step_.keys * step_.width;
     for (std::int64_t i = 0; i < panels; ++i) {
-      const QueryPlace own = panel_of(place, i);
+      const QueryRange own = panel_of(range, i);
       alignas(64) f32 totals[kScorePeriod];
       scores_.raise(own, masks(operands), scores + i * scores_step, finds ? greatest[i] : nullptr, room, totals);
       f32* const made = outputs + i * outputs_step;
@@ -175,20 +175,20 @@ class Attention final : public cpu::Prepared {
                          {.first = totals, .row_step = beside_, .rows = count, .columns = of_columns});
   }
 
-  void pack_queries(const QueryPlace& place, const std::byte* from, f32* to) const {
-    const std::byte* const start = from + step_.q.at(place.batch, place.head, place.first, 0);
+  void pack_queries(const QueryRange& range, const std::byte* from, f32* to) const {
+    const std::byte* const start = from + step_.q.at(range.batch, range.head, range.first, 0);
     if (step_.type == DataType::FLOAT16) {
-      pack_halves(products_, vectors_, start, step_.q.column, step_.q.row, step_.depth, place.count, beside_, to);
+      pack_halves(products_, vectors_, start, step_.q.column, step_.q.row, step_.depth, range.count, beside_, to);
     } else {
-      pack_panel(products_, start, step_.q.column, step_.q.row, step_.depth, place.count, beside_, to);
+      pack_panel(products_, start, step_.q.column, step_.q.row, step_.depth, range.count, beside_, to);
     }
   }
 
   // Transposes columns to rows.
-  void store(const QueryPlace& place, const f32* columns, std::byte* output, f32* room) const {
+  void store(const QueryRange& range, const f32* columns, std::byte* output, f32* room) const {
     const std::int64_t together = buffers_.room;  // in elements
-    for (std::int64_t query = 0; query < place.count; ++query) {
-      std::byte* const to = output + step_.output.at(place.batch, place.head, place.first + query, 0);
+    for (std::int64_t query = 0; query < range.count; ++query) {
+      std::byte* const to = output + step_.output.at(range.batch, range.head, range.first + query, 0);
       for (std::int64_t first = 0; first < step_.width; first += together) {
         const std::int64_t count = std::min(together, step_.width - first);
         for (std::int64_t i = 0; i < count; ++i) {
@@ -220,18 +220,18 @@ class Attention final : public cpu::Prepared {
   }
 
   // Runs a single query.
-  void run_query(const QueryPlace& place, std::byte* const* operands, f32* scratch) const {
+  void run_query(const QueryRange& range, std::byte* const* operands, f32* scratch) const {
     f32* const scores = scratch;
     f32* const query = scores + buffers_.scores;
     f32* const made = query + buffers_.queries;
     f32* const room = made + buffers_.outputs;
-    const std::byte* const q = operands[kQ] + step_.q.at(place.batch, place.head, place.first, 0);
+    const std::byte* const q = operands[kQ] + step_.q.at(range.batch, range.head, range.first, 0);
     for (std::int64_t i = 0; i < step_.depth; ++i) {
       query[i] = load(q + i * step_.q.column, step_.type);
     }
-    const std::int64_t shared = place.head / step_.group;
-    const std::byte* const keys = operands[kK] + step_.k.at(place.batch, shared, 0, 0);
-    const std::byte* const values = operands[kV] + step_.v.at(place.batch, shared, 0, 0);
+    const std::int64_t shared = range.head / step_.group;
+    const std::byte* const keys = operands[kK] + step_.k.at(range.batch, shared, 0, 0);
+    const std::byte* const values = operands[kV] + step_.v.at(range.batch, shared, 0, 0);
     const RowKernels* const rows = vectors_ == nullptr               ? nullptr
                                    : step_.type == DataType::FLOAT16 ? &vectors_->halves
                                                                      : &vectors_->singles;
@@ -247,7 +247,7 @@ class Attention final : public cpu::Prepared {
     }
     alignas(64) f32 totals[kScorePeriod];
     std::fill(scores + step_.keys, scores + buffers_.scores, 0.0F);
-    scores_.raise(place, masks(operands), scores, nullptr, room, totals);
+    scores_.raise(range, masks(operands), scores, nullptr, room, totals);
     if (rows != nullptr && (step_.v.column == bytes || step_.width == 1)) {
       rows->along(scores, values, step_.v.row, step_.keys, step_.width, made);
     } else {
@@ -261,7 +261,7 @@ class Attention final : public cpu::Prepared {
       made[i] = 0.0F;
     }
     kernels_.divide(made, buffers_.outputs, totals);
-    store_row(made, step_.width, operands[kOutput] + step_.output.at(place.batch, place.head, place.first, 0));
+    store_row(made, step_.width, operands[kOutput] + step_.output.at(range.batch, range.head, range.first, 0));
   }
 
   AttentionStep step_;

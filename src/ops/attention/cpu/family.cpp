@@ -131,7 +131,7 @@ class RowsRun final : public cpu::Prepared {
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const auto number = static_cast<std::int64_t>(piece.number);
     const std::int64_t head = number / step_.rows;
-    const QueryPlace place{.batch = head / step_.heads,
+    const QueryRange range{.batch = head / step_.heads,
                            .head = head % step_.heads,
                            .first = step_.first + number % step_.rows,
                            .count = 1};
@@ -140,7 +140,7 @@ class RowsRun final : public cpu::Prepared {
     std::memcpy(own, operands[0] + piece.number * bytes, bytes);
     std::fill(own + step_.keys, own + scores_.elements(), 0.0F);
     alignas(64) f32 totals[kScorePeriod];
-    scores_.raise(place, {.bias = operands[1], .mask = operands[2], .lengths = operands[3]}, own, nullptr,
+    scores_.raise(range, {.bias = operands[1], .mask = operands[2], .lengths = operands[3]}, own, nullptr,
                   own + scores_.elements(), totals);
     std::memcpy(operands[4] + piece.number * bytes, own, bytes);
     std::memcpy(operands[5] + piece.number * sizeof(f32), totals, sizeof(f32));

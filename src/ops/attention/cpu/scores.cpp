@@ -40,27 +40,27 @@ std::int64_t Scores::elements() const { return rounded_up(step_.keys * beside_, 
 
 std::int64_t Scores::room() const { return kReduceLanes * beside_ + block() * beside_; }
 
-void Scores::gather(const QueryPlace& place, const HeadStrides& strides, const std::byte* from, DataType type,
+void Scores::gather(const QueryRange& queries, const HeadStrides& strides, const std::byte* from, DataType type,
                     std::int64_t first, std::int64_t count, f32* to) const {
-  const std::byte* const start = from + strides.at(place.batch, place.head, place.first, first);
+  const std::byte* const start = from + strides.at(queries.batch, queries.head, queries.first, first);
   if (type == DataType::FLOAT16) {
-    pack_halves(products_, vectors_, start, strides.column, strides.row, count, place.count, beside_, to);
+    pack_halves(products_, vectors_, start, strides.column, strides.row, count, queries.count, beside_, to);
   } else {
-    pack_panel(products_, start, strides.column, strides.row, count, place.count, beside_, to);
+    pack_panel(products_, start, strides.column, strides.row, count, queries.count, beside_, to);
   }
 }
 
-void Scores::add_filter(const QueryPlace& place, const std::byte* mask, std::int64_t first, std::int64_t count,
+void Scores::add_filter(const QueryRange& queries, const std::byte* mask, std::int64_t first, std::int64_t count,
                         f32* scores, f32* room) const {
   const std::int64_t elements = rounded_up(count * beside_, kScoresTogether);
   if (step_.mask_kind == MaskKind::boolean) {
-    gather(place, step_.mask, mask, DataType::INT32, first, count, room);
+    gather(queries, step_.mask, mask, DataType::INT32, first, count, room);
     kernels_.add_where(scores, elements, reinterpret_cast<const i32*>(room), step_.filter);
     return;
   }
   if (step_.mask_kind == MaskKind::key_query_starts) {
-    for (std::int64_t query = 0; query < place.count; ++query) {
-      const KeyRange range = unmasked_keys(step_, mask, place.batch, place.first + query);
+    for (std::int64_t query = 0; query < queries.count; ++query) {
+      const KeyRange range = unmasked_keys(step_, mask, queries.batch, queries.first + query);
       for (std::int64_t key = first; key < first + count; ++key) {
         if (key < range.first || key >= range.end) {
           scores[(key - first) * beside_ + query] += step_.filter;
@@ -70,7 +70,7 @@ void Scores::add_filter(const QueryPlace& place, const std::byte* mask, std::int
     return;
   }
   // All queries share the same keys.
-  const KeyRange range = unmasked_keys(step_, mask, place.batch, place.first);
+  const KeyRange range = unmasked_keys(step_, mask, queries.batch, queries.first);
   const std::int64_t before = std::clamp<std::int64_t>(range.first - first, 0, count) * beside_;
   const std::int64_t after = std::clamp<std::int64_t>(range.end - first, 0, count) * beside_;
   const auto add = [&](std::int64_t from, std::int64_t end) {
@@ -88,32 +88,32 @@ void Scores::add_filter(const QueryPlace& place, const std::byte* mask, std::int
   add(std::max(before, after), count * beside_);
 }
 
-void Scores::hide(const QueryPlace& place, const std::byte* lengths, std::int64_t first, std::int64_t count,
+void Scores::hide(const QueryRange& queries, const std::byte* lengths, std::int64_t first, std::int64_t count,
                   f32* scores) const {
-  const std::int64_t past = past_length(step_, lengths, place.batch);
-  for (std::int64_t query = 0; query < place.count; ++query) {
-    const std::int64_t end = seen_keys(step_, past, place.first + query);
+  const std::int64_t past = past_length(step_, lengths, queries.batch);
+  for (std::int64_t query = 0; query < queries.count; ++query) {
+    const std::int64_t end = seen_keys(step_, past, queries.first + query);
     for (std::int64_t key = std::max(first, end); key < first + count; ++key) {
       scores[(key - first) * beside_ + query] = kLeastScore;
     }
   }
 }
 
-void Scores::set(const QueryPlace& place, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
+void Scores::set(const QueryRange& queries, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
                  f32* room) const {
   const std::int64_t elements = rounded_up(count * beside_, kScoresTogether);
   if (step_.kind == AttentionKind::attend && !is_scaled_later(masks)) {
     kernels_.scale(scores, elements, step_.scale);
   }
   if (masks.bias != nullptr) {
-    gather(place, step_.bias, masks.bias, step_.type, first, count, room);
+    gather(queries, step_.bias, masks.bias, step_.type, first, count, room);
     kernels_.add(scores, elements, room);
   }
   if (masks.mask != nullptr) {
-    add_filter(place, masks.mask, first, count, scores, room);
+    add_filter(queries, masks.mask, first, count, scores, room);
   }
   if (masks.lengths != nullptr) {
-    hide(place, masks.lengths, first, count, scores);
+    hide(queries, masks.lengths, first, count, scores);
   }
 }
 
@@ -123,7 +123,7 @@ bool Scores::is_scaled_later(const Masks& masks) const {
          masks.lengths == nullptr;
 }
 
-void Scores::raise(const QueryPlace& place, const Masks& masks, f32* scores, f32* found, f32* room,
+void Scores::raise(const QueryRange& queries, const Masks& masks, f32* scores, f32* found, f32* room,
                    f32* totals) const noexcept {
   f32* const lanes = room;
   f32* const others = room + kReduceLanes * beside_;
@@ -133,7 +133,7 @@ void Scores::raise(const QueryPlace& place, const Masks& masks, f32* scores, f32
     std::fill_n(greatest, kScorePeriod, kLeastScore);
     for (std::int64_t first = 0; first < step_.keys; first += block()) {
       const std::int64_t count = std::min(block(), step_.keys - first);
-      set(place, masks, first, count, scores + first * beside_, others);
+      set(queries, masks, first, count, scores + first * beside_, others);
       kernels_.find_greatest(scores + first * beside_, count * beside_, greatest);
     }
   }

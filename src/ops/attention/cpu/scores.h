@@ -15,7 +15,7 @@ namespace anydml {
 inline constexpr std::int64_t kMostQueriesBeside = 32;
 
 // Queries whose scores are interleaved.
-struct QueryPlace {
+struct QueryRange {
   std::int64_t batch;
   std::int64_t head;
   std::int64_t first;
@@ -43,19 +43,19 @@ class Scores {
   [[nodiscard]] bool is_scaled_later(const Masks& masks) const;
   // Turns sums of products into exponentials, in place. found: null, or, if scores are scaled later, the maximum sum of
   // each query in one of kScorePeriod numbers; it is overwritten. totals: kScorePeriod sums, repeated periodically.
-  void raise(const QueryPlace& place, const Masks& masks, f32* scores, f32* found, f32* room,
+  void raise(const QueryRange& queries, const Masks& masks, f32* scores, f32* found, f32* room,
              f32* totals) const noexcept;
 
  private:
   [[nodiscard]] std::int64_t block() const;  // keys processed at a time
-  void set(const QueryPlace& place, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
+  void set(const QueryRange& queries, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
            f32* room) const;
-  void hide(const QueryPlace& place, const std::byte* lengths, std::int64_t first, std::int64_t count,
+  void hide(const QueryRange& queries, const std::byte* lengths, std::int64_t first, std::int64_t count,
             f32* scores) const;
-  void add_filter(const QueryPlace& place, const std::byte* mask, std::int64_t first, std::int64_t count, f32* scores,
+  void add_filter(const QueryRange& queries, const std::byte* mask, std::int64_t first, std::int64_t count, f32* scores,
                   f32* room) const;
   // Gathers elements of the bias or of a boolean mask into the layout of the scores.
-  void gather(const QueryPlace& place, const HeadStrides& strides, const std::byte* from, DataType type,
+  void gather(const QueryRange& queries, const HeadStrides& strides, const std::byte* from, DataType type,
               std::int64_t first, std::int64_t count, f32* to) const;
 
   AttentionStep step_;

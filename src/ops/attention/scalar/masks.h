@@ -37,11 +37,11 @@ template <class T>
     range = {number(1, batch), number(0, batch)};
   } else if (step.mask_kind == MaskKind::key_query_starts) {
     const i64 length = number(0, batch);
-    const i64 query_place = batch * step.queries + query;
+    const i64 query_index = batch * step.queries + query;
     const i64 first = number(0, 2 * step.batches + 1 + batch);
     const i64 next = number(0, 2 * step.batches + 2 + batch);
     const bool has_query =
-        query_place >= number(0, step.batches + batch) && query_place < number(0, step.batches + 1 + batch);
+        query_index >= number(0, step.batches + batch) && query_index < number(0, step.batches + 1 + batch);
     range.first = first - batch * step.keys;
     range.end = has_query ? (next < first + length ? next : first + length) - batch * step.keys : range.first;
   }

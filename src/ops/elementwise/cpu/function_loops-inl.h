@@ -94,7 +94,7 @@ template <std::size_t kInputs>
 struct Packed {
   alignas(64) f32 inputs[kInputs][kFunctionStage];
   alignas(64) f32 results[kFunctionStage];
-  u32 places[kFunctionStage];
+  u32 positions[kFunctionStage];
   std::size_t count = 0;
 
   Packed(const u32* flags, std::size_t of, const std::array<const f32*, kInputs>& from) {
@@ -102,13 +102,13 @@ struct Packed {
       for (std::size_t input = 0; input < kInputs; ++input) {
         inputs[input][count] = from[input][i];
       }
-      places[count] = static_cast<u32>(i);
+      positions[count] = static_cast<u32>(i);
       count += flags[i];
     }
   }
   void put_results(f32* to) const {
     for (std::size_t i = 0; i < count; ++i) {
-      to[places[i]] = results[i];
+      to[positions[i]] = results[i];
     }
   }
 };
@@ -255,8 +255,8 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
   using Of = typename Scalar::Of;
   static_assert(std::is_trivially_copyable_v<Of>);
   static std::atomic<const HalfTable<Of>*> tables[std::is_empty_v<Of> ? 1 : kMostTables] = {};
-  for (std::atomic<const HalfTable<Of>*>& place : tables) {
-    const HalfTable<Of>* made = place.load(std::memory_order_acquire);
+  for (std::atomic<const HalfTable<Of>*>& entry : tables) {
+    const HalfTable<Of>* made = entry.load(std::memory_order_acquire);
     if (made == nullptr) {
       if (count < kWorthTable<Of>) {
         return nullptr;
@@ -271,7 +271,7 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
       auto* const bytes = reinterpret_cast<std::byte*>(fresh->results);
       const std::byte* const inputs[] = {bytes};
       run_function(scalar, inputs, bytes, kHalves, std::make_index_sequence<1>{});
-      if (place.compare_exchange_strong(made, fresh.get(), std::memory_order_acq_rel)) {
+      if (entry.compare_exchange_strong(made, fresh.get(), std::memory_order_acq_rel)) {
         return fresh.release()->results;
       }
     }

@@ -55,9 +55,9 @@ struct Repeated {
 // A step of a run whose addresses are not known yet.
 struct PlannedStep {
   RunFunction function;
-  bool has_place = false;
+  bool has_location = false;
   bool stores = false;
-  Source place = {};
+  Source location = {};
   alignas(16) std::array<std::byte, kRunScalarBytes> scalar = {};
 };
 
@@ -97,7 +97,7 @@ class ProgramStep final : public TiledStep {
   }
 
  private:
-  struct Place {
+  struct ValueLocation {
     std::byte* data;
     std::int64_t stride;
   };
@@ -117,7 +117,7 @@ class ProgramStep final : public TiledStep {
         }
       }
       for (std::int64_t column = 0; column < block.columns; column += step) {
-        const auto place = [&](const Source& source) -> Place {
+        const auto location = [&](const Source& source) -> ValueLocation {
           if (!source.is_operand) {
             return {scratch + source.number * buffer_bytes, source.stride};
           }
@@ -129,42 +129,42 @@ class ProgramStep final : public TiledStep {
         const auto columns = static_cast<std::size_t>(std::min(step, block.columns - column));
         for (const Stage& stage : schedule_.stages) {
           if (stage.is_run) {
-            run_steps(stage, columns, place);
+            run_steps(stage, columns, location);
           } else {
-            run_operation(schedule_.operations[stage.first], columns, place);
+            run_operation(schedule_.operations[stage.first], columns, location);
           }
         }
       }
     }
   }
 
-  template <class PlaceOf>
-  static void run_operation(const Operation& operation, std::size_t columns, PlaceOf place_of) noexcept {
+  template <class LocationOf>
+  static void run_operation(const Operation& operation, std::size_t columns, LocationOf location_of) noexcept {
     KernelArguments arguments;
     arguments.rows = 1;
     arguments.columns = columns;
     for (std::uint32_t i = 0; i < operation.inputs; ++i) {
-      const Place place = place_of(operation.sources[i]);
-      arguments.inputs[i] = {place.data, 0, place.stride};
+      const ValueLocation location = location_of(operation.sources[i]);
+      arguments.inputs[i] = {location.data, 0, location.stride};
     }
-    const Place place = place_of(operation.target);
-    arguments.output = {place.data, 0, place.stride};
+    const ValueLocation location = location_of(operation.target);
+    arguments.output = {location.data, 0, location.stride};
     arguments.attributes = &operation.attributes;
     operation.kernel(arguments);
   }
 
-  template <class PlaceOf>
-  void run_steps(const Stage& stage, std::size_t columns, PlaceOf place_of) const noexcept {
+  template <class LocationOf>
+  void run_steps(const Stage& stage, std::size_t columns, LocationOf location_of) const noexcept {
     RunStep steps[kMostOfRun * 3 + 1];
     const std::size_t buffer_mask = schedule_.is_one_run() ? 0 : ~std::size_t{0};
     for (std::size_t i = 0; i < stage.count; ++i) {
       const PlannedStep& planned = schedule_.steps[stage.first + i];
-      const bool is_tensor = planned.has_place && planned.place.is_operand;
+      const bool is_tensor = planned.has_location && planned.location.is_operand;
       steps[i] = {.function = planned.function,
-                  .data = planned.has_place ? place_of(planned.place).data : nullptr,
+                  .data = planned.has_location ? location_of(planned.location).data : nullptr,
                   .mask = is_tensor ? ~std::size_t{0} : buffer_mask,
                   .scalar = planned.scalar.data(),
-                  .tensor = is_tensor ? planned.place.number : -1,
+                  .tensor = is_tensor ? planned.location.number : -1,
                   .stores = planned.stores};
     }
     runs_.run(steps, stage.count, columns);
@@ -384,16 +384,16 @@ class Scheduler {
       const bool second_is_in = has_second && in_registers(operation.sources[1]);
       bool first_is_in = in_registers(operation.sources[0]);
       if (!first_is_in && !second_is_in) {
-        made_.steps.push_back({.function = runs_.load, .has_place = true, .place = operation.sources[0]});
+        made_.steps.push_back({.function = runs_.load, .has_location = true, .location = operation.sources[0]});
         first_is_in = true;
       }
       const bool both = first_is_in && has_second && (second_is_in || operation.sources[0] == operation.sources[1]);
       RunInputs in = both ? RunInputs::both : first_is_in ? RunInputs::first : RunInputs::second;
       PlannedStep step{};
       if (has_second && !both) {
-        step.has_place = true;
-        step.place = operation.sources[first_is_in ? 1 : 0];
-        if (is_number(step.place)) {
+        step.has_location = true;
+        step.location = operation.sources[first_is_in ? 1 : 0];
+        if (is_number(step.location)) {
           in = first_is_in ? RunInputs::first_and_number : RunInputs::second_and_number;
         }
       }
@@ -401,7 +401,8 @@ class Scheduler {
       operation.run->prepare(operation.attributes, step.scalar.data());
       made_.steps.push_back(step);
       if (operation.target.is_operand || is_read_again(i, end)) {
-        made_.steps.push_back({.function = runs_.store, .has_place = true, .stores = true, .place = operation.target});
+        made_.steps.push_back(
+            {.function = runs_.store, .has_location = true, .stores = true, .location = operation.target});
       }
     }
     made_.steps.push_back({.function = runs_.end});

@@ -49,7 +49,7 @@ HWY_INLINE void go_to(const RunStep* step, std::size_t at, const Block& block) {
   reinterpret_cast<Function>(step->function)(step, at, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]);
 }
 
-HWY_INLINE std::byte* place_of(const RunStep* step, std::size_t at) { return step->data + (at & step->mask); }
+HWY_INLINE std::byte* location_of(const RunStep* step, std::size_t at) { return step->data + (at & step->mask); }
 
 HWY_INLINE Block load_block(const std::byte* from) {
   Block block;
@@ -111,9 +111,9 @@ HWY_FLATTEN void instruct(const RunStep* step, std::size_t at, ANYDML_BLOCK) noe
   } else if constexpr (kIn == RunInputs::both) {
     go_to(step + 1, at, apply(own, block, block));
   } else if constexpr (kIn == RunInputs::first) {
-    go_to(step + 1, at, apply(own, block, load_block(place_of(step, at))));
+    go_to(step + 1, at, apply(own, block, load_block(location_of(step, at))));
   } else if constexpr (kIn == RunInputs::second) {
-    go_to(step + 1, at, apply(own, load_block(place_of(step, at)), block));
+    go_to(step + 1, at, apply(own, load_block(location_of(step, at)), block));
   } else if constexpr (kIn == RunInputs::first_and_number) {
     go_to(step + 1, at, apply(own, block, repeat_number(step->data)));
   } else {
@@ -122,12 +122,12 @@ HWY_FLATTEN void instruct(const RunStep* step, std::size_t at, ANYDML_BLOCK) noe
 }
 
 void load(const RunStep* step, std::size_t at, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes) noexcept {
-  go_to(step + 1, at, load_block(place_of(step, at)));
+  go_to(step + 1, at, load_block(location_of(step, at)));
 }
 
 void store(const RunStep* step, std::size_t at, ANYDML_BLOCK) noexcept {
   const Block block{{v0, v1, v2, v3, v4, v5, v6, v7}};
-  std::byte* const to = place_of(step, at);
+  std::byte* const to = location_of(step, at);
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < kVectors; ++i) {
     std::memcpy(to + i * sizeof(Lanes), &block.vectors[i], sizeof(Lanes));

@@ -43,19 +43,19 @@ class TiledStep : public cpu::Prepared, public cpu::JoinedStep {
   }
 
   void run(const cpu::StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept final {
-    std::byte* places[kMaxOperands];
-    std::copy_n(operands, nest_.operands, places);
+    std::byte* addresses[kMaxOperands];
+    std::copy_n(operands, nest_.operands, addresses);
     const std::int64_t bytes = nest_.innermost().strides[handed_];
     // Consecutive rows that are contiguous in both the operand and the buffer are processed as one.
     const bool is_one = tile.row_step == tile.columns && tile.buffer_row_step == tile.columns * bytes;
     const std::int64_t rows = is_one ? 1 : tile.rows;
     const std::int64_t columns = is_one ? tile.rows * tile.columns : tile.columns;
     for (std::int64_t row = 0; row < rows; ++row) {
-      places[handed_] = buffer + row * tile.buffer_row_step;
+      addresses[handed_] = buffer + row * tile.buffer_row_step;
       std::int64_t done = 0;
       for_each_part(nest_, tile.first + row * tile.row_step, columns, [&](Block& block) {
         block.offsets[handed_] = done * bytes;
-        run_block(places, block);
+        run_block(addresses, block);
         done += block.rows * block.columns;
       });
     }

@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
   const auto stays = [&launch](int operand) { return (launch.stays >> operand & 1) != 0; };
 
   // Computes the addresses of a vector and returns how many of its elements exist.
-  const auto place = [&](u32 vector, std::byte*(&addresses)[kOperands]) {
+  const auto locate = [&](u32 vector, std::byte*(&addresses)[kOperands]) {
     std::int64_t offsets[kOperands] = {};
     u32 column = vector;
     u32 columns = launch.count;
@@ -138,13 +138,13 @@ __global__ void __launch_bounds__(Shape::kThreads)
   bool whole = true;
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
-    whole = place(first + i * Shape::kThreads, addresses[i]) == kElements && whole;
+    whole = locate(first + i * Shape::kThreads, addresses[i]) == kElements && whole;
   }
   if (!whole) {  // the end of a row: element by element, with minimal code
 #pragma unroll 1
     for (int i = 0; i < kVectors; ++i) {
       std::byte* at[kOperands];
-      const u32 elements = place(first + i * Shape::kThreads, at);
+      const u32 elements = locate(first + i * Shape::kThreads, at);
 #pragma unroll 1
       for (u32 element = 0; element < elements; ++element) {
         const auto result = Types::apply(scalar, [&]<class T, int kInput>() {

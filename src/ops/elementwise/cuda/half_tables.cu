@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(kTableThreads)
     }
   }
   if (blockIdx.x == 0 && threadIdx.x < count % kOfVector) {
-    const u64 place = (u64{vectors} * kOfVector + threadIdx.x) * sizeof(u16);
-    store_element<f16>(to + place, results[load_element<f16>(from + place, true)], true);
+    const u64 offset = (u64{vectors} * kOfVector + threadIdx.x) * sizeof(u16);
+    store_element<f16>(to + offset, results[load_element<f16>(from + offset, true)], true);
   }
 }
 

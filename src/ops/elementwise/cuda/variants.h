@@ -31,14 +31,14 @@ using AllVariants = typename Joined<Variants<>
 
 // The position of a definition among the variants; their count if it is not one of them.
 template <class Wanted, class... Scalars>
-[[nodiscard]] constexpr std::uint32_t place_in(Variants<Scalars...>) {
-  std::uint32_t place = 0;
-  static_cast<void>(((std::is_same_v<Wanted, Scalars> || (++place, false)) || ...));
-  return place;
+[[nodiscard]] constexpr std::uint32_t index_in(Variants<Scalars...>) {
+  std::uint32_t index = 0;
+  static_cast<void>(((std::is_same_v<Wanted, Scalars> || (++index, false)) || ...));
+  return index;
 }
 
 // The variant of an entry that is Definition<T>.
 template <EntryId entry, class Scalar>
-inline constexpr std::uint32_t kVariantOf = place_in<Scalar>(VariantsOf<entry>{});
+inline constexpr std::uint32_t kVariantOf = index_in<Scalar>(VariantsOf<entry>{});
 
 }  // namespace anydml::cuda

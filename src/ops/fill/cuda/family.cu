@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-struct Places {
+struct FillLayout {
   std::byte* to;
   u32 count;
   u32 rank;
@@ -42,17 +42,18 @@ struct Places {
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) fill_strided(const __grid_constant__ Places places, T bits, bool aligned) {
+__global__ void __launch_bounds__(kThreads)
+    fill_strided(const __grid_constant__ FillLayout layout, T bits, bool aligned) {
   const u32 first = blockIdx.x * kThreads + threadIdx.x;
-  for (u64 n = first; n < places.count; n += u64{gridDim.x} * kThreads) {
+  for (u64 n = first; n < layout.count; n += u64{gridDim.x} * kThreads) {
     auto index = static_cast<u32>(n);
     std::int64_t offset = 0;
-    for (u32 loop = places.rank; loop-- > 0;) {
-      const Quotient parts = divide(index, places.sizes[loop]);
-      offset += static_cast<std::int64_t>(parts.remainder) * places.strides[loop];
+    for (u32 loop = layout.rank; loop-- > 0;) {
+      const Quotient parts = divide(index, layout.sizes[loop]);
+      offset += static_cast<std::int64_t>(parts.remainder) * layout.strides[loop];
       index = parts.quotient;
     }
-    store_element<T>(places.to + offset, bits, aligned);
+    store_element<T>(layout.to + offset, bits, aligned);
   }
 }
 
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(kThreads)
     fill_sequence(const __grid_constant__ Indices indices, const __grid_constant__ Sequence<T> sequence, bool aligned) {
   const u32 thread = blockIdx.x * kThreads + threadIdx.x;
   for (u64 n = thread; n < indices.count; n += u64{gridDim.x} * kThreads) {
-    const auto [index, to] = place_of(indices, static_cast<u32>(n));
+    const auto [index, to] = locate(indices, static_cast<u32>(n));
     const T value = sequence(static_cast<u64>(index));
     store_element<T>(to, __builtin_bit_cast(bits_t<T>, value), aligned);
   }
@@ -99,11 +100,11 @@ class SequenceRun final : public PreparedStep {
 class FillRun final : public PreparedStep {
  public:
   explicit FillRun(const FillStep& step) : step_(step), bytes_(static_cast<u32>(element_size(step.type))) {
-    places_.count = static_cast<u32>(step.nest.count);
-    places_.rank = step.nest.rank;
+    layout_.count = static_cast<u32>(step.nest.count);
+    layout_.rank = step.nest.rank;
     for (u32 loop = 0; loop < step.nest.rank; ++loop) {
-      places_.sizes[loop] = make_divisor(static_cast<u32>(step.nest.loops[loop].size));
-      places_.strides[loop] = step.nest.loops[loop].strides[0];
+      layout_.sizes[loop] = make_divisor(static_cast<u32>(step.nest.loops[loop].size));
+      layout_.strides[loop] = step.nest.loops[loop].strides[0];
     }
   }
 
@@ -111,7 +112,7 @@ class FillRun final : public PreparedStep {
     std::byte* const to = bases[0] + step_.nest.offsets[0];
     const auto address = reinterpret_cast<std::uintptr_t>(to);
     if (is_contiguous() && address % bytes_ == 0) {
-      const u64 bytes = u64{places_.count} * bytes_;
+      const u64 bytes = u64{layout_.count} * bytes_;
       const u64 head = std::min<u64>((kVectorBytes - address % kVectorBytes) % kVectorBytes, bytes);
       uint4 pattern;
       auto* const words = reinterpret_cast<std::byte*>(&pattern);
@@ -135,31 +136,31 @@ class FillRun final : public PreparedStep {
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "%s, %u loop%s", is_contiguous() ? "vector" : "strided", places_.rank,
-                  places_.rank == 1 ? "" : "s");
+    std::snprintf(text, capacity, "%s, %u loop%s", is_contiguous() ? "vector" : "strided", layout_.rank,
+                  layout_.rank == 1 ? "" : "s");
   }
 
  private:
   [[nodiscard]] bool is_contiguous() const {
-    return places_.rank == 1 && places_.strides[0] == static_cast<std::int64_t>(bytes_);
+    return layout_.rank == 1 && layout_.strides[0] == static_cast<std::int64_t>(bytes_);
   }
 
   template <class T>
   [[nodiscard]] cudaError_t launch_strided(std::byte* to, cudaStream_t stream) const noexcept {
-    Places places = places_;
-    places.to = to;
+    FillLayout layout = layout_;
+    layout.to = to;
     u64 all = reinterpret_cast<std::uintptr_t>(to);
-    for (u32 loop = 0; loop < places.rank; ++loop) {
-      all |= static_cast<u64>(places.strides[loop]);
+    for (u32 loop = 0; loop < layout.rank; ++loop) {
+      all |= static_cast<u64>(layout.strides[loop]);
     }
     fill_strided<T>
-        <<<blocks_for(places.count), kThreads, 0, stream>>>(places, static_cast<T>(step_.bits), all % sizeof(T) == 0);
+        <<<blocks_for(layout.count), kThreads, 0, stream>>>(layout, static_cast<T>(step_.bits), all % sizeof(T) == 0);
     return cudaGetLastError();
   }
 
   FillStep step_;
   u32 bytes_;  // size of an element
-  Places places_{};
+  FillLayout layout_{};
 };
 
 }  // namespace

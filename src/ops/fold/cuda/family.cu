@@ -44,7 +44,7 @@ using sum_t = std::conditional_t<is_float<T>, compute_t<T>, T>;
 
 // Adds the window positions in all dimensions from kAt on, row by row, for fixed positions in the dimensions before it.
 template <class T, u32 kAt, u32 kRank, class Index>
-__device__ void add_positions(const Folded<kRank, Index>& folded, const Index (&places)[kRank], u64 in_window,
+__device__ void add_positions(const Folded<kRank, Index>& folded, const Index (&coordinates)[kRank], u64 in_window,
                               u64 block, const std::byte* from, bool aligned, sum_t<T>& sum, bool& covered) {
   if constexpr (kAt == kRank) {
     const std::byte* const at =
@@ -54,11 +54,11 @@ __device__ void add_positions(const Folded<kRank, Index>& folded, const Index (&
     covered = true;
   } else {
     // `behind` shrinks with each position; once it would become negative, no position is left.
-    Index behind = places[kAt] + folded.paddings[kAt];
+    Index behind = coordinates[kAt] + folded.paddings[kAt];
     for (Index at = 0; at < folded.windows[kAt]; ++at) {
       const Index number = behind / folded.strides[kAt];
       if (number < folded.blocks[kAt] && number * folded.strides[kAt] == behind) {
-        add_positions<T, kAt + 1>(folded, places, in_window * folded.windows[kAt] + at,
+        add_positions<T, kAt + 1>(folded, coordinates, in_window * folded.windows[kAt] + at,
                                   block * folded.blocks[kAt] + number, from, aligned, sum, covered);
       }
       if (behind < folded.dilations[kAt]) {
@@ -74,20 +74,21 @@ __global__ void __launch_bounds__(kThreads)
     fold_elements(const __grid_constant__ Folded<kRank, Index> folded, bool aligned) {
   for (u64 n = u64{blockIdx.x} * kThreads + threadIdx.x; n < folded.count; n += u64{gridDim.x} * kThreads) {
     auto rest = static_cast<Index>(n);
-    Index places[kRank];
+    Index coordinates[kRank];
     i64 to = 0;
 #pragma unroll
     for (u32 i = kRank; i-- > 0;) {
-      places[i] = rest % folded.sizes[i];
+      coordinates[i] = rest % folded.sizes[i];
       rest /= folded.sizes[i];
-      to += static_cast<i64>(places[i]) * folded.outputs[i];
+      to += static_cast<i64>(coordinates[i]) * folded.outputs[i];
     }
     const auto channel = static_cast<i64>(rest % folded.channels);
     const auto batch = static_cast<i64>(rest / folded.channels);
     sum_t<T> sum{0};
     bool covered = false;
-    add_positions<T, 0>(folded, places, 0, 0, folded.from + batch * folded.input_batch + channel * folded.input_channel,
-                        aligned, sum, covered);
+    add_positions<T, 0>(folded, coordinates, 0, 0,
+                        folded.from + batch * folded.input_batch + channel * folded.input_channel, aligned, sum,
+                        covered);
     to += batch * folded.output_batch + channel * folded.output_channel;
     store_element<T>(folded.to + to, __builtin_bit_cast(bits_t<T>, narrow<T>(sum)), aligned);
   }

@@ -23,11 +23,11 @@ void move_row(const IndexRow& indices, const RunRow& row, std::int64_t count) {
     Index index;
     std::memcpy(&index, indices.first + i * index_step, sizeof(index));
     if constexpr (kKind == GatherKind::gather) {
-      std::memcpy(row.slices + i * slices_step, table + nearest_place(index, size) * stride, sizeof(Unit));
+      std::memcpy(row.slices + i * slices_step, table + nearest_index(index, size) * stride, sizeof(Unit));
     } else {
-      const std::int64_t place = place_of(index, size);
-      if (static_cast<std::uint64_t>(place - first) < width) {  // also skips -1, which is below every first number
-        std::memcpy(table + place * stride, row.slices + i * slices_step, sizeof(Unit));
+      const std::int64_t resolved = resolve_index(index, size);
+      if (static_cast<std::uint64_t>(resolved - first) < width) {  // also skips -1, which is below every first number
+        std::memcpy(table + resolved * stride, row.slices + i * slices_step, sizeof(Unit));
       }
     }
   }

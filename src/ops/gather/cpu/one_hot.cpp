@@ -105,7 +105,7 @@ class OneHot final : public cpu::Prepared {
         fill(to, element, end - begin, off);
       }
     } else {
-      for (std::int64_t place = begin; place < end; ++place, to += step_.axis_stride) {
+      for (std::int64_t index = begin; index < end; ++index, to += step_.axis_stride) {
         fill(to, step, count, off);
       }
     }

@@ -39,7 +39,7 @@ void resolve_nearest(const IndexRow& row, std::int64_t count, std::int64_t* __re
   if (row.coordinates == 1) {
     const std::int64_t size = row.table[0].size;
     const std::int64_t stride = row.table[0].stride;
-    for_each_index<Index>(row, count, [=](Index index, std::int64_t i) { offsets[i] = nearest_place(index, size); });
+    for_each_index<Index>(row, count, [=](Index index, std::int64_t i) { offsets[i] = nearest_index(index, size); });
     for (std::int64_t i = 0; i < count; ++i) {
       offsets[i] *= stride;
     }
@@ -50,23 +50,23 @@ void resolve_nearest(const IndexRow& row, std::int64_t count, std::int64_t* __re
     std::int64_t offset = 0;
     for (std::uint32_t k = 0; k < row.coordinates; ++k) {
       const Index index = load<Index>(from + k * row.coordinate_stride);
-      offset += nearest_place(index, row.table[k].size) * row.table[k].stride;
+      offset += nearest_index(index, row.table[k].size) * row.table[k].stride;
     }
     offsets[i] = offset;
   }
 }
 
 template <class Index>
-void resolve_places(const IndexRow& row, std::int64_t count, std::int64_t* __restrict offsets) noexcept {
+void resolve_indices(const IndexRow& row, std::int64_t count, std::int64_t* __restrict offsets) noexcept {
   if (row.coordinates == 1) {
     const std::int64_t size = row.table[0].size;
     const std::int64_t stride = row.table[0].stride;
     const std::int64_t first = row.first_number;
     const std::int64_t end = row.end_number;
-    for_each_index<Index>(row, count, [=](Index index, std::int64_t i) { offsets[i] = place_of(index, size); });
+    for_each_index<Index>(row, count, [=](Index index, std::int64_t i) { offsets[i] = resolve_index(index, size); });
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t place = offsets[i];  // also skips -1, which is below every first number
-      offsets[i] = place >= first && place < end ? place * stride : kNowhere;
+      const std::int64_t resolved = offsets[i];  // also skips -1, which is below every first number
+      offsets[i] = resolved >= first && resolved < end ? resolved * stride : kNowhere;
     }
     return;
   }
@@ -76,10 +76,10 @@ void resolve_places(const IndexRow& row, std::int64_t count, std::int64_t* __res
     std::int64_t number = 0;
     bool is_inside = true;
     for (std::uint32_t k = 0; k < row.coordinates; ++k) {
-      const std::int64_t place = place_of(load<Index>(from + k * row.coordinate_stride), row.table[k].size);
-      is_inside = is_inside && place >= 0;
-      offset += place * row.table[k].stride;
-      number += place * row.table[k].number;
+      const std::int64_t resolved = resolve_index(load<Index>(from + k * row.coordinate_stride), row.table[k].size);
+      is_inside = is_inside && resolved >= 0;
+      offset += resolved * row.table[k].stride;
+      number += resolved * row.table[k].number;
     }
     offsets[i] = is_inside && number >= row.first_number && number < row.end_number ? offset : kNowhere;
   }
@@ -154,7 +154,7 @@ void scatter_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t c
 
 ResolveItems find_resolve(DataType index_type, GatherKind kind) {
   const auto choose = [kind]<class Index>(Index) {
-    return kind == GatherKind::gather ? resolve_nearest<Index> : resolve_places<Index>;
+    return kind == GatherKind::gather ? resolve_nearest<Index> : resolve_indices<Index>;
   };
   switch (index_type) {
     case DataType::UINT32:

@@ -22,14 +22,14 @@ struct ScatterCut {
   std::uint32_t loop;       // the loop that is split
   std::int64_t loop_parts;  // at least 1 each
   std::int64_t run_parts;
-  std::int64_t place_parts;
-  std::int64_t places;  // from coordinates alone
+  std::int64_t target_parts;
+  std::int64_t targets;  // from coordinates alone
 };
 
 ScatterCut cut(const GatherStep& step, std::int64_t threads) {
-  ScatterCut made{.loop = kMaxRank, .loop_parts = 1, .run_parts = 1, .place_parts = 1, .places = 1};
+  ScatterCut made{.loop = kMaxRank, .loop_parts = 1, .run_parts = 1, .target_parts = 1, .targets = 1};
   for (std::uint32_t k = 0; k < step.coordinates; ++k) {
-    made.places *= step.table[k].size;
+    made.targets *= step.table[k].size;
   }
   const std::int64_t all = step.iterations(step.rank) * (2 * step.run + kCostOfItem);
   std::int64_t wanted = std::clamp<std::int64_t>(all / kLeastOfPiece, 1, threads * kPiecesOfThread);
@@ -50,14 +50,14 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
   wanted = parts(std::min(wanted, threads), made.loop_parts);
   made.run_parts = std::clamp<std::int64_t>(step.run / kLeastOfRun, 1, wanted);
   wanted = parts(wanted, made.run_parts);
-  made.place_parts = std::clamp<std::int64_t>(made.places, 1, wanted);
+  made.target_parts = std::clamp<std::int64_t>(made.targets, 1, wanted);
   return made;
 }
 
 class Scatter final : public cpu::Prepared {
  public:
   Scatter(const GatherStep& step, const ScatterCut& cut)
-      : Prepared(static_cast<std::uint64_t>(cut.loop_parts * cut.run_parts * cut.place_parts)),
+      : Prepared(static_cast<std::uint64_t>(cut.loop_parts * cut.run_parts * cut.target_parts)),
         step_(step),
         cut_(cut),
         rows_(step, cut.run_parts == 1) {}
@@ -70,7 +70,7 @@ class Scatter final : public cpu::Prepared {
       return Range{.begin = size / of_parts * part + std::min(part, size % of_parts),
                    .end = size / of_parts * (part + 1) + std::min(part + 1, size % of_parts)};
     };
-    const Range numbers = take(cut_.places, cut_.place_parts);
+    const Range numbers = take(cut_.targets, cut_.target_parts);
     const Range bytes = take(step_.run, cut_.run_parts);
     const GatherLoop inner = innermost(step_);
     const bool cuts_rows = cut_.loop + 1 == step_.rank;
@@ -97,7 +97,7 @@ class Scatter final : public cpu::Prepared {
   void explain(char* text, std::size_t capacity) const noexcept override {
     std::snprintf(text, capacity, "%u loop%s, runs of %lld bytes, %lld parts of targets", step_.rank,
                   step_.rank == 1 ? "" : "s", static_cast<long long>(step_.run),
-                  static_cast<long long>(cut_.place_parts));
+                  static_cast<long long>(cut_.target_parts));
   }
 
  private:

@@ -16,7 +16,7 @@ namespace {
 constexpr i64 kMostIterations = i64{1} << 30;  // per launch, so that they fit 32 bits
 constexpr i64 kMostRun = i64{1} << 30;         // bytes
 constexpr u32 kMostWord = 16;
-constexpr i64 kManyPlaces = 8;  // per item; from here on clear only the places that items name
+constexpr i64 kManyTargets = 8;  // per item; from here on clear only the places that items name
 
 struct PartLoop {
   i64 size;
@@ -128,7 +128,7 @@ class SelectionRun final : public PreparedStep {
   }
 
   [[nodiscard]] u64 workspace_bytes() const noexcept override {
-    return has_winners() ? static_cast<u64>(step_.places) * sizeof(u32) : 0;
+    return has_winners() ? static_cast<u64>(step_.targets) * sizeof(u32) : 0;
   }
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,
@@ -146,7 +146,7 @@ class SelectionRun final : public PreparedStep {
       task.winners = reinterpret_cast<u32*>(workspace);
       task.nest = make_nest(items_, 1);
       const u32 blocks = parts_of(task.nest.count, kGatherThreads);
-      if (i64{task.nest.count} * kManyPlaces < step_.places) {
+      if (i64{task.nest.count} * kManyTargets < step_.targets) {
         find_winners<true><<<blocks, kGatherThreads, 0, stream>>>(task);
       } else if (const cudaError_t error = cudaMemsetAsync(workspace, 0, workspace_bytes(), stream);
                  error != cudaSuccess) {

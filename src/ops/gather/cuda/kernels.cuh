@@ -95,19 +95,19 @@ struct GatherOffsets {
 
 // The position that an index refers to, or -1 if it is out of range. kNearest: clamped, as for a gather.
 template <bool kNearest>
-[[nodiscard]] __device__ inline i64 load_place(const std::byte* from, DataType type, bool aligned, i64 size) {
-  const auto place = [size]<class Index>(Index index) {
-    return kNearest ? nearest_place(index, size) : place_of(index, size);
+[[nodiscard]] __device__ inline i64 load_index(const std::byte* from, DataType type, bool aligned, i64 size) {
+  const auto target = [size]<class Index>(Index index) {
+    return kNearest ? nearest_index(index, size) : resolve_index(index, size);
   };
   switch (type) {
     case DataType::UINT32:
-      return place(load_element<u32>(from, aligned));
+      return target(load_element<u32>(from, aligned));
     case DataType::INT32:
-      return place(static_cast<i32>(load_element<u32>(from, aligned)));
+      return target(static_cast<i32>(load_element<u32>(from, aligned)));
     case DataType::UINT64:
-      return place(load_element<u64>(from, aligned));
+      return target(load_element<u64>(from, aligned));
     default:
-      return place(static_cast<i64>(load_element<u64>(from, aligned)));
+      return target(static_cast<i64>(load_element<u64>(from, aligned)));
   }
 }
 
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(kGatherThreads) gather_words(const __grid_cons
       for (u32 k = 0; k < task.coordinates; ++k) {
         const GatherCoordinate& dimension = task.dimensions[k];
         const std::byte* const index = task.indices + offsets.at[kIndices] + k * task.coordinate_stride;
-        at += load_place<true>(index, task.index_type, task.indices_aligned != 0, dimension.size) * dimension.stride;
+        at += load_index<true>(index, task.index_type, task.indices_aligned != 0, dimension.size) * dimension.stride;
       }
       from[i] = reinterpret_cast<const Word*>(task.table + at);
       to[i] = reinterpret_cast<Word*>(task.slices + offsets.at[kSlices]);
@@ -148,20 +148,20 @@ __global__ void __launch_bounds__(kGatherThreads) gather_words(const __grid_cons
 }
 
 // The target of a scatter's item.
-struct ScatterPlace {
+struct ScatterTarget {
   bool is_inside;
   i64 table;   // bytes
   i64 number;  // number of the target
 };
-[[nodiscard]] __device__ inline ScatterPlace place_item(const GatherTask& task, const GatherOffsets& offsets) {
-  ScatterPlace found{true, offsets.at[kTable], offsets.at[kNumber]};
+[[nodiscard]] __device__ inline ScatterTarget find_target(const GatherTask& task, const GatherOffsets& offsets) {
+  ScatterTarget found{true, offsets.at[kTable], offsets.at[kNumber]};
   for (u32 k = 0; k < task.coordinates; ++k) {
     const GatherCoordinate& dimension = task.dimensions[k];
     const std::byte* const index = task.indices + offsets.at[kIndices] + k * task.coordinate_stride;
-    const i64 place = load_place<false>(index, task.index_type, task.indices_aligned != 0, dimension.size);
-    found.is_inside = found.is_inside && place >= 0;
-    found.table += place * dimension.stride;
-    found.number += place * dimension.number;
+    const i64 target = load_index<false>(index, task.index_type, task.indices_aligned != 0, dimension.size);
+    found.is_inside = found.is_inside && target >= 0;
+    found.table += target * dimension.stride;
+    found.number += target * dimension.number;
   }
   return found;
 }
@@ -172,12 +172,12 @@ __global__ void __launch_bounds__(kGatherThreads) find_winners(const __grid_cons
   const u32 n = blockIdx.x * kGatherThreads + threadIdx.x;
   if (n < task.nest.count) {
     const GatherOffsets offsets = offsets_of(task.nest, n);
-    const ScatterPlace place = place_item(task, offsets);
-    if (place.is_inside) {
+    const ScatterTarget target = find_target(task, offsets);
+    if (target.is_inside) {
       if constexpr (kClears) {
-        task.winners[place.number] = 0;
+        task.winners[target.number] = 0;
       } else {
-        atomicMax(task.winners + place.number, n + 1);
+        atomicMax(task.winners + target.number, n + 1);
       }
     }
   }
@@ -196,11 +196,11 @@ __global__ void __launch_bounds__(kGatherThreads) scatter_words(const __grid_con
     to[i] = nullptr;
     if (n < task.nest.count) {
       const GatherOffsets offsets = offsets_of(task.nest, n);
-      const ScatterPlace place = place_item(task, offsets);
-      if (place.is_inside &&
-          (task.winners == nullptr || task.winners[place.number] == static_cast<u32>(offsets.at[kItem]) + 1)) {
+      const ScatterTarget target = find_target(task, offsets);
+      if (target.is_inside &&
+          (task.winners == nullptr || task.winners[target.number] == static_cast<u32>(offsets.at[kItem]) + 1)) {
         from[i] = reinterpret_cast<const Word*>(task.slices + offsets.at[kSlices]);
-        to[i] = reinterpret_cast<Word*>(task.table + place.table);
+        to[i] = reinterpret_cast<Word*>(task.table + target.table);
       }
     }
   }
@@ -229,9 +229,9 @@ __global__ void __launch_bounds__(kGatherThreads) fill_one_hot(const __grid_cons
     const u32 n = blockIdx.x * (kGatherThreads * kEach) + i * kGatherThreads + threadIdx.x;
     if (n < task.nest.count) {
       const GatherOffsets offsets = offsets_of(task.nest, n);
-      const i64 place = load_place<false>(task.indices + offsets.at[kIndices], task.index_type,
-                                          task.indices_aligned != 0, task.depth);
-      store_element<T>(task.output + offsets.at[kSlices], place == offsets.at[kTable] ? on : off, aligned);
+      const i64 target = load_index<false>(task.indices + offsets.at[kIndices], task.index_type,
+                                           task.indices_aligned != 0, task.depth);
+      store_element<T>(task.output + offsets.at[kSlices], target == offsets.at[kTable] ? on : off, aligned);
     }
   }
 }

@@ -117,13 +117,13 @@ __global__ void __launch_bounds__(kMoveThreads) move_words(const __grid_constant
   const MoveEntry<kRank>& entry = table.entries[low];
   const u32 first = (blockIdx.x - entry.first_block) * (kMoveThreads * kEach) + threadIdx.x;
   Word words[kEach];
-  i64 places[kEach];
+  i64 element_offsets[kEach];
 #pragma unroll
   for (u32 i = 0; i < kEach; ++i) {
     const u32 n = first + i * kMoveThreads;
     if (n < entry.count) {
       const MoveOffsets at = offsets_of<kRank>(n, entry.rank, entry.sizes, entry.from_strides, entry.to_strides);
-      places[i] = at.to;
+      element_offsets[i] = at.to;
       words[i] = entry.from == nullptr ? constant_word<Word>(entry.constant, entry.has_run != 0 ? at.innermost : 0)
                                        : *reinterpret_cast<const Word*>(entry.from + at.from);
     }
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(kMoveThreads) move_words(const __grid_constant
 #pragma unroll
   for (u32 i = 0; i < kEach; ++i) {
     if (first + i * kMoveThreads < entry.count) {
-      *reinterpret_cast<Word*>(entry.to + places[i]) = words[i];
+      *reinterpret_cast<Word*>(entry.to + element_offsets[i]) = words[i];
     }
   }
 }

@@ -76,7 +76,8 @@ void sum_tile(Lines<T> lines, const f32* greatest, bool replaces, bool kept, f32
         add_columns(made + i * width, width, sums + (first + i) % lanes * width);
       }
       for (std::int64_t i = 0; kept && i < some; ++i, written.next()) {
-        std::memcpy(tile.place(written, nullptr), made + i * width, static_cast<std::size_t>(width) * sizeof(f32));
+        std::memcpy(tile.destination(written, nullptr), made + i * width,
+                    static_cast<std::size_t>(width) * sizeof(f32));
       }
     }
     fold_columns(sums, lanes, width);
@@ -126,7 +127,7 @@ void normalise_tile(const Tile<T>& tile, bool has_room, f32* scratch) {
       powers_of_lines(ahead, some, greatest, stage);
     }
     for (std::int64_t i = 0; i < some; ++i, lines.next()) {
-      Elements* const to = tile.place(lines.line, gathered);
+      Elements* const to = tile.destination(lines.line, gathered);
       const Elements* x = nullptr;
       if constexpr (kIsSoftmax) {
         x = replaces ? lines.own() : kept ? to : stage + i * width;
@@ -140,11 +141,11 @@ void normalise_tile(const Tile<T>& tile, bool has_room, f32* scratch) {
 }
 
 ANYDML_FLATTEN void find_columns(const Elements* x, std::int64_t number, std::int64_t width, f32* greatest,
-                                 std::int64_t* places) {
+                                 std::int64_t* indices) {
   for (std::int64_t i = 0; i < width; ++i) {
     const bool beyond = is_beyond(x[i], greatest[i]);
     greatest[i] = select(beyond, static_cast<f32>(x[i]), greatest[i]);
-    places[i] = beyond ? number : places[i];
+    indices[i] = beyond ? number : indices[i];
   }
 }
 
@@ -152,18 +153,18 @@ template <class T>
 void hardmax_tile(const Tile<T>& tile) {
   alignas(64) f32 buffer[kMostColumns];
   alignas(64) f32 greatest[kMostColumns];
-  alignas(64) std::int64_t places[kMostColumns] = {};
+  alignas(64) std::int64_t indices[kMostColumns] = {};
   const std::int64_t width = tile.width;
   std::fill_n(greatest, width, kLeastElement);
   LoopWalk line = tile.walk();
   for (std::int64_t i = 0; i < tile.loops.count; ++i, line.next()) {
-    find_columns(tile.load(line, buffer), i, width, greatest, places);
+    find_columns(tile.load(line, buffer), i, width, greatest, indices);
   }
   line = tile.walk();
   for (std::int64_t i = 0; i < tile.loops.count; ++i, line.next()) {
-    Elements* const to = tile.place(line, buffer);
+    Elements* const to = tile.destination(line, buffer);
     for (std::int64_t column = 0; column < width; ++column) {
-      to[column] = places[column] == i ? 1.0F : 0.0F;
+      to[column] = indices[column] == i ? 1.0F : 0.0F;
     }
     tile.store(line, buffer);
   }

@@ -30,7 +30,7 @@ void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row,
   for (std::int64_t i = 0; i < count_of_rows; ++i, later.next()) {
     f32* const own = made + i * count;
     const f32 total = finished_total<kFunction>(sum_block(own, count, loops.has_lanes != 0));
-    finish<kFunction>(x[i], own, greatest[i], total, count, rows.place(later, 0, own));
+    finish<kFunction>(x[i], own, greatest[i], total, count, rows.destination(later, 0, own));
     rows.store(later, 0, count, own);
   }
 }
@@ -53,7 +53,10 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
     f32* const own = held + step * first;
     const Elements* const x = loads ? rows.load(row, first, count, own) : own;
-    Elements* const to = !kIsSoftmax ? made : rows.writes() ? rows.place(row, first, made) : has_room ? own : made;
+    Elements* const to = !kIsSoftmax     ? made
+                         : rows.writes() ? rows.destination(row, first, made)
+                         : has_room      ? own
+                                         : made;
     if (x == to) {
       for (std::int64_t i = 0; i < count; ++i) {
         own[i] -= greatest;
@@ -69,7 +72,7 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
   for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
     f32* const own = held + step * first;
-    Elements* const to = rows.place(row, first, made);
+    Elements* const to = rows.destination(row, first, made);
     if (kIsSoftmax && rows.writes()) {
       finish<kFunction>(to, to, greatest, total, count, to);
       continue;
@@ -119,7 +122,7 @@ void hardmax_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWal
   index += block;
   for (std::int64_t first = 0; first < loops.count; first += kNormaliseStage) {
     const std::int64_t count = std::min(kNormaliseStage, loops.count - first);
-    Elements* const to = rows.place(row, first, buffer);
+    Elements* const to = rows.destination(row, first, buffer);
     for (std::int64_t i = 0; i < count; ++i) {
       to[i] = 0.0F;
     }

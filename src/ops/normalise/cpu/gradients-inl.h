@@ -25,9 +25,9 @@ void run_gradients(const GradientStep& step, const AxisLoops& of_gradient, std::
   f32* const made = scratch + 2 * kPaddedStage;
   LoopWalk row = inputs.walk(first);
   LoopWalk gradient_row = gradients.walk(first);
-  LoopWalk place(step.places.kept, step.places.kept_rank, first);
-  for (; first < end; ++first, row.next(), gradient_row.next(), place.next()) {
-    std::byte* const at = tensors.mean + step.places.input_offset + place.input();
+  LoopWalk offsets(step.statistics.kept, step.statistics.kept_rank, first);
+  for (; first < end; ++first, row.next(), gradient_row.next(), offsets.next()) {
+    std::byte* const at = tensors.mean + step.statistics.input_offset + offsets.input();
     f32 mean = 0;
     if (step.takes_mean != 0) {
       std::memcpy(&mean, at, sizeof(f32));
@@ -50,7 +50,7 @@ void run_gradients(const GradientStep& step, const AxisLoops& of_gradient, std::
       multiply_differences(x, mean, gradient, count, made);
       products.add(sum_block(made, count, has_lanes), added);
     }
-    const std::int64_t offset = step.places.output_offset + place.output();
+    const std::int64_t offset = step.statistics.output_offset + offsets.output();
     const f32 sum = sums.total(added);
     const f32 product = products.total(added);
     std::memcpy(tensors.gradients + offset, &sum, sizeof(f32));

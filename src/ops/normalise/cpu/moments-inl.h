@@ -87,7 +87,7 @@ ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const
     const f32* const own_scale = scale + first;
     const f32* const own_bias = bias + first;
     const Elements* const own = x + first;
-    std::byte* const place = to + first * kBytes;
+    std::byte* const destination = to + first * kBytes;
     const FloatVector a = hn::LoadU(d, own_scale);
     const FloatVector b = hn::LoadU(d, own_scale + lanes);
     const FloatVector c = hn::LoadU(d, own_scale + 2 * lanes);
@@ -104,10 +104,10 @@ ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const
     const FloatVector x_b = hn::Sub(load_floats(own + lanes), means);
     const FloatVector x_c = hn::Sub(load_floats(own + 2 * lanes), means);
     const FloatVector x_e = hn::Sub(load_floats(own + 3 * lanes), means);
-    store_floats<T>(hn::MulAdd(x_a, of_a, hn::LoadU(d, own_bias)), place);
-    store_floats<T>(hn::MulAdd(x_b, of_b, hn::LoadU(d, own_bias + lanes)), place + lanes * kBytes);
-    store_floats<T>(hn::MulAdd(x_c, of_c, hn::LoadU(d, own_bias + 2 * lanes)), place + 2 * lanes * kBytes);
-    store_floats<T>(hn::MulAdd(x_e, of_e, hn::LoadU(d, own_bias + 3 * lanes)), place + 3 * lanes * kBytes);
+    store_floats<T>(hn::MulAdd(x_a, of_a, hn::LoadU(d, own_bias)), destination);
+    store_floats<T>(hn::MulAdd(x_b, of_b, hn::LoadU(d, own_bias + lanes)), destination + lanes * kBytes);
+    store_floats<T>(hn::MulAdd(x_c, of_c, hn::LoadU(d, own_bias + 2 * lanes)), destination + 2 * lanes * kBytes);
+    store_floats<T>(hn::MulAdd(x_e, of_e, hn::LoadU(d, own_bias + 3 * lanes)), destination + 3 * lanes * kBytes);
   }
 #endif
   for (; first < count; ++first) {
@@ -129,15 +129,15 @@ ANYDML_FLATTEN void finish_one(const Elements* x, f32 mean, f32 factor, f32 bias
   const FloatVector biases = hn::Set(d, bias);
   for (; first + 4 * lanes <= count; first += 4 * lanes) {
     const Elements* const own = x + first;
-    std::byte* const place = to + first * kBytes;
+    std::byte* const destination = to + first * kBytes;
     const FloatVector a = hn::MulAdd(hn::Sub(load_floats(own), means), factors, biases);
     const FloatVector b = hn::MulAdd(hn::Sub(load_floats(own + lanes), means), factors, biases);
     const FloatVector c = hn::MulAdd(hn::Sub(load_floats(own + 2 * lanes), means), factors, biases);
     const FloatVector e = hn::MulAdd(hn::Sub(load_floats(own + 3 * lanes), means), factors, biases);
-    store_floats<T>(a, place);
-    store_floats<T>(b, place + lanes * kBytes);
-    store_floats<T>(c, place + 2 * lanes * kBytes);
-    store_floats<T>(e, place + 3 * lanes * kBytes);
+    store_floats<T>(a, destination);
+    store_floats<T>(b, destination + lanes * kBytes);
+    store_floats<T>(c, destination + 2 * lanes * kBytes);
+    store_floats<T>(e, destination + 3 * lanes * kBytes);
   }
 #endif
   for (; first < count; ++first) {
@@ -257,7 +257,7 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
     finish_one<T>(x, mean, factor, all.bias.load(all.bias.at(affine), 0, 1, all.biases)[0], count, packed);
     return;
   }
-  Elements* to = all.rows.place(row, first, all.made);
+  Elements* to = all.rows.destination(row, first, all.made);
   if (all.shared_scale != nullptr) {
     finish_any(x, mean, root, all.shared_scale + first, true, all.shared_bias + first, true, count, to);
     all.rows.store(row, first, count, all.made);
@@ -520,7 +520,7 @@ void moment_tile(const MomentStep& step, const Tile<T>& tile, const Coefficients
     const std::byte* const from = at.bias == nullptr ? nullptr : at.bias + bias.offset(affine);
     const Elements* const added_bias = bias.load(from, at.bias_step, width, biases);
     const Elements* const x = lines.load(gathered);
-    Elements* const to = tile.place(lines.line, gathered);
+    Elements* const to = tile.destination(lines.line, gathered);
     (at.bias_step != 0 ? finish_moment_columns<true> : finish_moment_columns<false>)(x, mean, factors, added_bias,
                                                                                      width, to);
     tile.store(lines.line, gathered);
@@ -544,12 +544,12 @@ void run_moments_across(const MomentStep& step, const NormaliseCut& cut, std::in
                       .mean_step = step.affine.kept[inner].input,
                       .variance_step = step.affine.kept[inner].output};
   for (; first < end; ++first) {
-    const LoopWalk place(loops.kept, inner, first / cut.tiles);
+    const LoopWalk destination(loops.kept, inner, first / cut.tiles);
     const LoopWalk affine(step.affine.kept, inner, first / cut.tiles);
     const std::int64_t number = first % cut.tiles * cut.width;
     const Tile<T> tile{.loops = loops,
-                       .input = tensors.input + loops.input_offset + place.input() + number * column.input,
-                       .output = tensors.output + loops.output_offset + place.output() + number * column.output,
+                       .input = tensors.input + loops.input_offset + destination.input() + number * column.input,
+                       .output = tensors.output + loops.output_offset + destination.output() + number * column.output,
                        .width = std::min(cut.width, column.size - number),
                        .input_stride = column.input,
                        .output_stride = column.output};

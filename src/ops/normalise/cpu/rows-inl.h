@@ -127,7 +127,7 @@ class AlongRows {
   }
 
   // Where to write the results of a part of a row: the output itself, or the buffer, which `store` copies.
-  Elements* place(const LoopWalk& row, std::int64_t first, f32* buffer) const {
+  Elements* destination(const LoopWalk& row, std::int64_t first, f32* buffer) const {
     return writes_ ? reinterpret_cast<Elements*>(output_ + row.output()) + first : buffer;
   }
   void store(const LoopWalk& row, std::int64_t first, std::int64_t count, const f32* buffer) const {
@@ -177,7 +177,7 @@ struct Tile {
     return buffer;
   }
   [[nodiscard]] bool writes() const { return std::is_same_v<T, f32> && output_stride == sizeof(f32); }
-  Elements* place(const LoopWalk& line, f32* buffer) const {
+  Elements* destination(const LoopWalk& line, f32* buffer) const {
     return writes() ? reinterpret_cast<Elements*>(output + line.output()) : buffer;
   }
   void store(const LoopWalk& line, const f32* buffer) const {

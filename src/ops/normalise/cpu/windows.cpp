@@ -22,11 +22,12 @@ struct Range {
 };
 
 // The range along a dimension that an element's window covers.
-Range window_at(const WindowStep& step, std::uint32_t dimension, std::int64_t place) {
+Range window_at(const WindowStep& step, std::uint32_t dimension, std::int64_t coordinate) {
   if ((step.windowed >> dimension & 1) == 0) {
-    return {place, place};
+    return {coordinate, coordinate};
   }
-  return {std::max<std::int64_t>(0, place - step.before), std::min(step.sizes[dimension] - 1, place + step.after)};
+  return {std::max<std::int64_t>(0, coordinate - step.before),
+          std::min(step.sizes[dimension] - 1, coordinate + step.after)};
 }
 
 template <class T, bool kSquares>
@@ -51,7 +52,7 @@ void add_stretch(const std::byte* from, std::int64_t stride, std::int64_t count,
 
 // Computes the sums [first, first + count) of the last dimension at the given outer positions.
 template <class T, bool kSquares>
-void sum_stretch(const WindowStep& step, const std::int64_t* places, std::int64_t first, std::int64_t count,
+void sum_stretch(const WindowStep& step, const std::int64_t* coordinates, std::int64_t first, std::int64_t count,
                  const std::byte* input, f32* sums) {
   const std::uint32_t last = step.rank - 1;
   std::fill_n(sums, count, kNothing<f32>);
@@ -59,7 +60,7 @@ void sum_stretch(const WindowStep& step, const std::int64_t* places, std::int64_
   std::int64_t at[kMaxRank];
   const std::byte* from = input;
   for (std::uint32_t i = 0; i < last; ++i) {
-    ranges[i] = window_at(step, i, places[i]);
+    ranges[i] = window_at(step, i, coordinates[i]);
     at[i] = ranges[i].first;
     from += at[i] * step.strides[i];
   }
@@ -106,16 +107,16 @@ class Windows final : public cpu::Prepared {
     const std::int64_t of_row = parts(row, kStretch);
     const std::int64_t begin = static_cast<std::int64_t>(piece.number) * units_of_piece_;
     for (std::int64_t unit = begin; unit < std::min(units_, begin + units_of_piece_); ++unit) {
-      std::int64_t places[kMaxRank];
+      std::int64_t coordinates[kMaxRank];
       std::int64_t number = unit / of_row;
       for (std::uint32_t i = step_.rank - 1; i-- > 0;) {
-        places[i] = number % step_.sizes[i];
+        coordinates[i] = number % step_.sizes[i];
         number /= step_.sizes[i];
       }
       const std::int64_t first = unit % of_row * kStretch;
       const std::int64_t count = std::min(kStretch, row - first);
       alignas(64) f32 sums[kStretch];
-      sum(step_, places, first, count, operands[0], sums);
+      sum(step_, coordinates, first, count, operands[0], sums);
       std::memcpy(operands[1] + (unit / of_row * row + first) * static_cast<std::int64_t>(sizeof(f32)), sums,
                   static_cast<std::size_t>(count) * sizeof(f32));
     }

@@ -23,12 +23,12 @@ __global__ void __launch_bounds__(kMomentThreads) sum_windows(const __grid_const
 #pragma unroll 1
   for (u32 i = launch.rank; i-- > 0;) {
     const Quotient parts = divide(index, launch.sizes[i]);
-    const u32 place = parts.remainder;
+    const u32 coordinate = parts.remainder;
     index = parts.quotient;
     const bool is_windowed = (launch.windowed >> i & 1) != 0;
-    const u32 after = min(launch.after, launch.sizes[i].divisor - 1 - place);
-    first[i] = is_windowed ? place - min(launch.before, place) : place;
-    last[i] = is_windowed ? place + after : place;
+    const u32 after = min(launch.after, launch.sizes[i].divisor - 1 - coordinate);
+    first[i] = is_windowed ? coordinate - min(launch.before, coordinate) : coordinate;
+    last[i] = is_windowed ? coordinate + after : coordinate;
     at[i] = first[i];
     from += static_cast<std::int64_t>(first[i]) * launch.strides[i];
   }
@@ -63,9 +63,9 @@ __global__ void __launch_bounds__(kMomentThreads) sum_middle_windows(const __gri
   }
   const Quotient rest = divide(static_cast<u32>(number), launch.inner);
   const Quotient outer = divide(rest.quotient, launch.middle);
-  const u32 place = outer.remainder;
-  const u32 first = place - min(launch.before, place);
-  const u32 last = place + min(launch.after, launch.middle.divisor - 1 - place);
+  const u32 coordinate = outer.remainder;
+  const u32 first = coordinate - min(launch.before, coordinate);
+  const u32 last = coordinate + min(launch.after, launch.middle.divisor - 1 - coordinate);
   const std::byte* from = launch.input + static_cast<std::int64_t>(outer.quotient) * launch.outer_stride +
                           static_cast<std::int64_t>(first) * launch.middle_stride +
                           static_cast<std::int64_t>(rest.remainder) * launch.inner_stride;

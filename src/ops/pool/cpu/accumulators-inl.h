@@ -157,8 +157,8 @@ void lift(PoolFunction function, const std::byte* from, std::int64_t count, type
     }
   } else {
     using Value = typename Op::Value;
-    using Place = typename Unaligned<Value>::type;
-    const Place* elements = reinterpret_cast<const Place*>(from);
+    using UnalignedValue = typename Unaligned<Value>::type;
+    const UnalignedValue* elements = reinterpret_cast<const UnalignedValue*>(from);
     if constexpr (std::is_same_v<T, f16>) {
       widen_halves(from, count, to);
       elements = to;
@@ -187,9 +187,9 @@ void finish(PoolFunction function, typename Op::Value* totals, const typename Op
     }
   } else {
     // Written out, because the common type of the two pointers would be that of aligned values.
-    using Place = typename Unaligned<typename Op::Value>::type;
-    Place* const elements =
-        reinterpret_cast<Place*>(std::is_same_v<T, f16> ? reinterpret_cast<std::byte*>(totals) : to);
+    using UnalignedValue = typename Unaligned<typename Op::Value>::type;
+    UnalignedValue* const elements =
+        reinterpret_cast<UnalignedValue*>(std::is_same_v<T, f16> ? reinterpret_cast<std::byte*>(totals) : to);
     if (function == PoolFunction::average) {
       ANYDML_INDEPENDENT for (std::int64_t i = 0; i < count; ++i) {
         elements[i] = pool_finished<typename Op::Value>(PoolFunction::average, totals[i], divisors[i]);

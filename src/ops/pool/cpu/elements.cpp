@@ -36,9 +36,9 @@ void for_each_tap(const PoolStep& step, const PoolTaps* taps, const std::byte* p
     std::int64_t offset = 0;
     std::int64_t index = 0;
     for (std::uint32_t i = 0; i < step.rank; ++i) {
-      const std::int64_t place = taps[i].start + numbers[i] * step.axes[i].dilation;
-      offset += place * step.axes[i].input_step;
-      index = index * step.axes[i].input + place;
+      const std::int64_t coordinate = taps[i].start + numbers[i] * step.axes[i].dilation;
+      offset += coordinate * step.axes[i].input_step;
+      index = index * step.axes[i].input + coordinate;
     }
     use(plane + offset, first_index + index);
     std::uint32_t i = step.rank;
@@ -54,7 +54,7 @@ void for_each_tap(const PoolStep& step, const PoolTaps* taps, const std::byte* p
 struct Window {
   PoolTaps taps[kPoolAxes];
   std::int64_t elements;  // existing ones
-  f64 places;             // including padding
+  f64 coordinates;        // including padding
   std::int64_t output;    // offsets in bytes
   std::int64_t index;
   const std::byte* plane;    // plane of the input
@@ -64,17 +64,17 @@ struct Window {
 Window window_of(const PoolStep& step, std::int64_t number, const PoolAddresses& at) {
   Window window{};
   window.elements = 1;
-  window.places = 1;
+  window.coordinates = 1;
   std::int64_t plane_size = 1;
   for (std::uint32_t i = step.rank; i-- > 0;) {
     const PoolAxis& axis = step.axes[i];
-    const std::int64_t place = number % axis.output;
+    const std::int64_t coordinate = number % axis.output;
     number /= axis.output;
-    window.taps[i] = pool_taps(axis, place);
+    window.taps[i] = pool_taps(axis, coordinate);
     window.elements *= window.taps[i].count();
-    window.places *= static_cast<f64>(axis.window);
-    window.output += place * axis.output_step;
-    window.index += place * axis.index_step;
+    window.coordinates *= static_cast<f64>(axis.window);
+    window.output += coordinate * axis.output_step;
+    window.index += coordinate * axis.index_step;
     plane_size *= axis.input;
   }
   const std::int64_t channel = number % step.channel.output;
@@ -96,7 +96,7 @@ T pooled(const PoolStep& step, const Window& window, std::int64_t& index) {
         sum += pool_lifted<Value>(step.function, widen(load<T>(from)));
       });
       const auto divisor =
-          step.counts_padding != 0 ? static_cast<Value>(window.places) : static_cast<Value>(window.elements);
+          step.counts_padding != 0 ? static_cast<Value>(window.coordinates) : static_cast<Value>(window.elements);
       return narrow<T>(pool_finished<Value>(step.function, sum, divisor));
     }
   }

@@ -117,10 +117,10 @@ class MaxGradient final : public cpu::Prepared {
       std::int64_t rest = row;
       for (std::uint32_t i = step_.rank - 1; i-- > 0;) {
         const std::int64_t size = i == 0 ? end.end - begin.first : step_.axes[i].output;
-        const std::int64_t place = rest % size + (i == 0 ? begin.first : 0);
+        const std::int64_t coordinate = rest % size + (i == 0 ? begin.first : 0);
         rest /= size;
-        index += place * step_.axes[i].index_step;
-        element += place * step_.axes[i].output_step;
+        index += coordinate * step_.axes[i].index_step;
+        element += coordinate * step_.axes[i].output_step;
       }
       for (std::int64_t column = columns_first; column < columns_end; ++column) {
         Index number;
@@ -137,22 +137,22 @@ class MaxGradient final : public cpu::Prepared {
 
   template <class T>
   void store(const Band& band, const f32* sums, std::byte* to) const noexcept {
-    std::int64_t places[kPoolAxes];
+    std::int64_t coordinates[kPoolAxes];
     std::int64_t rest = band.first;
     for (std::uint32_t i = step_.rank; i-- > 0; rest /= step_.axes[i].input) {
-      places[i] = rest % step_.axes[i].input;
-      to += places[i] * step_.axes[i].input_step;
+      coordinates[i] = rest % step_.axes[i].input;
+      to += coordinates[i] * step_.axes[i].input_step;
     }
     for (std::int64_t n = 0; n < band.count; ++n) {
       const T element = narrow<T>(sums[n]);
       std::memcpy(to, &element, sizeof(element));
       for (std::uint32_t i = step_.rank; i-- > 0;) {
         to += step_.axes[i].input_step;
-        if (++places[i] < step_.axes[i].input) {
+        if (++coordinates[i] < step_.axes[i].input) {
           break;
         }
-        to -= places[i] * step_.axes[i].input_step;
-        places[i] = 0;
+        to -= coordinates[i] * step_.axes[i].input_step;
+        coordinates[i] = 0;
       }
     }
   }

@@ -56,7 +56,7 @@ class Tile {
 
   void row(std::int64_t number) {
     set_row(number);
-    if (add_in_place()) {
+    if (accumulate()) {
       return;
     }
     if (Op::kIsMax && at_.indices == nullptr) {
@@ -91,12 +91,12 @@ class Tile {
     row_count_ = 1;
     for (std::uint32_t i = step_.rank - 1; i-- > 0;) {
       const PoolAxis& axis = step_.axes[i];
-      const std::int64_t place = number % axis.output;
+      const std::int64_t coordinate = number % axis.output;
       number /= axis.output;
-      taps_[i] = pool_taps(axis, place);
+      taps_[i] = pool_taps(axis, coordinate);
       row_count_ *= taps_[i].count();
-      output_row_ += place * axis.output_step;
-      index_row_ += place * axis.index_step;
+      output_row_ += coordinate * axis.output_step;
+      index_row_ += coordinate * axis.index_step;
     }
     restart();
   }
@@ -113,19 +113,19 @@ class Tile {
     InputRow row{.from = input_, .number = 0, .in_window = 0, .held_at = 0, .height = 0};
     for (std::uint32_t i = 0; i + 1 < step_.rank; ++i) {
       const PoolAxis& axis = step_.axes[i];
-      const std::int64_t place = taps_[i].start + places_[i] * axis.dilation;
-      row.from += place * axis.input_step;
-      row.number = row.number * axis.input + place;
+      const std::int64_t coordinate = taps_[i].start + coordinates_[i] * axis.dilation;
+      row.from += coordinate * axis.input_step;
+      row.number = row.number * axis.input + coordinate;
       const bool is_height = i + 2 == step_.rank;
-      row.height = place;
-      row.held_at = is_height ? row.in_window * cut_.kept_rows : row.in_window * axis.window + places_[i];
-      row.in_window = row.in_window * axis.window + places_[i];
+      row.height = coordinate;
+      row.held_at = is_height ? row.in_window * cut_.kept_rows : row.in_window * axis.window + coordinates_[i];
+      row.in_window = row.in_window * axis.window + coordinates_[i];
     }
     for (std::uint32_t i = step_.rank - 1; i-- > 0;) {
-      if (++places_[i] < taps_[i].end) {
+      if (++coordinates_[i] < taps_[i].end) {
         break;
       }
-      places_[i] = taps_[i].first;
+      coordinates_[i] = taps_[i].first;
     }
     return row;
   }
@@ -206,7 +206,7 @@ class Tile {
 
   // Computes a row of sums directly from the input's rows to the output's row. Returns false if elements have to be
   // gathered first.
-  bool add_in_place() {
+  bool accumulate() {
 #if defined(HWY_NAMESPACE)
     if constexpr (!Op::kIsMax && std::is_same_v<Value, T>) {
       const bool is_plain = step_.function != PoolFunction::l1 && step_.function != PoolFunction::l2;
@@ -253,7 +253,7 @@ class Tile {
   // Starts again from the first row of the window.
   void restart() {
     for (std::uint32_t i = 0; i + 1 < step_.rank; ++i) {
-      places_[i] = taps_[i].first;
+      coordinates_[i] = taps_[i].first;
     }
   }
 
@@ -408,7 +408,7 @@ class Tile {
 
   template <class Index>
   void write_indices_as(std::int64_t plane_size, std::byte* to) {
-    using Place = typename Unaligned<Index>::type;
+    using UnalignedValue = typename Unaligned<Index>::type;
     const auto first = static_cast<Index>(plane_ * cut_.inner * plane_size + start_);
     const auto stride = static_cast<Index>(last_.stride);
     const u32* const numbers = numbers_;
@@ -418,7 +418,7 @@ class Tile {
     const std::int64_t room = last_.input - 1 - reach - start_;
     std::int64_t end = std::clamp(room < 0 ? 0 : room / last_.stride + 1, begin, columns_);
     if (cut_.inner == 1 && last_.index_step == sizeof(Index) && row_count_ != 0) {
-      auto* const indices = reinterpret_cast<Place*>(to);
+      auto* const indices = reinterpret_cast<UnalignedValue*>(to);
       ANYDML_INDEPENDENT for (std::int64_t column = begin; column < end; ++column) {
         indices[column] = first + static_cast<Index>(column) * stride + numbers[column];
       }
@@ -436,7 +436,8 @@ class Tile {
       for (std::int64_t i = 0; i < cut_.inner; ++i) {
         const Index index = first + static_cast<Index>(i * plane_size) + static_cast<Index>(column) * stride +
                             numbers[column * cut_.inner + i];
-        *reinterpret_cast<Place*>(to + column * last_.index_step + i * inner_index_) = has_one ? index : ~Index{0};
+        *reinterpret_cast<UnalignedValue*>(to + column * last_.index_step + i * inner_index_) =
+            has_one ? index : ~Index{0};
       }
     }
   }
@@ -495,7 +496,7 @@ class Tile {
   std::int64_t filled_end_ = 0;
   std::int64_t divided_by_ = -1;
   PoolTaps taps_[kPoolAxes] = {};
-  std::int64_t places_[kPoolAxes] = {};
+  std::int64_t coordinates_[kPoolAxes] = {};
   std::int64_t row_count_ = 0;
   std::int64_t output_row_ = 0;
   std::int64_t index_row_ = 0;

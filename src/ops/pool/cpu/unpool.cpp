@@ -17,19 +17,19 @@ class Walk {
   Walk(const std::int64_t* sizes, const std::int64_t* steps, std::uint32_t rank, std::int64_t number)
       : sizes_(sizes), steps_(steps), rank_(rank) {
     for (std::uint32_t i = rank; number != 0 && i-- > 0; number /= sizes[i]) {
-      places_[i] = number % sizes[i];
-      offset_ += places_[i] * steps[i];
+      coordinates_[i] = number % sizes[i];
+      offset_ += coordinates_[i] * steps[i];
     }
   }
   [[nodiscard]] std::int64_t offset() const { return offset_; }
   void next() {
     for (std::uint32_t i = rank_; i-- > 0;) {
       offset_ += steps_[i];
-      if (++places_[i] < sizes_[i]) {
+      if (++coordinates_[i] < sizes_[i]) {
         return;
       }
       offset_ -= sizes_[i] * steps_[i];
-      places_[i] = 0;
+      coordinates_[i] = 0;
     }
   }
 
@@ -37,7 +37,7 @@ class Walk {
   const std::int64_t* sizes_;
   const std::int64_t* steps_;
   std::uint32_t rank_;
-  std::int64_t places_[kMaxRank] = {};
+  std::int64_t coordinates_[kMaxRank] = {};
   std::int64_t offset_ = 0;
 };
 
@@ -124,12 +124,12 @@ class Unpooling final : public cpu::Prepared {
     for (std::int64_t i = share.first; i < share.end; ++i, from.next(), by.next()) {
       const u64 index = index_at(operands[1] + by.offset());
       if (index < static_cast<u64>(step_.outputs)) {
-        std::memcpy(operands[2] + place_of(static_cast<std::int64_t>(index)), operands[0] + from.offset(), bytes);
+        std::memcpy(operands[2] + offset_of(static_cast<std::int64_t>(index)), operands[0] + from.offset(), bytes);
       }
     }
   }
 
-  [[nodiscard]] std::int64_t place_of(std::int64_t index) const {
+  [[nodiscard]] std::int64_t offset_of(std::int64_t index) const {
     return is_packed_ ? index * static_cast<std::int64_t>(element_size(step_.type))
                       : Walk(step_.output_sizes, step_.output_steps, step_.output_rank, index).offset();
   }

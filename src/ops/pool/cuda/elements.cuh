@@ -32,19 +32,19 @@ struct PoolGreatest {
   using Element = T;
   using Key = typename Ordered<T>::Key;
   Key greatest = Ordered<T>::kLeast;
-  std::int64_t place = -1;
+  std::int64_t input_index = -1;
 
   __device__ explicit PoolGreatest(const PoolStep&) {}
   __device__ void take(bits_t<T> bits, std::int64_t at) {
     const Key key = Ordered<T>::key(__builtin_bit_cast(Key, bits));
-    const bool takes = place < 0 || key > greatest;
+    const bool takes = input_index < 0 || key > greatest;
     greatest = takes ? key : greatest;
-    place = takes ? at : place;
+    input_index = takes ? at : input_index;
   }
   [[nodiscard]] __device__ bits_t<T> result(f64) const {
     return __builtin_bit_cast(bits_t<T>, Ordered<T>::element(greatest));
   }
-  [[nodiscard]] __device__ std::int64_t index() const { return place; }
+  [[nodiscard]] __device__ std::int64_t index() const { return input_index; }
 };
 
 template <class Fold>
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool_elements(const __grid_const
   std::int64_t index = 0;
   std::int64_t plane_size = 1;
   std::int64_t elements = 1;
-  f64 places = 1;
+  f64 coordinates = 1;
   for (u32 i = rank; i-- > 0;) {
     const PoolAxis& axis = step.axes[i];
     const Quotient parts = divide(rest, launch.sizes[i]);
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool_elements(const __grid_const
     index += parts.remainder * axis.index_step;
     plane_size *= axis.input;
     elements *= taps[i].count();
-    places *= static_cast<f64>(axis.window);
+    coordinates *= static_cast<f64>(axis.window);
   }
   const Quotient channel = divide(rest, launch.channels);
   output += channel.remainder * step.channel.output_step + channel.quotient * step.batch.output_step;
@@ -94,9 +94,9 @@ __global__ void __launch_bounds__(kPoolThreads) pool_elements(const __grid_const
       std::int64_t offset = 0;
       std::int64_t line = 0;
       for (u32 i = 0; i + 2 < rank; ++i) {
-        const std::int64_t place = taps[i].start + numbers[i] * step.axes[i].dilation;
-        offset += place * step.axes[i].input_step;
-        line = line * step.axes[i].input + place;
+        const std::int64_t input_index = taps[i].start + numbers[i] * step.axes[i].dilation;
+        offset += input_index * step.axes[i].input_step;
+        line = line * step.axes[i].input + input_index;
       }
       line = rest * plane_size + line * height.input * width.input;
       for (std::int64_t row = rows.first; row < rows.end; ++row) {
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool_elements(const __grid_const
       }
     }
   }
-  const f64 divisor = step.counts_padding != 0 ? places : static_cast<f64>(elements);
+  const f64 divisor = step.counts_padding != 0 ? coordinates : static_cast<f64>(elements);
   store_element<T>(launch.output + output, fold.result(divisor), launch.output_is_aligned);
   if (launch.indices != nullptr) {
     if (launch.indices_are_wide) {

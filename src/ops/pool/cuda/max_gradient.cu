@@ -14,11 +14,13 @@ namespace {
   if (launch.is_far) {
     return pool_windows(along, p);
   }
-  const u32 place = p + static_cast<u32>(along.padding);
+  const u32 coordinate = p + static_cast<u32>(along.padding);
   const auto reach = static_cast<u32>((along.window - 1) * along.dilation);
   const u32 first =
-      place <= reach ? 0 : divide(place - reach + static_cast<u32>(along.stride) - 1, launch.strides[axis]).quotient;
-  const u32 end = divide(place, launch.strides[axis]).quotient + 1;
+      coordinate <= reach
+          ? 0
+          : divide(coordinate - reach + static_cast<u32>(along.stride) - 1, launch.strides[axis]).quotient;
+  const u32 end = divide(coordinate, launch.strides[axis]).quotient + 1;
   return {first, end < along.output ? end : along.output};
 }
 
@@ -53,17 +55,17 @@ __global__ void __launch_bounds__(kPoolThreads) add_by_index(const __grid_consta
     const PoolAxis& width = step.axes[rank - 1];
     const PoolWindows rows = windows[rank - 2];
     const PoolWindows columns = windows[rank - 1];
-    std::int64_t places[kPoolAxes];
+    std::int64_t coordinates[kPoolAxes];
     for (u32 i = 0; i + 2 < rank; ++i) {
-      places[i] = windows[i].first;
+      coordinates[i] = windows[i].first;
     }
     bool goes_on = true;
     while (goes_on) {
       std::int64_t from = 0;
       std::int64_t by = 0;
       for (u32 i = 0; i + 2 < rank; ++i) {
-        from += places[i] * step.axes[i].output_step;
-        by += places[i] * step.axes[i].index_step;
+        from += coordinates[i] * step.axes[i].output_step;
+        by += coordinates[i] * step.axes[i].index_step;
       }
       for (std::int64_t row = rows.first; row < rows.end; ++row) {
         for (std::int64_t column = columns.first; column < columns.end; ++column) {
@@ -78,11 +80,11 @@ __global__ void __launch_bounds__(kPoolThreads) add_by_index(const __grid_consta
       }
       goes_on = false;
       for (u32 i = rank - 2; i-- > 0;) {
-        if (++places[i] < windows[i].end) {
+        if (++coordinates[i] < windows[i].end) {
           goes_on = true;
           break;
         }
-        places[i] = windows[i].first;
+        coordinates[i] = windows[i].first;
       }
     }
   }

@@ -16,9 +16,9 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 // The number of taps that can touch the image along a dimension, for this many adjacent outputs.
 std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int64_t outputs) {
-  const std::int64_t places = axis.input + (outputs - 1) * along.output_move;
+  const std::int64_t positions = axis.input + (outputs - 1) * along.output_move;
   const std::int64_t move = std::max<std::int64_t>(1, along.tap_move < 0 ? -along.tap_move : along.tap_move);
-  return std::min(along.taps.count, parts_of(places, move));
+  return std::min(along.taps.count, parts_of(positions, move));
 }
 
 // The largest number of outputs of a tile along a dimension, if most taps of each output fall into the padding: a

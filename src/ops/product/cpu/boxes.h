@@ -92,7 +92,7 @@ struct BoxLines {
         step(is_joined ? plane.row_step : box.count[2]) {}
 
   // The index of a line's first total.
-  [[nodiscard]] std::int64_t place(const WindowTile& box, std::int64_t i, std::int64_t j) const {
+  [[nodiscard]] std::int64_t offset_of(const WindowTile& box, std::int64_t i, std::int64_t j) const {
     return (i * box.count[1] + j) * step;
   }
   // Removes the elements between rows from the totals.

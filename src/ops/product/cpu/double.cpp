@@ -82,19 +82,19 @@ class DoubleRun final : public cpu::Prepared {
         has_c_(has_c) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    const TilePlace place = place_of(step_, tiles_, static_cast<std::int64_t>(piece.number));
+    const TileBounds bounds = bounds_of(step_, tiles_, static_cast<std::int64_t>(piece.number));
     auto* const totals = reinterpret_cast<f64*>(piece.scratch);
     if (kernels_ == nullptr || step_.depth == 0) {
-      compute_by_definition(place, operands, totals);
+      compute_by_definition(bounds, operands, totals);
     } else if (row_ != nullptr) {
       f64* const factors = totals + buffers_.totals;
-      pack(at(operands, kA, step_.a, place.batch, place.row, 0), step_.a.column, 0, step_.depth, 1, 1, factors);
-      row_(factors, at(operands, kB, step_.b, place.batch, 0, place.column),
-           row_ == kernels_->along ? step_.b.row : step_.b.column, step_.depth, place.columns, totals);
+      pack(at(operands, kA, step_.a, bounds.batch, bounds.row, 0), step_.a.column, 0, step_.depth, 1, 1, factors);
+      row_(factors, at(operands, kB, step_.b, bounds.batch, 0, bounds.column),
+           row_ == kernels_->along ? step_.b.row : step_.b.column, step_.depth, bounds.columns, totals);
     } else {
-      compute(place, operands, totals);
+      compute(bounds, operands, totals);
     }
-    finish(place, operands, totals);
+    finish(bounds, operands, totals);
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
@@ -109,11 +109,11 @@ class DoubleRun final : public cpu::Prepared {
     return operands[operand] + batch_offset(step_, strides, batch) + row * strides.row + column * strides.column;
   }
 
-  void compute_by_definition(const TilePlace& place, std::byte* const* operands, f64* totals) const {
-    for (std::int64_t row = 0; row < place.rows; ++row) {
-      for (std::int64_t column = 0; column < place.columns; ++column) {
-        const std::byte* const a = at(operands, kA, step_.a, place.batch, place.row + row, 0);
-        const std::byte* const b = at(operands, kB, step_.b, place.batch, 0, place.column + column);
+  void compute_by_definition(const TileBounds& bounds, std::byte* const* operands, f64* totals) const {
+    for (std::int64_t row = 0; row < bounds.rows; ++row) {
+      for (std::int64_t column = 0; column < bounds.columns; ++column) {
+        const std::byte* const a = at(operands, kA, step_.a, bounds.batch, bounds.row + row, 0);
+        const std::byte* const b = at(operands, kB, step_.b, bounds.batch, 0, bounds.column + column);
         totals[row * buffers_.row_step + column] = sum_of_products<f64>(
             step_.depth, [&](std::int64_t k) { return load<f64>(a + k * step_.a.column); },
             [&](std::int64_t k) { return load<f64>(b + k * step_.b.row); });
@@ -121,46 +121,46 @@ class DoubleRun final : public cpu::Prepared {
     }
   }
 
-  void compute(const TilePlace& place, std::byte* const* operands, f64* totals) const {
+  void compute(const TileBounds& bounds, std::byte* const* operands, f64* totals) const {
     f64* const of_a = totals + buffers_.totals;
     f64* const of_b = of_a + buffers_.of_a;
     const std::int64_t strip = kernels_->strip;
     const std::int64_t panel = kernels_->panel;
     for (std::int64_t first = 0; first < step_.depth; first += kProductBlock) {
       const std::int64_t depth = std::min(kProductBlock, step_.depth - first);
-      for (std::int64_t row = 0; row < place.rows; row += strip) {
-        const std::int64_t rows = std::min(strip, place.rows - row);
-        pack(at(operands, kA, step_.a, place.batch, place.row + row, first), step_.a.column, step_.a.row, depth, rows,
+      for (std::int64_t row = 0; row < bounds.rows; row += strip) {
+        const std::int64_t rows = std::min(strip, bounds.rows - row);
+        pack(at(operands, kA, step_.a, bounds.batch, bounds.row + row, first), step_.a.column, step_.a.row, depth, rows,
              rows, of_a + row * depth);
       }
-      for (std::int64_t column = 0; column < place.columns; column += panel) {
-        const std::byte* const from = at(operands, kB, step_.b, place.batch, first, place.column + column);
-        const std::int64_t columns = std::min(panel, place.columns - column);
+      for (std::int64_t column = 0; column < bounds.columns; column += panel) {
+        const std::byte* const from = at(operands, kB, step_.b, bounds.batch, first, bounds.column + column);
+        const std::int64_t columns = std::min(panel, bounds.columns - column);
         const bool is_aligned = (reinterpret_cast<std::uintptr_t>(from) | static_cast<std::uintptr_t>(step_.b.row)) %
                                     static_cast<std::uintptr_t>(kBytes) ==
                                 0;
-        const bool is_in_place = place.rows <= strip && columns == panel && step_.b.column == kBytes && is_aligned;
+        const bool is_in_place = bounds.rows <= strip && columns == panel && step_.b.column == kBytes && is_aligned;
         if (!is_in_place) {
           pack(from, step_.b.row, step_.b.column, depth, columns, panel, of_b);
         }
         const f64* const b = is_in_place ? reinterpret_cast<const f64*>(from) : of_b;
         const std::int64_t b_step = is_in_place ? step_.b.row / kBytes : panel;
-        for (std::int64_t row = 0; row < place.rows; row += strip) {
-          kernels_->blocks[std::min(strip, place.rows - row) - 1](of_a + row * depth, b, b_step, depth,
-                                                                  totals + row * buffers_.row_step + column,
-                                                                  buffers_.row_step, first == 0);
+        for (std::int64_t row = 0; row < bounds.rows; row += strip) {
+          kernels_->blocks[std::min(strip, bounds.rows - row) - 1](of_a + row * depth, b, b_step, depth,
+                                                                   totals + row * buffers_.row_step + column,
+                                                                   buffers_.row_step, first == 0);
         }
       }
     }
   }
 
-  void finish(const TilePlace& place, std::byte* const* operands, const f64* totals) const {
-    for (std::int64_t row = 0; row < place.rows; ++row) {
+  void finish(const TileBounds& bounds, std::byte* const* operands, const f64* totals) const {
+    for (std::int64_t row = 0; row < bounds.rows; ++row) {
       const f64* const made = totals + row * buffers_.row_step;
-      std::byte* const to = at(operands, kOutput, step_.output, place.batch, place.row + row, place.column);
+      std::byte* const to = at(operands, kOutput, step_.output, bounds.batch, bounds.row + row, bounds.column);
       const std::byte* const c =
-          has_c_ ? at(operands, kC, step_.c, place.batch, place.row + row, place.column) : nullptr;
-      for (std::int64_t column = 0; column < place.columns; ++column) {
+          has_c_ ? at(operands, kC, step_.c, bounds.batch, bounds.row + row, bounds.column) : nullptr;
+      for (std::int64_t column = 0; column < bounds.columns; ++column) {
         const f64 value =
             c == nullptr ? scale_(made[column]) : scale_(made[column], load<f64>(c + column * step_.c.column));
         std::memcpy(to + column * step_.output.column, &value, sizeof(value));

@@ -54,20 +54,20 @@ class DoubleConvolutionRun final : public cpu::Prepared {
       number /= count;
       return digit;
     };
-    Place place{};
-    place.row = next(parts_of(step_.rows, kMostRows)) * kMostRows;
-    place.rows = std::min(kMostRows, step_.rows - place.row);
-    place.pixel = next(blocks_of(step_)) * kMostPixels;
-    place.classes = window_classes_of(step_.windows, next(all_window_classes(step_.windows)));
-    place.pixels = std::min(kMostPixels, place.classes.outputs() - place.pixel);
-    place.group = next(step_.groups);
-    place.image = number;
-    if (place.pixels <= 0) {
+    TileBounds bounds{};
+    bounds.row = next(parts_of(step_.rows, kMostRows)) * kMostRows;
+    bounds.rows = std::min(kMostRows, step_.rows - bounds.row);
+    bounds.pixel = next(blocks_of(step_)) * kMostPixels;
+    bounds.classes = window_classes_of(step_.windows, next(all_window_classes(step_.windows)));
+    bounds.pixels = std::min(kMostPixels, bounds.classes.outputs() - bounds.pixel);
+    bounds.group = next(step_.groups);
+    bounds.image = number;
+    if (bounds.pixels <= 0) {
       return;  // only other classes have an output here
     }
     auto* const totals = reinterpret_cast<f64*>(piece.scratch);
-    compute(place, operands, totals);
-    finish(place, operands, totals);
+    compute(bounds, operands, totals);
+    finish(bounds, operands, totals);
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
@@ -77,7 +77,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
   }
 
  private:
-  struct Place {
+  struct TileBounds {
     std::int64_t image;
     std::int64_t group;
     WindowClasses classes;
@@ -131,14 +131,14 @@ class DoubleConvolutionRun final : public cpu::Prepared {
   };
 
   // Gathers the factors of one pixel, `step` elements apart. A tap outside the input has the factor +0.
-  void gather(const Place& place, const Factors& factors, const std::byte* input, std::int64_t pixel,
+  void gather(const TileBounds& bounds, const Factors& factors, const std::byte* input, std::int64_t pixel,
               std::int64_t depth, f64* to, std::int64_t step) const {
-    const Outputs outputs(place.classes, pixel);
+    const Outputs outputs(bounds.classes, pixel);
     const std::byte* from = input;
     std::int64_t origin[kWindowAxes];
     bool is_inside = true;
     for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
-      const WindowClass& along = place.classes.axes[i];
+      const WindowClass& along = bounds.classes.axes[i];
       const WindowAxis& axis = step_.windows.axes[i];
       origin[i] = along.first + outputs.at[i] * along.output_move;
       const std::int64_t last = origin[i] + (along.taps.count - 1) * along.tap_move;
@@ -155,57 +155,58 @@ class DoubleConvolutionRun final : public cpu::Prepared {
     }
   }
 
-  void compute(const Place& place, std::byte* const* operands, f64* totals) const {
-    const std::int64_t all = step_.channels * place.classes.taps();
+  void compute(const TileBounds& bounds, std::byte* const* operands, f64* totals) const {
+    const std::int64_t all = step_.channels * bounds.classes.taps();
     if (all == 0) {
-      std::fill_n(totals, place.rows * kMostPixels, 0.0);
+      std::fill_n(totals, bounds.rows * kMostPixels, 0.0);
       return;
     }
     f64* const of_a = totals + rows_of(step_) * kMostPixels;
     f64* const of_b = of_a + rows_of(step_) * kProductBlock;
     const std::byte* const input =
-        operands[kInput] + place.image * step_.input_image + place.group * step_.channels * step_.input_channel;
-    const std::byte* const filter = operands[kFilter] + place.group * step_.filter_group + place.row * step_.filter_row;
+        operands[kInput] + bounds.image * step_.input_image + bounds.group * step_.channels * step_.input_channel;
+    const std::byte* const filter =
+        operands[kFilter] + bounds.group * step_.filter_group + bounds.row * step_.filter_row;
     const std::int64_t strip = kernels_.strip;
     const std::int64_t panel = kernels_.panel;
     for (std::int64_t first = 0; first < all; first += kProductBlock) {
       const std::int64_t depth = std::min(kProductBlock, all - first);
-      const Factors factors(step_, place.classes, first, depth);
-      for (std::int64_t row = 0; row < place.rows; ++row) {
+      const Factors factors(step_, bounds.classes, first, depth);
+      for (std::int64_t row = 0; row < bounds.rows; ++row) {
         const std::int64_t of_strip = row / strip * strip;
-        const std::int64_t rows = std::min(strip, place.rows - of_strip);
+        const std::int64_t rows = std::min(strip, bounds.rows - of_strip);
         f64* const to = of_a + of_strip * depth + row - of_strip;
         for (std::int64_t k = 0; k < depth; ++k) {
           to[k * rows] = load<f64>(filter + row * step_.filter_row + factors.weight[k]);
         }
       }
-      for (std::int64_t column = 0; column < place.pixels; column += panel) {
-        const std::int64_t columns = std::min(panel, place.pixels - column);
+      for (std::int64_t column = 0; column < bounds.pixels; column += panel) {
+        const std::int64_t columns = std::min(panel, bounds.pixels - column);
         for (std::int64_t i = 0; i < columns; ++i) {
-          gather(place, factors, input, place.pixel + column + i, depth, of_b + i, panel);
+          gather(bounds, factors, input, bounds.pixel + column + i, depth, of_b + i, panel);
         }
         for (std::int64_t i = columns; i < panel; ++i) {  // their sums are unused
           for (std::int64_t k = 0; k < depth; ++k) {
             of_b[k * panel + i] = 0;
           }
         }
-        for (std::int64_t row = 0; row < place.rows; row += strip) {
-          kernels_.blocks[std::min(strip, place.rows - row) - 1](
+        for (std::int64_t row = 0; row < bounds.rows; row += strip) {
+          kernels_.blocks[std::min(strip, bounds.rows - row) - 1](
               of_a + row * depth, of_b, panel, depth, totals + row * kMostPixels + column, kMostPixels, first == 0);
         }
       }
     }
   }
 
-  void finish(const Place& place, std::byte* const* operands, const f64* totals) const {
-    for (std::int64_t row = 0; row < place.rows; ++row) {
-      const std::int64_t channel = place.group * step_.rows + place.row + row;
-      std::byte* const to = operands[kOutput] + place.image * step_.output_image + channel * step_.output_channel;
-      for (std::int64_t i = 0; i < place.pixels; ++i) {
-        const Outputs outputs(place.classes, place.pixel + i);
+  void finish(const TileBounds& bounds, std::byte* const* operands, const f64* totals) const {
+    for (std::int64_t row = 0; row < bounds.rows; ++row) {
+      const std::int64_t channel = bounds.group * step_.rows + bounds.row + row;
+      std::byte* const to = operands[kOutput] + bounds.image * step_.output_image + channel * step_.output_channel;
+      for (std::int64_t i = 0; i < bounds.pixels; ++i) {
+        const Outputs outputs(bounds.classes, bounds.pixel + i);
         std::byte* at = to;
         for (std::uint32_t axis = 0; axis < kWindowAxes; ++axis) {
-          const WindowClass& along = place.classes.axes[axis];
+          const WindowClass& along = bounds.classes.axes[axis];
           at += (along.first_output + outputs.at[axis] * along.output_stride) * step_.windows.axes[axis].output_step;
         }
         const f64 total = totals[row * kMostPixels + i];

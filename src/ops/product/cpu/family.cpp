@@ -81,28 +81,28 @@ class ProductRun final : public cpu::Prepared {
         has_c_(has_c) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    const Place place = place_of(step_, tiles_, static_cast<std::int64_t>(piece.number));
+    const Bounds bounds = bounds_of(step_, tiles_, static_cast<std::int64_t>(piece.number));
     auto* const totals = reinterpret_cast<f32*>(piece.scratch);
     if (kernels_ == nullptr || step_.depth == 0) {
-      compute_by_definition(place, operands, totals);
+      compute_by_definition(bounds, operands, totals);
     } else if (step_.strip != 0) {
-      PackedStrips a{.first = reinterpret_cast<const f32*>(operands[kA] + batch_offset(step_, step_.a, place.batch)) +
-                              place.row * step_.depth,
+      PackedStrips a{.first = reinterpret_cast<const f32*>(operands[kA] + batch_offset(step_, step_.a, bounds.batch)) +
+                              bounds.row * step_.depth,
                      .depth = step_.depth};
-      compute(place, operands, totals, a);
+      compute(bounds, operands, totals, a);
     } else {
-      MatrixRows a{.run = *this, .place = place, .operands = operands, .packed = totals + buffers_.totals};
+      MatrixRows a{.run = *this, .bounds = bounds, .operands = operands, .packed = totals + buffers_.totals};
       if (buffers_.is_strip) {
         a.begin(0, step_.depth);
       }
       if (row_product_ != nullptr) {
-        row_product_(a.packed, at(operands, kB, step_.b, place.batch, 0, place.column),
-                     is_along() ? step_.b.row : step_.b.column, step_.depth, place.columns, totals);
+        row_product_(a.packed, at(operands, kB, step_.b, bounds.batch, 0, bounds.column),
+                     is_along() ? step_.b.row : step_.b.column, step_.depth, bounds.columns, totals);
       } else {
-        compute(place, operands, totals, a);
+        compute(bounds, operands, totals, a);
       }
     }
-    finish(place, operands, totals);
+    finish(bounds, operands, totals);
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
@@ -112,7 +112,7 @@ class ProductRun final : public cpu::Prepared {
   }
 
  private:
-  using Place = TilePlace;
+  using Bounds = TileBounds;
 
   // The address of the element at a row and a column of the tile's matrix.
   [[nodiscard]] std::byte* at(std::byte* const* operands, std::size_t operand, const MatrixStrides& strides,
@@ -160,17 +160,17 @@ class ProductRun final : public cpu::Prepared {
     return {.first = operands[kB] + batch_offset(step_, step_.b, batch) + offset * kBytes, .k_stride = panel * kBytes};
   }
 
-  void compute_by_definition(const Place& place, std::byte* const* operands, f32* totals) const {
+  void compute_by_definition(const Bounds& bounds, std::byte* const* operands, f32* totals) const {
     const bool b_is_half = step_.panel == 0 && (step_.halves & kHalfB) != 0;
-    for (std::int64_t row = 0; row < place.rows; ++row) {
-      for (std::int64_t column = 0; column < place.columns; ++column) {
-        const std::byte* const a = at(operands, kA, step_.a, place.batch, place.row + row, 0);
-        const Column b = column_of(place.batch, operands, place.column + column);
+    for (std::int64_t row = 0; row < bounds.rows; ++row) {
+      for (std::int64_t column = 0; column < bounds.columns; ++column) {
+        const std::byte* const a = at(operands, kA, step_.a, bounds.batch, bounds.row + row, 0);
+        const Column b = column_of(bounds.batch, operands, bounds.column + column);
         const auto of_a = [&](std::int64_t k) {
           return step_.strip == 0
                      ? load(a + k * step_.a.column, (step_.halves & kHalfA) != 0)
-                     : packed_factor(reinterpret_cast<const f32*>(at(operands, kA, step_.a, place.batch, 0, 0)),
-                                     step_.rows, step_.strip, step_.depth, place.row + row, k);
+                     : packed_factor(reinterpret_cast<const f32*>(at(operands, kA, step_.a, bounds.batch, 0, 0)),
+                                     step_.rows, step_.strip, step_.depth, bounds.row + row, k);
         };
         totals[row * tiles_.columns + column] = sum_of_products(
             step_.depth, of_a, [&](std::int64_t k) { return load(b.first + k * b.k_stride, b_is_half); });
@@ -183,15 +183,15 @@ class ProductRun final : public cpu::Prepared {
     static constexpr bool kAreFar = false;
 
     const ProductRun& run;
-    const Place& place;
+    const Bounds& bounds;
     std::byte* const* operands;
     f32* packed;
 
     void begin(std::int64_t first, std::int64_t depth) const {
       const ProductStep& step = run.step_;
-      for (std::int64_t row = 0; row < place.rows; row += run.kernels_->strip) {
-        const std::int64_t rows = std::min(run.kernels_->strip, place.rows - row);
-        run.pack(kHalfA, run.at(operands, kA, step.a, place.batch, place.row + row, first), step.a.column, step.a.row,
+      for (std::int64_t row = 0; row < bounds.rows; row += run.kernels_->strip) {
+        const std::int64_t rows = std::min(run.kernels_->strip, bounds.rows - row);
+        run.pack(kHalfA, run.at(operands, kA, step.a, bounds.batch, bounds.row + row, first), step.a.column, step.a.row,
                  depth, rows, rows, packed + row * depth);
       }
     }
@@ -202,21 +202,21 @@ class ProductRun final : public cpu::Prepared {
 
   struct MatrixColumns {
     const ProductRun& run;
-    const Place& place;
+    const Bounds& bounds;
     std::byte* const* operands;
     f32* buffer;
 
     void begin(std::int64_t, std::int64_t) {}
     [[nodiscard]] Panel panel(std::int64_t column, std::int64_t first, std::int64_t depth) const {
-      return run.panel_of(place, operands, place.column + column, first, depth, buffer);
+      return run.panel_of(bounds, operands, bounds.column + column, first, depth, buffer);
     }
   };
 
   template <class Rows>
-  void compute(const Place& place, std::byte* const* operands, f32* totals, Rows& a) const {
+  void compute(const Bounds& bounds, std::byte* const* operands, f32* totals, Rows& a) const {
     MatrixColumns b{
-        .run = *this, .place = place, .operands = operands, .buffer = totals + buffers_.totals + buffers_.of_a};
-    const TileTotals tile{.first = totals, .row_step = tiles_.columns, .rows = place.rows, .columns = place.columns};
+        .run = *this, .bounds = bounds, .operands = operands, .buffer = totals + buffers_.totals + buffers_.of_a};
+    const TileTotals tile{.first = totals, .row_step = tiles_.columns, .rows = bounds.rows, .columns = bounds.columns};
     if (buffers_.is_strip) {
       add_strip(*kernels_, step_.depth, a, b, tile);
     } else {
@@ -226,25 +226,25 @@ class ProductRun final : public cpu::Prepared {
 
   // The elements of B for one panel and block: in place, or packed in the buffer. In a wide matrix they are far apart,
   // on more pages than the TLB covers, so packing them pays off if several strips use them.
-  [[nodiscard]] Panel panel_of(const Place& place, std::byte* const* operands, std::int64_t column, std::int64_t first,
-                               std::int64_t depth, f32* buffer) const {
+  [[nodiscard]] Panel panel_of(const Bounds& bounds, std::byte* const* operands, std::int64_t column,
+                               std::int64_t first, std::int64_t depth, f32* buffer) const {
     if (step_.panel != 0) {
-      const std::byte* const matrix = operands[kB] + batch_offset(step_, step_.b, place.batch);
+      const std::byte* const matrix = operands[kB] + batch_offset(step_, step_.b, bounds.batch);
       const auto* const elements = reinterpret_cast<const f32*>(matrix);
       Panel panel{.first = elements + column * step_.depth + first * kernels_->panel, .step = kernels_->panel};
-      if (column + kernels_->panel < place.column + place.columns) {
+      if (column + kernels_->panel < bounds.column + bounds.columns) {
         panel.next = panel.first + kernels_->panel * step_.depth;
       } else if (first + 2 * kProductBlock <= step_.depth) {  // a whole block follows this one
-        panel.next = elements + place.column * step_.depth + (first + kProductBlock) * kernels_->panel;
+        panel.next = elements + bounds.column * step_.depth + (first + kProductBlock) * kernels_->panel;
       }
       return panel;
     }
-    const std::byte* const from = at(operands, kB, step_.b, place.batch, first, column);
+    const std::byte* const from = at(operands, kB, step_.b, bounds.batch, first, column);
     const std::int64_t columns = std::min(kernels_->panel, step_.columns - column);
     const bool is_aligned = (reinterpret_cast<std::uintptr_t>(from) | static_cast<std::uintptr_t>(step_.b.row)) %
                                 static_cast<std::uintptr_t>(kBytes) ==
                             0;
-    const bool is_read_once = step_.strip == 0 || place.rows <= 2 * kernels_->strip;
+    const bool is_read_once = step_.strip == 0 || bounds.rows <= 2 * kernels_->strip;
     if (is_read_once && columns == kernels_->panel && step_.b.column == kBytes && is_aligned &&
         (step_.halves & kHalfB) == 0) {
       return {.first = reinterpret_cast<const f32*>(from), .step = step_.b.row / kBytes};
@@ -264,31 +264,31 @@ class ProductRun final : public cpu::Prepared {
     }
   }
 
-  void finish(const Place& place, std::byte* const* operands, f32* totals) const {
+  void finish(const Bounds& bounds, std::byte* const* operands, f32* totals) const {
     const bool is_handed_on = after_.step != nullptr;
-    const bool is_contiguous = step_.output.column == kBytes || place.columns == 1;
-    for (std::int64_t row = 0; row < place.rows; ++row) {
+    const bool is_contiguous = step_.output.column == kBytes || bounds.columns == 1;
+    for (std::int64_t row = 0; row < bounds.rows; ++row) {
       f32* const made = totals + row * tiles_.columns;
       const std::byte* const c =
-          has_c_ ? at(operands, kC, step_.c, place.batch, place.row + row, place.column) : nullptr;
+          has_c_ ? at(operands, kC, step_.c, bounds.batch, bounds.row + row, bounds.column) : nullptr;
       if (is_handed_on) {
-        scale_row(made, c, place.columns, reinterpret_cast<std::byte*>(made));
+        scale_row(made, c, bounds.columns, reinterpret_cast<std::byte*>(made));
         continue;
       }
-      std::byte* const to = at(operands, kOutput, step_.output, place.batch, place.row + row, place.column);
+      std::byte* const to = at(operands, kOutput, step_.output, bounds.batch, bounds.row + row, bounds.column);
       if (is_contiguous) {
-        scale_row(made, c, place.columns, to);
+        scale_row(made, c, bounds.columns, to);
         continue;
       }
-      scale_row(made, c, place.columns, reinterpret_cast<std::byte*>(made));
-      for (std::int64_t column = 0; column < place.columns; ++column) {
+      scale_row(made, c, bounds.columns, reinterpret_cast<std::byte*>(made));
+      for (std::int64_t column = 0; column < bounds.columns; ++column) {
         std::memcpy(to + column * step_.output.column, made + column, sizeof(f32));
       }
     }
     if (is_handed_on) {
-      after_.run({.first = (place.batch * step_.rows + place.row) * step_.columns + place.column,
-                  .rows = place.rows,
-                  .columns = place.columns,
+      after_.run({.first = (bounds.batch * step_.rows + bounds.row) * step_.columns + bounds.column,
+                  .rows = bounds.rows,
+                  .columns = bounds.columns,
                   .row_step = step_.columns,
                   .buffer_row_step = tiles_.columns * kBytes},
                  reinterpret_cast<std::byte*>(totals), operands);

@@ -94,7 +94,7 @@ class IntegerRun final : public cpu::Prepared {
         pack_b_(packing_of(kernels, rows_, step.signed_b != 0, true)) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    Work work{.place = place_of(product_, tiles_, static_cast<std::int64_t>(piece.number)),
+    Work work{.bounds = bounds_of(product_, tiles_, static_cast<std::int64_t>(piece.number)),
               .operands = operands,
               .scratch = piece.scratch,
               .totals = reinterpret_cast<u32*>(piece.scratch + buffers_.totals),
@@ -104,14 +104,14 @@ class IntegerRun final : public cpu::Prepared {
               .starts = false};
     work.has_row_zeros =
         gather_zeros(work, IntegerOperand::a_zero, step_.a_zero.row, step_.signed_a != 0, !kernels_.unsigned_a,
-                     work.place.row, work.place.rows, at<u32>(work, buffers_.row_zeros));
+                     work.bounds.row, work.bounds.rows, at<u32>(work, buffers_.row_zeros));
     work.has_column_zeros = gather_zeros(work, IntegerOperand::b_zero, step_.b_zero.column, step_.signed_b != 0, true,
-                                         work.place.column, work.place.columns, at<u32>(work, buffers_.column_zeros));
+                                         work.bounds.column, work.bounds.columns, at<u32>(work, buffers_.column_zeros));
     work.starts = work.has_row_zeros && !work.has_column_zeros && step_.a_zero.row == 0;
     const bool is_final = !work.has_column_zeros && (work.starts || !work.has_row_zeros);
     if (is_final && can_be_totals(work)) {
       work.totals = reinterpret_cast<u32*>(
-          element(work, IntegerOperand::output, product_.output, work.place.row, work.place.column));
+          element(work, IntegerOperand::output, product_.output, work.bounds.row, work.bounds.column));
       work.totals_step = product_.output.row / kWord;
       multiply(work);
       return;
@@ -127,7 +127,7 @@ class IntegerRun final : public cpu::Prepared {
 
  private:
   struct Work {
-    TilePlace place;
+    TileBounds bounds;
     std::byte* const* operands;
     std::byte* scratch;
     u32* totals;  // the output itself, if possible
@@ -145,7 +145,7 @@ class IntegerRun final : public cpu::Prepared {
   }
   [[nodiscard]] std::byte* element(const Work& work, IntegerOperand which, const MatrixStrides& strides,
                                    std::int64_t row, std::int64_t column) const {
-    return operand(work, which) + batch_offset(product_, strides, work.place.batch) + row * strides.row +
+    return operand(work, which) + batch_offset(product_, strides, work.bounds.batch) + row * strides.row +
            column * strides.column;
   }
 
@@ -158,7 +158,7 @@ class IntegerRun final : public cpu::Prepared {
       bits |= static_cast<std::uintptr_t>(product_.output.batch[i]);
     }
     return output != nullptr && step_.finish == IntegerFinish::int32 && product_.output.column == kWord &&
-           bits % kWord == 0 && work.place.rows % kernels_.row_unit == 0 && work.place.columns % kernels_.panel == 0;
+           bits % kWord == 0 && work.bounds.rows % kernels_.row_unit == 0 && work.bounds.columns % kernels_.panel == 0;
   }
 
   bool gather_zeros(const Work& work, IntegerOperand which, std::int64_t stride, bool is_signed, bool wants_signed,
@@ -176,21 +176,21 @@ class IntegerRun final : public cpu::Prepared {
   }
 
   void multiply(const Work& work) const {
-    const TilePlace& place = work.place;
+    const TileBounds& bounds = work.bounds;
     u32* const sums = at<u32>(work, buffers_.column_sums);
     if (product_.depth == 0) {
-      for (std::int64_t row = 0; row < place.rows; ++row) {
-        std::fill_n(work.totals + row * work.totals_step, place.columns, 0U);
+      for (std::int64_t row = 0; row < bounds.rows; ++row) {
+        std::fill_n(work.totals + row * work.totals_step, bounds.columns, 0U);
       }
     }
     if (work.has_column_zeros || (work.has_row_zeros && product_.panel == 0)) {
       fill_ones(at<u8>(work, buffers_.ones),
                 std::max(kernels_.panel, kernels_.row_unit) * padded_depth(std::min(kDepthBlock, product_.depth)));
     }
-    std::fill_n(at<u32>(work, buffers_.row_sums), place.rows, 0U);
+    std::fill_n(at<u32>(work, buffers_.row_sums), bounds.rows, 0U);
     std::fill_n(sums, tiles_.columns, 0U);
     if (product_.panel != 0 && work.has_row_zeros && product_.depth != 0) {
-      for (std::int64_t column = 0; column < place.columns; column += kernels_.panel) {
+      for (std::int64_t column = 0; column < bounds.columns; column += kernels_.panel) {
         std::memcpy(sums + column, packed_panel(work, column) + kernels_.panel * padded_depth(product_.depth),
                     static_cast<std::size_t>(kernels_.panel * kWord));
       }
@@ -201,7 +201,7 @@ class IntegerRun final : public cpu::Prepared {
       const bool starts = work.starts && first + depth == product_.depth;  // all column sums are known
       u32* const start = at<u32>(work, buffers_.start);
       pack_rows(work, first, depth, of_a);
-      for (std::int64_t column = 0; column < place.columns; column += kernels_.panel) {
+      for (std::int64_t column = 0; column < bounds.columns; column += kernels_.panel) {
         const u8* const panel = panel_of(work, column, first, depth);
         if (starts) {
           const u32 zero = at<u32>(work, buffers_.row_zeros)[0];
@@ -209,26 +209,26 @@ class IntegerRun final : public cpu::Prepared {
             start[i] = 0U - zero * sums[column + i];
           }
         }
-        kernels_.multiply(place.rows, {.a = of_a,
-                                       .b = panel,
-                                       .groups = parts_of(depth, kernels_.group),
-                                       .start = starts ? start : kNoStart,
-                                       .totals = work.totals + column,
-                                       .totals_step = work.totals_step,
-                                       .is_first = first == 0});
+        kernels_.multiply(bounds.rows, {.a = of_a,
+                                        .b = panel,
+                                        .groups = parts_of(depth, kernels_.group),
+                                        .start = starts ? start : kNoStart,
+                                        .totals = work.totals + column,
+                                        .totals_step = work.totals_step,
+                                        .is_first = first == 0});
       }
     }
   }
 
   // Packs a block of the tile's rows into strips and adds it to the row sums.
   void pack_rows(const Work& work, std::int64_t first, std::int64_t depth, u8* of_a) const {
-    const TilePlace& place = work.place;
+    const TileBounds& bounds = work.bounds;
     const std::int64_t groups = parts_of(depth, kernels_.group);
-    for (std::int64_t row = 0; row < place.rows; row += kernels_.strip) {
-      const std::int64_t rows = std::min(kernels_.strip, place.rows - row);
+    for (std::int64_t row = 0; row < bounds.rows; row += kernels_.strip) {
+      const std::int64_t rows = std::min(kernels_.strip, bounds.rows - row);
       const std::int64_t width = kernels_.padded_rows(rows);
       u8* const strip = of_a + row * groups * kernels_.group;
-      pack_bytes(pack_a_, element(work, IntegerOperand::a, product_.a, place.row + row, first), product_.a.column,
+      pack_bytes(pack_a_, element(work, IntegerOperand::a, product_.a, bounds.row + row, first), product_.a.column,
                  product_.a.row, depth, rows, {.first = strip, .width = width, .step = 0});
       if (work.has_column_zeros) {
         u32* const sums = at<u32>(work, buffers_.sums);
@@ -242,9 +242,9 @@ class IntegerRun final : public cpu::Prepared {
 
   [[nodiscard]] const u8* packed_panel(const Work& work, std::int64_t column) const {
     const std::byte* const matrix =
-        operand(work, IntegerOperand::b) + batch_offset(product_, product_.b, work.place.batch);
+        operand(work, IntegerOperand::b) + batch_offset(product_, product_.b, work.bounds.batch);
     return reinterpret_cast<const u8*>(matrix) +
-           (work.place.column + column) / kernels_.panel * integer_panel_bytes(kernels_.panel, product_.depth);
+           (work.bounds.column + column) / kernels_.panel * integer_panel_bytes(kernels_.panel, product_.depth);
   }
   // The bytes of B for one panel and a block of k: in place, or packed in the buffer together with the panels that
   // follow. Must be called for consecutive panels.
@@ -258,8 +258,8 @@ class IntegerRun final : public cpu::Prepared {
     u8* const panels = at<u8>(work, buffers_.of_b);
     u8* const panel = panels + column % together / kernels_.panel * panel_bytes;
     if (column % together == 0) {
-      pack_bytes(pack_b_, element(work, IntegerOperand::b, product_.b, first, work.place.column + column),
-                 product_.b.row, product_.b.column, depth, std::min(together, work.place.columns - column),
+      pack_bytes(pack_b_, element(work, IntegerOperand::b, product_.b, first, work.bounds.column + column),
+                 product_.b.row, product_.b.column, depth, std::min(together, work.bounds.columns - column),
                  {.first = panels, .width = kernels_.panel, .step = panel_bytes});
     }
     if (work.has_row_zeros) {
@@ -283,9 +283,9 @@ class IntegerRun final : public cpu::Prepared {
     const std::byte* const zero_points = operand(work, IntegerOperand::output_zero);
     const bool varies = step_.a_scale.column != 0 || step_.b_scale.column != 0 || step_.output_scale.column != 0 ||
                         step_.output_zero.column != 0;
-    const std::int64_t count = varies ? work.place.columns : 1;
+    const std::int64_t count = varies ? work.bounds.columns : 1;
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t column = work.place.column + i;
+      const std::int64_t column = work.bounds.column + i;
       const f32 a = scale_at(work, IntegerOperand::a_scale, step_.a_scale, row, column);
       const f32 b = scale_at(work, IntegerOperand::b_scale, step_.b_scale, row, column);
       if (step_.finish == IntegerFinish::float32) {
@@ -298,8 +298,8 @@ class IntegerRun final : public cpu::Prepared {
       const std::byte* const zero = zero_points + row * step_.output_zero.row + column * step_.output_zero.column;
       zeros[i] = zero_points == nullptr ? 0 : step_.signed_output != 0 ? load<i8>(zero) : load<u8>(zero);
     }
-    std::fill(factors + count, factors + work.place.columns, factors[0]);
-    std::fill(zeros + count, zeros + work.place.columns, zeros[0]);
+    std::fill(factors + count, factors + work.bounds.columns, factors[0]);
+    std::fill(zeros + count, zeros + work.bounds.columns, zeros[0]);
   }
 
   void finish_row(const Work& work, const IntegerRow& row, const std::byte* bias, std::byte* to) const {
@@ -324,10 +324,10 @@ class IntegerRun final : public cpu::Prepared {
   }
 
   void finish(const Work& work) const {
-    const TilePlace& place = work.place;
+    const TileBounds& bounds = work.bounds;
     const bool is_handed_on = after_.step != nullptr;
     const std::int64_t bytes = step_.finish == IntegerFinish::quantized ? 1 : kWord;
-    const bool is_contiguous = product_.output.column == bytes || place.columns == 1;
+    const bool is_contiguous = product_.output.column == bytes || bounds.columns == 1;
     const bool has_scales = step_.finish != IntegerFinish::int32;
     const bool scales_vary =
         step_.a_scale.row != 0 || step_.b_scale.row != 0 || step_.output_scale.row != 0 || step_.output_zero.row != 0;
@@ -342,35 +342,35 @@ class IntegerRun final : public cpu::Prepared {
                    .plus = 0,
                    .factors = at<f32>(work, buffers_.factors),
                    .zeros = at<i32>(work, buffers_.zeros),
-                   .count = place.columns};
-    for (std::int64_t i = 0; i < place.rows; ++i) {
+                   .count = bounds.columns};
+    for (std::int64_t i = 0; i < bounds.rows; ++i) {
       if (has_scales && (i == 0 || scales_vary)) {
-        set_scales(work, place.row + i);
+        set_scales(work, bounds.row + i);
       }
       row.totals = totals + i * tiles_.columns;
       row.zero = at<u32>(work, buffers_.row_zeros)[i];
       row.rest = at<u32>(work, buffers_.row_sums)[i] - static_cast<u32>(product_.depth) * row.zero;
       const std::byte* const bias =
-          has_bias ? element(work, IntegerOperand::bias, product_.c, place.row + i, place.column) : nullptr;
+          has_bias ? element(work, IntegerOperand::bias, product_.c, bounds.row + i, bounds.column) : nullptr;
       if (is_handed_on) {
         finish_row(work, row, bias, reinterpret_cast<std::byte*>(totals + i * tiles_.columns));
         continue;
       }
-      std::byte* const to = element(work, IntegerOperand::output, product_.output, place.row + i, place.column);
+      std::byte* const to = element(work, IntegerOperand::output, product_.output, bounds.row + i, bounds.column);
       if (is_contiguous) {
         finish_row(work, row, bias, to);
         continue;
       }
       std::byte* const made = at<std::byte>(work, buffers_.row);
       finish_row(work, row, bias, made);
-      for (std::int64_t column = 0; column < place.columns; ++column) {
+      for (std::int64_t column = 0; column < bounds.columns; ++column) {
         std::memcpy(to + column * product_.output.column, made + column * bytes, static_cast<std::size_t>(bytes));
       }
     }
     if (is_handed_on) {
-      after_.run({.first = (place.batch * product_.rows + place.row) * product_.columns + place.column,
-                  .rows = place.rows,
-                  .columns = place.columns,
+      after_.run({.first = (bounds.batch * product_.rows + bounds.row) * product_.columns + bounds.column,
+                  .rows = bounds.rows,
+                  .columns = bounds.columns,
                   .row_step = product_.columns,
                   .buffer_row_step = tiles_.columns * kWord},
                  reinterpret_cast<std::byte*>(totals), work.operands);

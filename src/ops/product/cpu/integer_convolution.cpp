@@ -224,7 +224,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
         for (std::int64_t i = 0; i < work.box.count[0]; ++i) {
           for (std::int64_t j = 0; j < lines.count; ++j) {
             line_(copied + work.block.plane().offset_of_row(i, j), offsets, weights, depth,
-                  work.totals + row * buffers_.row_step + lines.place(work.box, i, j), lines.length, first == 0);
+                  work.totals + row * buffers_.row_step + lines.offset_of(work.box, i, j), lines.length, first == 0);
           }
         }
       }
@@ -296,7 +296,7 @@ class IntegerConvolutionRun final : public cpu::Prepared {
                     std::int64_t panel_bytes) const {
     const std::int64_t together = buffers_.together;
     const std::int64_t count = std::min(together, work.box.outputs() - column);
-    const PanelPlace to{.first = at<u8>(work, buffers_.panels), .width = kernels_.panel, .step = panel_bytes};
+    const PanelBuffer to{.first = at<u8>(work, buffers_.panels), .width = kernels_.panel, .step = panel_bytes};
     if (step_.has_windows == 0) {
       const WindowAxis* const axes = convolution_.windows.axes;
       const std::int64_t pixel =

@@ -92,26 +92,26 @@ class IntegerDefinitionRun final : public cpu::Prepared {
   }
 
   // The position of a pixel or a tap along each dimension, from its linear index. sizes: along each dimension.
-  struct Place {
+  struct Coordinates {
     std::int64_t along[kWindowAxes];
 
-    Place(std::int64_t number, const std::int64_t (&sizes)[kWindowAxes]) {
+    Coordinates(std::int64_t number, const std::int64_t (&sizes)[kWindowAxes]) {
       for (std::uint32_t i = kWindowAxes; i-- > 0; number /= sizes[i]) {
         along[i] = number % sizes[i];
       }
     }
   };
-  [[nodiscard]] Place pixel_of(std::int64_t number) const {
+  [[nodiscard]] Coordinates pixel_of(std::int64_t number) const {
     const WindowAxis* const axes = step_.convolution.windows.axes;
-    return Place(number, {axes[0].output, axes[1].output, axes[2].output});
+    return Coordinates(number, {axes[0].output, axes[1].output, axes[2].output});
   }
 
   // The offset of this output from the channel's first output, in bytes.
   [[nodiscard]] std::int64_t offset_of(std::int64_t pixel) const {
-    const Place place = pixel_of(pixel);
+    const Coordinates coordinates = pixel_of(pixel);
     std::int64_t offset = 0;
     for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
-      offset += place.along[i] * step_.convolution.windows.axes[i].output_step;
+      offset += coordinates.along[i] * step_.convolution.windows.axes[i].output_step;
     }
     return offset;
   }
@@ -120,10 +120,12 @@ class IntegerDefinitionRun final : public cpu::Prepared {
     const ConvolutionStep& convolution = step_.convolution;
     const WindowAxis* const axes = convolution.windows.axes;
     const std::int64_t taps = convolution.taps();
-    const Place place = pixel_of(pixel);
-    const auto tap_of = [&](std::int64_t k) { return Place(k % taps, {axes[0].taps, axes[1].taps, axes[2].taps}); };
+    const Coordinates coordinates = pixel_of(pixel);
+    const auto tap_of = [&](std::int64_t k) {
+      return Coordinates(k % taps, {axes[0].taps, axes[1].taps, axes[2].taps});
+    };
     const auto weight = [&](std::int64_t k) {
-      const Place tap = tap_of(k);
+      const Coordinates tap = tap_of(k);
       const std::byte* at = channel.filter + k / taps * convolution.filter_channel;
       for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
         at += tap.along[i] * axes[i].filter_step;
@@ -131,11 +133,12 @@ class IntegerDefinitionRun final : public cpu::Prepared {
       return byte_at(at, step_.signed_filter != 0) - channel.filter_zero;
     };
     const auto element = [&](std::int64_t k) {
-      const Place tap = tap_of(k);
+      const Coordinates tap = tap_of(k);
       const std::byte* at = channel.input + k / taps * convolution.input_channel;
       for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
         const WindowClass& along = classes_.axes[i];
-        const std::int64_t there = along.first + place.along[i] * along.output_move + tap.along[i] * along.tap_move;
+        const std::int64_t there =
+            along.first + coordinates.along[i] * along.output_move + tap.along[i] * along.tap_move;
         if (there < 0 || there >= axes[i].input) {
           return 0;  // padding has the value of the zero point
         }

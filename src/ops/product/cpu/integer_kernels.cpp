@@ -79,16 +79,16 @@ HWY_INLINE Vector pairs_of(Vector low, Vector high) {
 }
 
 template <std::size_t kRows>
-void add_block(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
+void add_block(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {
   constexpr std::size_t kSums = kRows * kVectors;
   const Sums d;
-  const u8* a = place.a;
-  u32* totals = place.totals;
+  const u8* a = arguments.a;
+  u32* totals = arguments.totals;
   for (std::int64_t strip = 0; strip < strips; ++strip) {
-    const u8* b = place.b;
+    const u8* b = arguments.b;
     Vector sums[kSums];
     for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { sums[kSum] = hn::Zero(d); });
-    for (std::int64_t group = 0; group < place.groups; ++group, a += kRows * kGroup, b += kPanel * kGroup) {
+    for (std::int64_t group = 0; group < arguments.groups; ++group, a += kRows * kGroup, b += kPanel * kGroup) {
       hn::Vec<Wide> of_b[kVectors];
       for_each_index<kVectors>([&]<std::size_t kOne>() HWY_ATTR {
         of_b[kOne] = hn::PromoteTo(Wide(), hn::LoadU(Narrow(), reinterpret_cast<const i8*>(b) + kOne * kBytes / 2));
@@ -103,16 +103,16 @@ void add_block(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
       });
     }
     for_each_index<kSums / 2>([&]<std::size_t kHalf>() HWY_ATTR {
-      auto* const at = reinterpret_cast<i32*>(totals + static_cast<std::int64_t>(kHalf / 2) * place.totals_step) +
+      auto* const at = reinterpret_cast<i32*>(totals + static_cast<std::int64_t>(kHalf / 2) * arguments.totals_step) +
                        kHalf % 2 * (kPanel / 2);
       auto sum = wrapping_add(pairs_of(sums[2 * kHalf], sums[2 * kHalf + 1]),
-                              hn::LoadU(d, reinterpret_cast<const i32*>(place.start) + kHalf % 2 * (kPanel / 2)));
-      if (!place.is_first) {
+                              hn::LoadU(d, reinterpret_cast<const i32*>(arguments.start) + kHalf % 2 * (kPanel / 2)));
+      if (!arguments.is_first) {
         sum = wrapping_add(sum, hn::LoadU(d, at));
       }
       hn::StoreU(sum, d, at);
     });
-    totals += static_cast<std::int64_t>(kRows) * place.totals_step;
+    totals += static_cast<std::int64_t>(kRows) * arguments.totals_step;
   }
 }
 
@@ -154,7 +154,7 @@ HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u
 // Processes one group after another, so that a cache line is read once for all panels.
 template <std::size_t kGroupLength>
 void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
-                const PanelPlace& to) noexcept {
+                const PanelBuffer& to) noexcept {
   constexpr auto kLength = static_cast<std::int64_t>(kGroupLength);
   const std::int64_t of_panel = to.width / kInterleaved;
   for (std::int64_t group = 0; group < groups; ++group, from += kLength * k_stride) {
@@ -280,17 +280,17 @@ void to_quantized(const IntegerRow& row, std::byte* to) noexcept {
 constexpr std::int64_t kPanel = integer_panel_columns(16);
 constexpr std::int64_t kGroup = 4;
 
-void add_rows(const IntegerBlockPlace& place, std::int64_t rows) noexcept {
+void add_rows(const IntegerBlockArguments& arguments, std::int64_t rows) noexcept {
   for (std::int64_t row = 0; row < rows; ++row) {
-    const u8* const a = place.a + row * place.groups * kGroup;
-    u32* const totals = place.totals + row * place.totals_step;
+    const u8* const a = arguments.a + row * arguments.groups * kGroup;
+    u32* const totals = arguments.totals + row * arguments.totals_step;
     for (std::int64_t column = 0; column < kPanel; ++column) {
-      u32 total = place.start[column] + (place.is_first ? 0 : totals[column]);
-      for (std::int64_t group = 0; group < place.groups; ++group) {
+      u32 total = arguments.start[column] + (arguments.is_first ? 0 : totals[column]);
+      for (std::int64_t group = 0; group < arguments.groups; ++group) {
         i32 sum = 0;
         for (std::int64_t k = 0; k < kGroup; ++k) {
-          sum +=
-              static_cast<i8>(a[group * kGroup + k]) * static_cast<i8>(place.b[(group * kPanel + column) * kGroup + k]);
+          sum += static_cast<i8>(a[group * kGroup + k]) *
+                 static_cast<i8>(arguments.b[(group * kPanel + column) * kGroup + k]);
         }
         total += static_cast<u32>(sum);
       }

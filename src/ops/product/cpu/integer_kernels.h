@@ -17,7 +17,7 @@ namespace anydml {
 // second of each, and so on, and the same for the next strip; b: likewise for the panel's columns. start: a number for
 // each column, to which the products are added. The sums replace the totals if this is the first part of k, and are
 // added to them otherwise.
-struct IntegerBlockPlace {
+struct IntegerBlockArguments {
   const u8* a;
   const u8* b;
   std::int64_t groups;
@@ -26,7 +26,7 @@ struct IntegerBlockPlace {
   std::int64_t totals_step;
   bool is_first;
 };
-using IntegerBlock = void (*)(const IntegerBlockPlace& place, std::int64_t strips) noexcept;
+using IntegerBlock = void (*)(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept;
 
 struct IntegerKernels {
   const char* name;
@@ -41,15 +41,15 @@ struct IntegerKernels {
     return (rows + row_unit - 1) / row_unit * row_unit;
   }
   // For any number of rows.
-  void multiply(std::int64_t rows, const IntegerBlockPlace& place) const noexcept {
+  void multiply(std::int64_t rows, const IntegerBlockArguments& arguments) const noexcept {
     const std::int64_t strips = rows / strip;
     if (strips != 0) {
-      blocks[strip / row_unit - 1](place, strips);
+      blocks[strip / row_unit - 1](arguments, strips);
     }
     if (rows % strip != 0) {
-      IntegerBlockPlace last = place;
-      last.a += strips * strip * place.groups * group;
-      last.totals += strips * strip * place.totals_step;
+      IntegerBlockArguments last = arguments;
+      last.a += strips * strip * arguments.groups * group;
+      last.totals += strips * strip * arguments.totals_step;
       blocks[(rows % strip + row_unit - 1) / row_unit - 1](last, 1);
     }
   }
@@ -70,7 +70,7 @@ struct IntegerRow {
 };
 
 // The location of panels: `width` columns each, `step` bytes apart.
-struct PanelPlace {
+struct PanelBuffer {
   u8* first;
   std::int64_t width;
   std::int64_t step;
@@ -85,7 +85,7 @@ struct IntegerRows {
   // Packs some whole groups of `eights` times eight columns, whose bytes are contiguous for each k, into panels. Every
   // byte is XORed with `flip`. Null: not available. The first is for groups of 4, the second for groups of 8.
   void (*interleave[2])(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
-                        const PanelPlace& to) noexcept;
+                        const PanelBuffer& to) noexcept;
 };
 inline constexpr std::int64_t kInterleaved = 8;
 

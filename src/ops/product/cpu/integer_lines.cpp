@@ -72,9 +72,9 @@ HWY_INLINE void add_part(const Byte* HWY_RESTRICT from, const std::int64_t* HWY_
     for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
       // Totals wrap modulo 2^32, which is undefined for signed numbers.
       const hn::RebindToUnsigned<Sums> d_wrapping;
-      u32* const place = totals + kSum * kLanes;
+      u32* const destination = totals + kSum * kLanes;
       const auto sum = hn::BitCast(d_wrapping, sums[kSum]);
-      hn::StoreU(is_first ? sum : hn::Add(hn::LoadU(d_wrapping, place), sum), d_wrapping, place);
+      hn::StoreU(is_first ? sum : hn::Add(hn::LoadU(d_wrapping, destination), sum), d_wrapping, destination);
     });
   }
 }

@@ -30,9 +30,9 @@ ANYDML_INLINE void for_each_index(Use use) {
   (std::make_index_sequence<kCount>());
 }
 
-ANYDML_INLINE void put(u32* place, int32x4_t sum, bool is_first) {
+ANYDML_INLINE void put(u32* arguments, int32x4_t sum, bool is_first) {
   const uint32x4_t bits = vreinterpretq_u32_s32(sum);
-  vst1q_u32(place, is_first ? bits : vaddq_u32(bits, vld1q_u32(place)));
+  vst1q_u32(arguments, is_first ? bits : vaddq_u32(bits, vld1q_u32(arguments)));
 }
 
 constexpr std::size_t kVector = 16;
@@ -60,14 +60,14 @@ static_assert(kPanel == 8);
   "add %[totals], %[totals], %[step]\n"                                                        \
   "stp q2, q3, [%[totals]]\n"                                                                  \
   "add %[totals], %[totals], %[step]\n"
-void add_six_pairs(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
-  const u8* a = place.a;
-  u32* totals = place.totals;
-  const std::int64_t step = place.totals_step * static_cast<std::int64_t>(sizeof(u32));
-  const int is_first = place.is_first ? 1 : 0;
+void add_six_pairs(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {
+  const u8* a = arguments.a;
+  u32* totals = arguments.totals;
+  const std::int64_t step = arguments.totals_step * static_cast<std::int64_t>(sizeof(u32));
+  const int is_first = arguments.is_first ? 1 : 0;
   for (std::int64_t strip = 0; strip < strips; ++strip) {
-    const u8* b = place.b;
-    std::int64_t groups = place.groups;
+    const u8* b = arguments.b;
+    std::int64_t groups = arguments.groups;
     __asm__ volatile(
         "ldp q0, q1, [%[start]]\n"  // two columns of both rows of a pair
         "dup v8.2d, v0.d[0]\n"
@@ -137,7 +137,7 @@ void add_six_pairs(const IntegerBlockPlace& place, std::int64_t strips) noexcept
         ANYDML_PUT_PAIR("v24", "v25", "v26", "v27")
         ANYDML_PUT_PAIR("v28", "v29", "v30", "v31")
         : [a] "+r"(a), [b] "+r"(b), [groups] "+r"(groups), [totals] "+r"(totals)
-        : [start] "r"(place.start), [step] "r"(step), [is_first] "r"(is_first)
+        : [start] "r"(arguments.start), [step] "r"(step), [is_first] "r"(is_first)
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16",
           "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "x17",
           "cc", "memory");
@@ -147,20 +147,21 @@ void add_six_pairs(const IntegerBlockPlace& place, std::int64_t strips) noexcept
 #undef ANYDML_PUT_PAIR
 
 template <std::size_t kPairs>
-void add_matrices(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
+void add_matrices(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {
   constexpr std::size_t kColumns = kPanel / 2;  // pairs of columns
-  const auto* of_a = reinterpret_cast<const i8*>(place.a);
-  u32* totals = place.totals;
-  const std::int64_t step = place.totals_step;
+  const auto* of_a = reinterpret_cast<const i8*>(arguments.a);
+  u32* totals = arguments.totals;
+  const std::int64_t step = arguments.totals_step;
   for (std::int64_t strip = 0; strip < strips; ++strip) {
-    const auto* of_b = reinterpret_cast<const i8*>(place.b);
+    const auto* of_b = reinterpret_cast<const i8*>(arguments.b);
     int32x4_t sums[kPairs * kColumns];
     for_each_index<kColumns>([&]<std::size_t kColumn>() {
-      const int32x2_t two = vreinterpret_s32_u32(vld1_u32(place.start + 2 * kColumn));
+      const int32x2_t two = vreinterpret_s32_u32(vld1_u32(arguments.start + 2 * kColumn));
       const int32x4_t start = vcombine_s32(two, two);  // for both rows
       for_each_index<kPairs>([&]<std::size_t kRow>() { sums[kRow * kColumns + kColumn] = start; });
     });
-    for (std::int64_t group = 0; group < place.groups; ++group, of_a += kPairs * kVector, of_b += kColumns * kVector) {
+    for (std::int64_t group = 0; group < arguments.groups;
+         ++group, of_a += kPairs * kVector, of_b += kColumns * kVector) {
       int8x16_t rows[kPairs];
       for_each_index<kPairs>([&]<std::size_t kRow>() { rows[kRow] = vld1q_s8(of_a + kRow * kVector); });
       for_each_index<kColumns>([&]<std::size_t kColumn>() {
@@ -176,25 +177,27 @@ void add_matrices(const IntegerBlockPlace& place, std::int64_t strips) noexcept 
       const int64x2_t left = vreinterpretq_s64_s32(sums[2 * kTwo]);
       const int64x2_t right = vreinterpretq_s64_s32(sums[2 * kTwo + 1]);
       u32* const at = totals + static_cast<std::int64_t>(kTwo / 2 * 2) * step + kTwo % 2 * 4;
-      put(at, vreinterpretq_s32_s64(vzip1q_s64(left, right)), place.is_first);
-      put(at + step, vreinterpretq_s32_s64(vzip2q_s64(left, right)), place.is_first);
+      put(at, vreinterpretq_s32_s64(vzip1q_s64(left, right)), arguments.is_first);
+      put(at + step, vreinterpretq_s32_s64(vzip2q_s64(left, right)), arguments.is_first);
     });
     totals += static_cast<std::int64_t>(2 * kPairs) * step;
   }
 }
 
 template <std::size_t kFours>
-void add_dots(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
+void add_dots(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {
   constexpr std::size_t kColumns = kPanel / 4;  // vectors of columns
   constexpr std::size_t kRows = kFours * 4;
-  const auto* of_a = reinterpret_cast<const i8*>(place.a);
-  u32* totals = place.totals;
+  const auto* of_a = reinterpret_cast<const i8*>(arguments.a);
+  u32* totals = arguments.totals;
   for (std::int64_t strip = 0; strip < strips; ++strip) {
-    const auto* of_b = reinterpret_cast<const i8*>(place.b);
+    const auto* of_b = reinterpret_cast<const i8*>(arguments.b);
     int32x4_t sums[kRows * kColumns];
-    for_each_index<kRows * kColumns>(
-        [&]<std::size_t kSum>() { sums[kSum] = vreinterpretq_s32_u32(vld1q_u32(place.start + kSum % kColumns * 4)); });
-    for (std::int64_t group = 0; group < place.groups; ++group, of_a += kFours * kVector, of_b += kColumns * kVector) {
+    for_each_index<kRows * kColumns>([&]<std::size_t kSum>() {
+      sums[kSum] = vreinterpretq_s32_u32(vld1q_u32(arguments.start + kSum % kColumns * 4));
+    });
+    for (std::int64_t group = 0; group < arguments.groups;
+         ++group, of_a += kFours * kVector, of_b += kColumns * kVector) {
       int8x16_t rows[kFours];
       for_each_index<kFours>([&]<std::size_t kRow>() { rows[kRow] = vld1q_s8(of_a + kRow * kVector); });
       for_each_index<kColumns>([&]<std::size_t kColumn>() {
@@ -206,10 +209,10 @@ void add_dots(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
       });
     }
     for_each_index<kRows * kColumns>([&]<std::size_t kSum>() {
-      put(totals + static_cast<std::int64_t>(kSum / kColumns) * place.totals_step + kSum % kColumns * 4, sums[kSum],
-          place.is_first);
+      put(totals + static_cast<std::int64_t>(kSum / kColumns) * arguments.totals_step + kSum % kColumns * 4, sums[kSum],
+          arguments.is_first);
     });
-    totals += static_cast<std::int64_t>(kRows) * place.totals_step;
+    totals += static_cast<std::int64_t>(kRows) * arguments.totals_step;
   }
 }
 

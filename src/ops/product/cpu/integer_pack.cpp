@@ -17,12 +17,12 @@ void copy_groups(const std::byte* from, std::int64_t stride, std::int64_t groups
   const Word turned = static_cast<Word>(~Word{0} / 0xff * flip);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::byte* const column = from + i * stride;
-    u8* const place = to + i * kGroup;
+    u8* const destination = to + i * kGroup;
     for (std::int64_t group = 0; group < groups; ++group) {
       Word word;
       std::memcpy(&word, column + group * kGroup, sizeof(word));
       word ^= turned;
-      std::memcpy(place + group * width * kGroup, &word, sizeof(word));
+      std::memcpy(destination + group * width * kGroup, &word, sizeof(word));
     }
   }
 }
@@ -33,9 +33,9 @@ void copy_bytes(const BytePacking& packing, const std::byte* from, std::int64_t 
                 u8* to) {
   for (std::int64_t k = first; k < depth; ++k) {
     const std::byte* const row = from + k * k_stride;
-    u8* const place = to + k / packing.group * packing.group * width + k % packing.group;
+    u8* const destination = to + k / packing.group * packing.group * width + k % packing.group;
     for (std::int64_t i = done; i < count; ++i) {
-      place[i * packing.group] = static_cast<u8>(static_cast<u8>(row[i * stride]) ^ packing.flip);
+      destination[i * packing.group] = static_cast<u8>(static_cast<u8>(row[i * stride]) ^ packing.flip);
     }
   }
 }
@@ -68,7 +68,7 @@ void pack_panel_bytes(const BytePacking& packing, const std::byte* from, std::in
 }  // namespace
 
 void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
-                std::int64_t depth, std::int64_t count, const PanelPlace& to) noexcept {
+                std::int64_t depth, std::int64_t count, const PanelBuffer& to) noexcept {
   const auto interleave = packing.rows->interleave[packing.group == 8 ? 1 : 0];
   std::int64_t done = 0;  // columns
   if (stride == 1 && k_stride != 1 && interleave != nullptr && to.width % kInterleaved == 0) {

@@ -22,7 +22,7 @@ struct BytePacking {
 // XORed with flip, and 0 for the columns missing from the last panel and the k missing from the last group. Strides are
 // in bytes. A strip of rows is packed as a panel with that many columns.
 void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
-                std::int64_t depth, std::int64_t count, const PanelPlace& to) noexcept;
+                std::int64_t depth, std::int64_t count, const PanelBuffer& to) noexcept;
 
 // For bytes of one signedness and kernels that need the other: the mask that flips them, and the correction to add.
 [[nodiscard]] constexpr u8 byte_flip(bool is_signed, bool wants_signed) { return is_signed == wants_signed ? 0 : 0x80; }

@@ -3,21 +3,21 @@
 // everything below compiled for its instructions; no guard.
 
 template <std::size_t kRows>
-void add_dots(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
+void add_dots(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {
   constexpr std::size_t kWidth = sizeof(Vector);
   constexpr std::size_t kColumns = kWidth / sizeof(u32);
-  const u8* a = place.a;
-  u32* totals = place.totals;
+  const u8* a = arguments.a;
+  u32* totals = arguments.totals;
   for (std::int64_t strip = 0; strip < strips; ++strip) {
-    const u8* b = place.b;
+    const u8* b = arguments.b;
     Vector left[kRows];
     Vector right[kRows];
     ANYDML_ALL_ROWS
     for (std::size_t row = 0; row < kRows; ++row) {
-      left[row] = load(place.start);
-      right[row] = load(place.start + kColumns);
+      left[row] = load(arguments.start);
+      right[row] = load(arguments.start + kColumns);
     }
-    for (std::int64_t group = 0; group < place.groups; ++group, a += kRows * kGroup, b += 2 * kWidth) {
+    for (std::int64_t group = 0; group < arguments.groups; ++group, a += kRows * kGroup, b += 2 * kWidth) {
       const Vector left_columns = load(b);
       const Vector right_columns = load(b + kWidth);
       ANYDML_ALL_ROWS
@@ -30,9 +30,9 @@ void add_dots(const IntegerBlockPlace& place, std::int64_t strips) noexcept {
       }
     }
     ANYDML_ALL_ROWS
-    for (std::size_t row = 0; row < kRows; ++row, totals += place.totals_step) {
-      store(totals, place.is_first ? left[row] : add(left[row], load(totals)));
-      store(totals + kColumns, place.is_first ? right[row] : add(right[row], load(totals + kColumns)));
+    for (std::size_t row = 0; row < kRows; ++row, totals += arguments.totals_step) {
+      store(totals, arguments.is_first ? left[row] : add(left[row], load(totals)));
+      store(totals + kColumns, arguments.is_first ? right[row] : add(right[row], load(totals + kColumns)));
     }
   }
 }

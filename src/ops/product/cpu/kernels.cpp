@@ -29,15 +29,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <std::size_t kRows, std::size_t kCount>
 HWY_INLINE void add_sums(const Vector* sums, f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) {
   const Tag d;
-  const auto place = [&](std::size_t sum) HWY_ATTR {
+  const auto address_of = [&](std::size_t sum) HWY_ATTR {
     return totals + static_cast<std::int64_t>(sum / kCount) * totals_step + sum % kCount * kLanes;
   };
   constexpr std::size_t kSums = kRows * kCount;
   if (is_first) {
-    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, place(kSum)); });
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, address_of(kSum)); });
   } else {
-    for_each_index<kSums>([&]<std::size_t kSum>()
-                              HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum)); });
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
+      hn::StoreU(hn::Add(hn::LoadU(d, address_of(kSum)), sums[kSum]), d, address_of(kSum));
+    });
   }
 }
 

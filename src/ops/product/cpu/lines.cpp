@@ -38,17 +38,17 @@ HWY_INLINE void add_line_part(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT
     });
   }
   for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
-    f32* const place = totals + static_cast<std::int64_t>(kSum / kCount) * totals_step + kSum % kCount * kLanes;
+    f32* const destination = totals + static_cast<std::int64_t>(kSum / kCount) * totals_step + kSum % kCount * kLanes;
     if constexpr (kIsPart) {
       f32 all[kLanes];
       hn::StoreU(sums[kSum], d, all);
       for_each_index<kLanes>([&]<std::size_t kLane>() HWY_ATTR {
         if (kLane < count) {
-          place[kLane] = is_first ? all[kLane] : place[kLane] + all[kLane];
+          destination[kLane] = is_first ? all[kLane] : destination[kLane] + all[kLane];
         }
       });
     } else {
-      hn::StoreU(is_first ? sums[kSum] : hn::Add(hn::LoadU(d, place), sums[kSum]), d, place);
+      hn::StoreU(is_first ? sums[kSum] : hn::Add(hn::LoadU(d, destination), sums[kSum]), d, destination);
     }
   });
 }

@@ -35,23 +35,23 @@ struct TileLimits {
 };
 
 // A tile of the output.
-struct TilePlace {
+struct TileBounds {
   std::int64_t batch;
   std::int64_t row;
   std::int64_t column;
   std::int64_t rows;
   std::int64_t columns;
 };
-[[nodiscard]] inline TilePlace place_of(const ProductStep& step, const Tiles& tiles, std::int64_t piece) {
+[[nodiscard]] inline TileBounds bounds_of(const ProductStep& step, const Tiles& tiles, std::int64_t piece) {
   const std::int64_t tile = piece % tiles.of_matrix();
-  TilePlace place{.batch = piece / tiles.of_matrix(),
-                  .row = tile / tiles.across * tiles.rows,
-                  .column = tile % tiles.across * tiles.columns,
-                  .rows = 0,
-                  .columns = 0};
-  place.rows = std::min(tiles.rows, step.rows - place.row);
-  place.columns = std::min(tiles.columns, step.columns - place.column);
-  return place;
+  TileBounds bounds{.batch = piece / tiles.of_matrix(),
+                    .row = tile / tiles.across * tiles.rows,
+                    .column = tile % tiles.across * tiles.columns,
+                    .rows = 0,
+                    .columns = 0};
+  bounds.rows = std::min(tiles.rows, step.rows - bounds.row);
+  bounds.columns = std::min(tiles.columns, step.columns - bounds.column);
+  return bounds;
 }
 
 // The most multiply-adds of a tile, unless it cannot be smaller: a call can be interrupted only between tiles, and this

@@ -14,15 +14,15 @@ std::int64_t distance(std::int64_t move) { return move < 0 ? -move : move; }
 WindowPlane::Axis plane_axis(const WindowClass& along, std::int64_t first, std::int64_t count) {
   const std::int64_t taps = std::max<std::int64_t>(1, along.taps.count);
   const std::int64_t span = (taps - 1) * distance(along.tap_move);
-  const std::int64_t places = (count - 1) * along.output_move + span + 1;
-  const std::int64_t length = (places + along.output_move - 1) / along.output_move;
+  const std::int64_t positions = (count - 1) * along.output_move + span + 1;
+  const std::int64_t length = (positions + along.output_move - 1) / along.output_move;
   const std::int64_t start = along.first + first * along.output_move;
-  if (along.output_move > places || along.output_move * length > taps * count) {
+  if (along.output_move > positions || along.output_move * length > taps * count) {
     return {.parts = taps,
             .length = count,
             .start = start,
             .part_move = along.tap_move,
-            .place_move = along.output_move,
+            .coordinate_step = along.output_move,
             .tap_first = 0,
             .tap_move = 1,
             .is_spread = true};
@@ -31,7 +31,7 @@ WindowPlane::Axis plane_axis(const WindowClass& along, std::int64_t first, std::
           .length = length,
           .start = along.tap_move < 0 ? start - span : start,
           .part_move = 1,
-          .place_move = along.output_move,
+          .coordinate_step = along.output_move,
           .tap_first = along.tap_move < 0 ? span : 0,
           .tap_move = along.tap_move,
           .is_spread = false};
@@ -67,9 +67,11 @@ struct Copier {
   void copy_stretch(const std::byte* from, std::int64_t start, Word* to) const {
     const WindowPlane::Axis& axis = plane.axes[2];
     const WindowAxis& image = windows.axes[2];
-    const std::int64_t move = axis.place_move;
+    const std::int64_t move = axis.coordinate_step;
     const std::int64_t length = axis.length;
-    const auto moves_to = [move](std::int64_t places) { return move == 1 ? places : (places + move - 1) / move; };
+    const auto moves_to = [move](std::int64_t positions) {
+      return move == 1 ? positions : (positions + move - 1) / move;
+    };
     const std::int64_t first = start >= 0 ? 0 : std::min(length, moves_to(-start));
     const std::int64_t end = start >= image.input ? first : std::clamp(moves_to(image.input - start), first, length);
     std::fill(to, to + first, padding);
@@ -98,19 +100,19 @@ struct Copier {
 
   // Calls use(whether the position is inside the image, the position) for each element of a dimension.
   template <class Use>
-  static void for_each_place(const WindowPlane::Axis& axis, std::int64_t size, Use use) {
+  static void for_each_coordinate(const WindowPlane::Axis& axis, std::int64_t size, Use use) {
     for (std::int64_t part = 0; part < axis.parts; ++part) {
-      std::int64_t place = axis.start + part * axis.part_move;
-      for (std::int64_t i = 0; i < axis.length; ++i, place += axis.place_move) {
-        use(place >= 0 && place < size, place);
+      std::int64_t coordinate = axis.start + part * axis.part_move;
+      for (std::int64_t i = 0; i < axis.length; ++i, coordinate += axis.coordinate_step) {
+        use(coordinate >= 0 && coordinate < size, coordinate);
       }
     }
   }
 
   void copy_plane(const std::byte* from, Word* to) const {
     const std::int64_t length = plane.axes[2].elements();
-    for_each_place(plane.axes[0], windows.axes[0].input, [&](bool has_slice, std::int64_t slice) {
-      for_each_place(plane.axes[1], windows.axes[1].input, [&](bool has_row, std::int64_t row) {
+    for_each_coordinate(plane.axes[0], windows.axes[0].input, [&](bool has_slice, std::int64_t slice) {
+      for_each_coordinate(plane.axes[1], windows.axes[1].input, [&](bool has_row, std::int64_t row) {
         if (has_slice && has_row) {
           copy_row(from + slice * windows.axes[0].input_step + row * windows.axes[1].input_step, to);
         } else {
@@ -188,8 +190,8 @@ void restrict_taps(WindowClass& along, std::int64_t low, std::int64_t count) {
 
 // The largest number of positions along a dimension that consecutive taps can touch, where `each` of the taps share a
 // position.
-std::int64_t most_places(std::int64_t places, std::int64_t each, std::int64_t taps) {
-  return std::min(places, (std::max<std::int64_t>(taps, 2) - 2) / each + 2);
+std::int64_t most_positions(std::int64_t positions, std::int64_t each, std::int64_t taps) {
+  return std::min(positions, (std::max<std::int64_t>(taps, 2) - 2) / each + 2);
 }
 
 // Whether a part of a block may leave out rows of taps next to another part: with only one slice, the distance between
@@ -266,7 +268,7 @@ std::int64_t window_block_elements(const WindowClasses& classes, const WindowTil
   const auto count = [&](std::uint32_t i) { return classes.axes[i].taps.count; };
   const auto elements = [&](std::uint32_t axis, std::int64_t each) {
     WindowClasses some = classes;
-    restrict_taps(some.axes[axis], 0, most_places(count(axis), each, block));
+    restrict_taps(some.axes[axis], 0, most_positions(count(axis), each, block));
     return window_plane(some, tile).elements();
   };
   const std::int64_t by_slices = elements(0, count(1) * count(2));

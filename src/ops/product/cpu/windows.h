@@ -31,7 +31,7 @@ struct WindowPlane {
     std::int64_t length;
     std::int64_t start;
     std::int64_t part_move;
-    std::int64_t place_move;
+    std::int64_t coordinate_step;
     std::int64_t tap_first;  // in stretches, if is_spread; otherwise in positions after start
     std::int64_t tap_move;
     bool is_spread;  // one stretch for each tap; otherwise one for each remainder of the positions
@@ -40,7 +40,7 @@ struct WindowPlane {
     // The offset of the element that tap n reads for the tile's first output.
     [[nodiscard]] std::int64_t offset_of_tap(std::int64_t n) const {
       const std::int64_t at = tap_first + n * tap_move;
-      return is_spread ? at * length : at % place_move * length + at / place_move;
+      return is_spread ? at * length : at % coordinate_step * length + at / coordinate_step;
     }
   };
   Axis axes[kWindowAxes];

@@ -268,7 +268,7 @@ class ConvolutionRun final : public PreparedStep {
 
 bool windows_fit(const ConvolutionStep& step) {
   const WindowAxis* const axes = step.windows.axes;
-  const bool fits_places =
+  const bool fits_positions =
       std::all_of(axes, axes + kWindowAxes, [&](const WindowAxis& axis) { return fits(step.windows, axis); });
   std::int64_t left = kMostElements;  // the factor by which the output count may still grow
   for (const std::int64_t size :
@@ -279,7 +279,7 @@ bool windows_fit(const ConvolutionStep& step) {
   for (const std::int64_t size : {step.channels, axes[0].taps, axes[1].taps, axes[2].taps}) {
     depth /= std::max<std::int64_t>(size, 1);
   }
-  return fits_places && left != 0 && depth != 0;
+  return fits_positions && left != 0 && depth != 0;
 }
 
 bool is_direct(const ConvolutionStep& step, const Machine& machine) {

@@ -15,20 +15,20 @@ constexpr i64 kMostGrid = 65'536;
 // The element that a filter tap reads along a dimension. kSkipped: the tap does not contribute to this output.
 constexpr i64 kSkipped = -1;
 constexpr i64 kOutside = -2;
-__device__ i64 place_of(const DoubleWindowLaunch& launch, u32 axis, i64 output, i64 tap) {
+__device__ i64 coordinate_of(const DoubleWindowLaunch& launch, u32 axis, i64 output, i64 tap) {
   const DoubleAxisLaunch& along = launch.axes[axis];
   const i64 k = launch.is_flipped ? along.taps - 1 - tap : tap;
-  i64 place = 0;
+  i64 coordinate = 0;
   if (launch.is_backward) {
     const i64 start = output + along.padding - k * along.dilation;
     if (start % along.stride != 0) {
       return kSkipped;
     }
-    place = start / along.stride;
+    coordinate = start / along.stride;
   } else {
-    place = output * along.stride + k * along.dilation - along.padding;
+    coordinate = output * along.stride + k * along.dilation - along.padding;
   }
-  return place >= 0 && place < along.input ? place : kOutside;
+  return coordinate >= 0 && coordinate < along.input ? coordinate : kOutside;
 }
 
 // The running sum of a block, and the total of the previous blocks.
@@ -77,11 +77,11 @@ __global__ void convolve_doubles(const __grid_constant__ DoubleWindowLaunch laun
     Sum sum;
     for (i64 channel = 0; channel < launch.channels; ++channel) {
       for (i64 i = 0; i < axes[0].taps; ++i) {
-        const i64 first = place_of(launch, 0, at[0], i);
+        const i64 first = coordinate_of(launch, 0, at[0], i);
         for (i64 j = 0; first != kSkipped && j < axes[1].taps; ++j) {
-          const i64 second = place_of(launch, 1, at[1], j);
+          const i64 second = coordinate_of(launch, 1, at[1], j);
           for (i64 k = 0; second != kSkipped && k < axes[2].taps; ++k) {
-            const i64 third = place_of(launch, 2, at[2], k);
+            const i64 third = coordinate_of(launch, 2, at[2], k);
             if (third == kSkipped) {
               continue;
             }

@@ -94,13 +94,14 @@ __global__ void __launch_bounds__(kDoubleThreads, 2) product_of_doubles(const __
       const i64 at_row = row + own_row + i * kAcross;
       const i64 at_column = column + own_column + j * kAcross;
       if (at_row < launch.rows && at_column < launch.columns) {
-        const auto place = [&](const DoubleMatrixLaunch& matrix, i64 offset) {
+        const auto address_of = [&](const DoubleMatrixLaunch& matrix, i64 offset) {
           return matrix.at + offset + at_row * matrix.row_stride + at_column * matrix.column_stride;
         };
-        const f64 value = launch.c.at == nullptr
-                              ? launch.scale(totals[i][j])
-                              : launch.scale(totals[i][j], read_double(place(launch.c, of_c), launch.c.is_aligned));
-        write_double(place(launch.output, of_output), value, launch.output.is_aligned);
+        const f64 value =
+            launch.c.at == nullptr
+                ? launch.scale(totals[i][j])
+                : launch.scale(totals[i][j], read_double(address_of(launch.c, of_c), launch.c.is_aligned));
+        write_double(address_of(launch.output, of_output), value, launch.output.is_aligned);
       }
     }
   }

@@ -47,15 +47,15 @@ __global__ void odd_half_product(HalfLaunch launch) {
     const std::byte* const b = launch.b.at + batch * launch.b.batch_stride + column * launch.b.column_stride;
     const f32 total =
         sum_of_products(launch.depth, Factors{a, launch.a.column_stride}, Factors{b, launch.b.row_stride});
-    const auto place = [&](const HalfMatrixLaunch& matrix) {
+    const auto address_of = [&](const HalfMatrixLaunch& matrix) {
       return matrix.at + batch * matrix.batch_stride + row * matrix.row_stride + column * matrix.column_stride;
     };
     f32 result = launch.scale(total);
     if (launch.c.at != nullptr) {
-      const std::byte* const c = place(launch.c);
+      const std::byte* const c = address_of(launch.c);
       result = launch.scale(total, launch.half_output ? half_at(c) : __uint_as_float(read_bytes<u32>(c)));
     }
-    auto* const to = const_cast<std::byte*>(place(launch.output));
+    auto* const to = const_cast<std::byte*>(address_of(launch.output));
     if (launch.half_output) {
       write_bytes(to, round_to<f16>(result).bits);
     } else {

@@ -17,9 +17,9 @@ namespace anydml::cuda {
 // in each half of its warp's rows and four columns in each half of its columns, and half a warp reads each bank of
 // shared memory once.
 template <u32 kTile>
-class BytePlace {
+class BytePosition {
  public:
-  __device__ BytePlace() {
+  __device__ BytePosition() {
     constexpr u32 kWarpsAlong = kTile / 64;
     const u32 warp = threadIdx.x / 32;
     const u32 lane = threadIdx.x % 32;
@@ -156,16 +156,16 @@ class ByteLoader {
 }
 
 // The bits of an output.
-[[nodiscard]] __device__ inline u32 finished_total(const IntegerLaunch& launch, const OutputPlace& place, u32 row,
-                                                   u32 column, i32 total) {
+[[nodiscard]] __device__ inline u32 finished_total(const IntegerLaunch& launch, const OutputAddresses& position,
+                                                   u32 row, u32 column, i32 total) {
   if (launch.finish == kFinishInt32) {
     return static_cast<u32>(total);
   }
   if (launch.finish == kFinishFloat32) {
     f32 value =
         scaled_total(total, float_factor(scale_at(launch.a_scale, row, column), scale_at(launch.b_scale, row, column)));
-    if (place.c != nullptr) {
-      const f32 added = load_number(place.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
+    if (position.c != nullptr) {
+      const f32 added = load_number(position.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
                                         static_cast<std::int64_t>(column) * launch.c.column_stride,
                                     launch.c.is_aligned);
       value = value + added;
@@ -194,7 +194,7 @@ using ByteSums = i32[kThreadSide][kThreadSide];
 //   prepare(step)  called between the barriers before and after load(step - 1)
 // At the end all threads may read the sums of rows and columns.
 template <u32 kTile, class Factors>
-__device__ inline void multiply_bytes(Factors& factors, const BytePlace<kTile>& place, u32 words,
+__device__ inline void multiply_bytes(Factors& factors, const BytePosition<kTile>& position, u32 words,
                                       ByteStages<kTile>& stages, ByteSums& sums) {
   constexpr u32 kThreads = byte_threads(kTile);
   constexpr u32 kRow = tile_row(kTile);
@@ -233,8 +233,8 @@ __device__ inline void multiply_bytes(Factors& factors, const BytePlace<kTile>& 
       i32 columns[kThreadSide];
 #pragma unroll
       for (u32 half = 0; half < kThreadSide; half += 4) {
-        const int4 of_rows = *reinterpret_cast<const int4*>(now_a + word * kRow + place.row(half));
-        const int4 of_columns = *reinterpret_cast<const int4*>(now_b + word * kRow + place.column(half));
+        const int4 of_rows = *reinterpret_cast<const int4*>(now_a + word * kRow + position.row(half));
+        const int4 of_columns = *reinterpret_cast<const int4*>(now_b + word * kRow + position.column(half));
         rows[half] = of_rows.x;
         rows[half + 1] = of_rows.y;
         rows[half + 2] = of_rows.z;
@@ -297,34 +297,34 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
   const u32 batch = matrix.quotient;
   const u32 first_row = tile.quotient * kTile;
   const u32 first_column = tile.remainder * kTile;
-  const BytePlace<kTile> place;
+  const BytePosition<kTile> position;
   ByteSums sums;
   ByteFactors<kTile> factors{.a = {launch.a, batch_offset(launch, batch, launch.a.batch), launch.depth, first_row},
                              .b = {launch.b, batch_offset(launch, batch, launch.b.batch), launch.depth, first_column}};
-  multiply_bytes<kTile>(factors, place, (launch.depth + 3) / 4, stages, sums);
+  multiply_bytes<kTile>(factors, position, (launch.depth + 3) / 4, stages, sums);
 
   const u32 rows = launch.a.side;
   const u32 columns = launch.b.side;
-  const OutputPlace outputs(launch, batch);
+  const OutputAddresses outputs(launch, batch);
 #pragma unroll 1
   for (u32 half = 0; half < 2; ++half) {
     u32 column_zeros[4];
     u32 column_sums[4];
 #pragma unroll
     for (u32 n = 0; n < 4; ++n) {
-      const u32 there = place.column(half * 4 + n);
+      const u32 there = position.column(half * 4 + n);
       column_zeros[n] = first_column + there < columns ? zero_point(launch.b, first_column + there) : 0;
       column_sums[n] = stages.side_sums[kTile + there];
     }
-    const u32 column = first_column + place.column(half * 4);
+    const u32 column = first_column + position.column(half * 4);
 #pragma unroll
     for (u32 i = 0; i < kThreadSide; ++i) {
-      const u32 row = first_row + place.row(i);
+      const u32 row = first_row + position.row(i);
       if (row >= rows) {
         continue;
       }
       const u32 zero = zero_point(launch.a, row);
-      const u32 rest = stages.side_sums[place.row(i)] - launch.depth * zero;
+      const u32 rest = stages.side_sums[position.row(i)] - launch.depth * zero;
       u32 words[4];
 #pragma unroll
       for (u32 n = 0; n < 4; ++n) {

@@ -117,7 +117,7 @@ class ByteWindows {
 #pragma unroll
     for (u32 n = 0; n < kWords; ++n) {
       const WindowTap& tap = taps[threadIdx.x / kTile + n * kDepthStep];
-      const bool is_there = window_.meets(launch_, tap.place) && is_column_;
+      const bool is_there = window_.meets(launch_, tap.position) && is_column_;
       const u32 word =
           load_channels<kIsWord>(window_.from + tap.input, launch_.input_channel, is_there ? tap.channels : 0);
       of_b_[n] = ((is_there ? word : padding_) ^ input_flip_) & channel_mask(tap.channels);
@@ -136,7 +136,7 @@ class ByteWindows {
   u32 first_word_;
   u32 rows_;  // from the tile's first
   bool is_column_;
-  WindowPlace window_;  // of this thread's column
+  WindowPosition window_;  // of this thread's column
   const std::byte* filter_;
   u32 filter_flip_;
   u32 input_flip_;
@@ -184,7 +184,7 @@ class WindowFinish {
 // Writes one output.
 template <class After, class Launch>
 __device__ inline void put_finished(const Launch& launch, const WindowFinish& finish, u32 channel,
-                                    const PixelPlace& pixel, u32 bits) {
+                                    const PixelPosition& pixel, u32 bits) {
   if (!kIsHandedOn<After> && finish.is_quantized()) {
     launch.output[static_cast<std::int64_t>(channel) * launch.output_channel + pixel.offset] =
         static_cast<std::byte>(bits);
@@ -214,10 +214,10 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
   const u32 rows = launch.rows.divisor;
   const u32 first_channel = block.group * rows;
   const u32 first_word = blockIdx.y * launch.words_of_part;
-  const BytePlace<kTile> place;
+  const BytePosition<kTile> position;
   ByteSums sums;
   Windows factors(launch, block, table, first_word, first_row, first_column);
-  multiply_bytes<kTile>(factors, place, min(launch.words - first_word, launch.words_of_part), stages, sums);
+  multiply_bytes<kTile>(factors, position, min(launch.words - first_word, launch.words_of_part), stages, sums);
 
   auto* const row_numbers = reinterpret_cast<RowNumbers*>(row_bytes);
   for (u32 row = threadIdx.x; row < min(kTile, rows - first_row); row += kThreads) {
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
   u32* const part = launch.totals + u64{blockIdx.y} * launch.split.outputs;  // if k is split
 #pragma unroll 1
   for (u32 half = 0; half < 2; ++half) {
-    const u32 near = place.column(half * 4);
+    const u32 near = position.column(half * 4);
     const u32 column = first_column + near;
     if (column >= block.columns) {
       continue;
@@ -246,10 +246,10 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
       return static_cast<u32>(sum) - row.zero * stages.side_sums[kTile + near + n] - input_zero * row.rest;
     };
     if (!kIsHandedOn<After> && launch.has_vectors && launch.totals == nullptr) {
-      const PixelPlace pixel(launch, block, column);
+      const PixelPosition pixel(launch, block, column);
 #pragma unroll
       for (u32 i = 0; i < kThreadSide; ++i) {
-        const u32 there = place.row(i);
+        const u32 there = position.row(i);
         if (first_row + there >= rows) {
           continue;
         }
@@ -275,10 +275,10 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
       if (column + n >= block.columns) {
         continue;
       }
-      const PixelPlace pixel(launch, block, column + n);
+      const PixelPosition pixel(launch, block, column + n);
 #pragma unroll
       for (u32 i = 0; i < kThreadSide; ++i) {
-        const u32 there = place.row(i);
+        const u32 there = position.row(i);
         if (first_row + there >= rows) {
           continue;
         }
@@ -314,7 +314,7 @@ __global__ void __launch_bounds__(kSumThreads)
   const Quotient parts = divide(number, launch.columns);
   const u32 channel = parts.quotient;
   const WindowFinish finish(launch);
-  put_finished<After>(launch, finish, channel, PixelPlace(launch, block, parts.remainder),
+  put_finished<After>(launch, finish, channel, PixelPosition(launch, block, parts.remainder),
                       finish(ChannelNumbers(launch, channel), total));
 }
 
@@ -348,7 +348,7 @@ __global__ void __launch_bounds__(256, 4)
 #pragma unroll
   for (u32 j = 0; j < kDirectPixels; ++j) {
     if (const u32 column = pixels.column_of(j); column < block.columns) {
-      put_finished<After>(launch, finish, channel, PixelPlace(launch, block, column), finish(numbers, totals[j]));
+      put_finished<After>(launch, finish, channel, PixelPosition(launch, block, column), finish(numbers, totals[j]));
     }
   }
 }

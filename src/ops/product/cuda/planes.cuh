@@ -100,18 +100,18 @@ __global__ void __launch_bounds__(kPlaneThreads)
     }
   }
 
-  const i32 first_place = of_columns.first + static_cast<i32>(column * kStride);
+  const i32 first_position = of_columns.first + static_cast<i32>(column * kStride);
   const i32 top = of_rows.first + static_cast<i32>(first_row * kStride);
   const std::byte* const from = launch.input + static_cast<std::int64_t>(image) * launch.input_image +
                                 static_cast<std::int64_t>(group.quotient) * launch.input_channel +
-                                top * down.input_step + first_place * along.input_step;
+                                top * down.input_step + first_position * along.input_step;
   f32 sums[kRows][kColumns];
   if (kColumns == 4 && launch.has_input_vectors) {
-    add_plane_taps<kTaps, kStride, kColumns == 4, true>(launch, from, top, first_place, weights, sums);
+    add_plane_taps<kTaps, kStride, kColumns == 4, true>(launch, from, top, first_position, weights, sums);
   } else if (launch.input_is_aligned) {
-    add_plane_taps<kTaps, kStride, false, true>(launch, from, top, first_place, weights, sums);
+    add_plane_taps<kTaps, kStride, false, true>(launch, from, top, first_position, weights, sums);
   } else {
-    add_plane_taps<kTaps, kStride, false, false>(launch, from, top, first_place, weights, sums);
+    add_plane_taps<kTaps, kStride, false, false>(launch, from, top, first_position, weights, sums);
   }
 #pragma unroll
   for (u32 i = 0; i < kRows; ++i) {
@@ -126,14 +126,14 @@ __global__ void __launch_bounds__(kPlaneThreads)
         for (u32 n = 0; n < kColumns; ++n) {
           words[n] = __builtin_bit_cast(u32, with_bias(launch, channel, sums[i][n]));
         }
-        put_four<After>(launch, channel, PixelPlace(launch, image, row, column), words);
+        put_four<After>(launch, channel, PixelPosition(launch, image, row, column), words);
         continue;
       }
     }
 #pragma unroll
     for (u32 n = 0; n < kColumns; ++n) {
       if (column + n < of_columns.outputs.divisor) {
-        put_output<After>(launch, channel, PixelPlace(launch, image, row, column + n),
+        put_output<After>(launch, channel, PixelPosition(launch, image, row, column + n),
                           with_bias(launch, channel, sums[i][n]));
       }
     }

@@ -69,14 +69,14 @@ __device__ inline void wait_for_copies() {
 // one or 32 of a small one. A warp's rows and columns are divided into parts, and a thread has four adjacent rows and
 // columns in each part. Half a warp reads each bank of shared memory once.
 template <u32 kTile>
-class ThreadPlace {
+class ThreadPosition {
  public:
   static constexpr u32 kRowParts = thread_rows(kTile) / 4;
   static constexpr u32 kLanesAlong = kRowParts == 2 ? 8 : 4;
   static constexpr u32 kRowPart = 32 / kLanesAlong * 4;  // rows in a part of a warp
   static constexpr u32 kColumnPart = kLanesAlong * 4;
 
-  __device__ ThreadPlace() {
+  __device__ ThreadPosition() {
     constexpr u32 kWarpColumns = kColumnPart * thread_columns(kTile) / 4;
     constexpr u32 kWarpsAlong = tile_columns(kTile) / kWarpColumns;
     const u32 warp = threadIdx.x / 32;
@@ -143,24 +143,24 @@ class SharedTotals {
 // are row_step apart, and this many rows and columns remain from there. If row_step is a multiple of 4, so are the
 // other numbers.
 template <u32 kTile>
-__device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kTile>& place, u32 block, u32 first,
+__device__ inline void write_sums(const SplitLaunch& split, const ThreadPosition<kTile>& position, u32 block, u32 first,
                                   u32 rows, u32 columns, u32 row_step, ThreadSums<kTile>& sums) {
   f32* const to = split.sums + u64{block} * split.outputs + first;
 #pragma unroll
   for (u32 i = 0; i < thread_rows(kTile); ++i) {
-    f32* const row = to + u64{place.row(i)} * row_step;
+    f32* const row = to + u64{position.row(i)} * row_step;
 #pragma unroll
     for (u32 j = 0; j < thread_columns(kTile); j += 4) {
-      if (place.row(i) < rows && row_step % 4 == 0) {
-        if (place.column(j) < columns) {
-          *reinterpret_cast<float4*>(row + place.column(j)) = {sums[i][j], sums[i][j + 1], sums[i][j + 2],
-                                                               sums[i][j + 3]};
+      if (position.row(i) < rows && row_step % 4 == 0) {
+        if (position.column(j) < columns) {
+          *reinterpret_cast<float4*>(row + position.column(j)) = {sums[i][j], sums[i][j + 1], sums[i][j + 2],
+                                                                  sums[i][j + 3]};
         }
-      } else if (place.row(i) < rows) {
+      } else if (position.row(i) < rows) {
 #pragma unroll
         for (u32 n = 0; n < 4; ++n) {
-          if (place.column(j + n) < columns) {
-            row[place.column(j + n)] = sums[i][j + n];
+          if (position.column(j + n) < columns) {
+            row[position.column(j + n)] = sums[i][j + n];
           }
         }
       }
@@ -187,7 +187,7 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPlace<kT
 //   prepare(step)        called after stage step - kTileStages + 1 has arrived, some time before copy(..., step)
 // End(sums, block, is_last) is called after each block of k; if there is no k it is not called, and the sums are +0.
 template <u32 kTile, class Factors, class End>
-__device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>& place, u32 depth,
+__device__ inline void multiply_tile(Factors& factors, const ThreadPosition<kTile>& position, u32 depth,
                                      ThreadSums<kTile>& sums, const End& end) {
   constexpr u32 kRows = thread_rows(kTile);
   constexpr u32 kColumns = thread_columns(kTile);
@@ -220,15 +220,15 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPlace<kTile>&
   f32 rows[2][kRows];
   f32 columns[2][kColumns];
   const auto load = [&](u32 stage, u32 k) {
-    const f32* const from_a = of_a + (stage * kTileStep + k) * kRowOfA + place.row(0);
-    const f32* const from_b = of_b + (stage * kTileStep + k) * kRowOfB + place.column(0);
+    const f32* const from_a = of_a + (stage * kTileStep + k) * kRowOfA + position.row(0);
+    const f32* const from_b = of_b + (stage * kTileStep + k) * kRowOfB + position.column(0);
 #pragma unroll
     for (u32 i = 0; i < kRows; i += 4) {
-      load_four(from_a + i / 4 * ThreadPlace<kTile>::kRowPart, rows[k % 2] + i);
+      load_four(from_a + i / 4 * ThreadPosition<kTile>::kRowPart, rows[k % 2] + i);
     }
 #pragma unroll
     for (u32 j = 0; j < kColumns; j += 4) {
-      load_four(from_b + j / 4 * ThreadPlace<kTile>::kColumnPart, columns[k % 2] + j);
+      load_four(from_b + j / 4 * ThreadPosition<kTile>::kColumnPart, columns[k % 2] + j);
     }
   };
   static_assert(kTileStep % 2 == 0);

@@ -129,23 +129,23 @@ struct MatrixFactors {
 };
 
 // The addresses of the matrices of an output's batch element.
-struct OutputPlace {
+struct OutputAddresses {
   const std::byte* c;  // null: absent
   std::byte* output;   // null: outputs are passed on
 
   template <class Launch>
-  __device__ OutputPlace(const Launch& launch, u32 batch)
+  __device__ OutputAddresses(const Launch& launch, u32 batch)
       : c(launch.c.at == nullptr ? nullptr : launch.c.at + batch_offset(launch, batch, launch.c.batch)),
         output(launch.output.at == nullptr ? nullptr
                                            : launch.output.at + batch_offset(launch, batch, launch.output.batch)) {}
 };
 
-[[nodiscard]] __device__ inline f32 scaled_output(const ProductLaunch& launch, const OutputPlace& place, u32 row,
+[[nodiscard]] __device__ inline f32 scaled_output(const ProductLaunch& launch, const OutputAddresses& position, u32 row,
                                                   u32 column, f32 total) {
-  if (place.c == nullptr) {
+  if (position.c == nullptr) {
     return launch.scale(total);
   }
-  return launch.scale(total, load_number(place.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
+  return launch.scale(total, load_number(position.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
                                              static_cast<std::int64_t>(column) * launch.c.column_stride,
                                          launch.c.is_aligned));
 }
@@ -164,17 +164,17 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
   const u32 first_k = first_block * static_cast<u32>(kProductBlock);
   const u32 depth = min(launch.depth - first_k, launch.split.blocks_of_split * static_cast<u32>(kProductBlock));
 
-  const ThreadPlace<kTile> place;
+  const ThreadPosition<kTile> position;
   ThreadSums<kTile> sums;
   MatrixFactors<kTile, kOrderOfA, kOrderOfB> factors{
       .a = {launch.a, batch_offset(launch, batch, launch.a.batch), first_k, depth, first_row},
       .b = {launch.b, batch_offset(launch, batch, launch.b.batch), first_k, depth, first_column}};
   const SharedTotals<kTile> totals;
-  multiply_tile<kTile>(factors, place, depth, sums, [&](ThreadSums<kTile>& made, u32 block, bool is_last) {
+  multiply_tile<kTile>(factors, position, depth, sums, [&](ThreadSums<kTile>& made, u32 block, bool is_last) {
     if (launch.split.sums == nullptr) {
       totals.add(made, block == 0, is_last);
     } else {
-      write_sums(launch.split, place, first_block + block, (batch * rows + first_row) * columns + first_column,
+      write_sums(launch.split, position, first_block + block, (batch * rows + first_row) * columns + first_column,
                  rows - first_row, columns - first_column, columns, made);
     }
   });
@@ -182,16 +182,16 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
     return;
   }
 
-  const OutputPlace outputs(launch, batch);
+  const OutputAddresses outputs(launch, batch);
 #pragma unroll
   for (u32 i = 0; i < thread_rows(kTile); ++i) {
-    const u32 row = first_row + place.row(i);
+    const u32 row = first_row + position.row(i);
     if (row >= rows) {
       continue;
     }
 #pragma unroll
     for (u32 j = 0; j < thread_columns(kTile); j += 4) {
-      const u32 column = first_column + place.column(j);
+      const u32 column = first_column + position.column(j);
       u32 words[4];
 #pragma unroll
       for (u32 n = 0; n < 4; ++n) {
@@ -320,14 +320,14 @@ __global__ void __launch_bounds__(kSumThreads)
   }
   const Quotient row = divide(number, launch.columns);
   const Quotient matrix = divide(row.quotient, launch.rows);
-  const OutputPlace place(launch, matrix.quotient);
+  const OutputAddresses position(launch, matrix.quotient);
   const f32 total = added_sums(launch.split, number);
-  const f32 value = scaled_output(launch, place, matrix.remainder, row.remainder, total);
+  const f32 value = scaled_output(launch, position, matrix.remainder, row.remainder, total);
   const auto bits = __builtin_bit_cast(u32, value);
   if constexpr (kIsHandedOn<After>) {
     launch.after(number, bits);
   } else {
-    store_element<f32>(place.output + static_cast<std::int64_t>(matrix.remainder) * launch.output.row_stride +
+    store_element<f32>(position.output + static_cast<std::int64_t>(matrix.remainder) * launch.output.row_stride +
                            static_cast<std::int64_t>(row.remainder) * launch.output.column_stride,
                        bits, launch.output.is_aligned);
   }

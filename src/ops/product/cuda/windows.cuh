@@ -56,19 +56,19 @@ struct WindowPixel {
 };
 
 // The input position of a pixel's first tap, which may be outside the image.
-struct WindowPlace {
+struct WindowPosition {
   const std::byte* from;  // of the group's first channel
-  i32 place[kLaunchAxes];
+  i32 position[kLaunchAxes];
 
-  __device__ WindowPlace(const ConvolutionLaunch& launch, const WindowBlock& block, u32 column) {
+  __device__ WindowPosition(const ConvolutionLaunch& launch, const WindowBlock& block, u32 column) {
     const WindowPixel pixel(block, column);
     from = launch.input + static_cast<std::int64_t>(pixel.image) * launch.input_image +
            static_cast<std::int64_t>(block.group) * launch.channels * launch.input_channel;
 #pragma unroll
     for (u32 i = 0; i < kLaunchAxes; ++i) {
       const ClassLaunch& along = *block.classes[i];
-      place[i] = along.first + static_cast<i32>(pixel.number[i]) * along.output_move;
-      from += place[i] * launch.axes[i].input_step;
+      position[i] = along.first + static_cast<i32>(pixel.number[i]) * along.output_move;
+      from += position[i] * launch.axes[i].input_step;
     }
   }
 
@@ -77,7 +77,7 @@ struct WindowPlace {
     bool is_inside = true;
 #pragma unroll
     for (u32 i = 0; i < kLaunchAxes; ++i) {
-      is_inside &= static_cast<u32>(place[i] + tap[i]) < launch.axes[i].input;  // branch-free
+      is_inside &= static_cast<u32>(position[i] + tap[i]) < launch.axes[i].input;  // branch-free
     }
     return is_inside;
   }
@@ -85,12 +85,12 @@ struct WindowPlace {
 
 // The offset in bytes from a channel's first output to this pixel's, including its image, and the pixel's index in an
 // image.
-struct PixelPlace {
+struct PixelPosition {
   std::int64_t offset;
   u32 image;
   u32 number;
 
-  __device__ PixelPlace(const ConvolutionLaunch& launch, const WindowBlock& block, u32 column) : number(0) {
+  __device__ PixelPosition(const ConvolutionLaunch& launch, const WindowBlock& block, u32 column) : number(0) {
     const WindowPixel pixel(block, column);
     image = pixel.image;
     offset = static_cast<std::int64_t>(image) * launch.output_image;
@@ -103,7 +103,7 @@ struct PixelPlace {
     }
   }
   // For two dimensions and one class, from its position in the output.
-  __device__ PixelPlace(const ConvolutionLaunch& launch, u32 of_image, u32 row, u32 column)
+  __device__ PixelPosition(const ConvolutionLaunch& launch, u32 of_image, u32 row, u32 column)
       : offset(static_cast<std::int64_t>(of_image) * launch.output_image + row * launch.axes[1].output_step +
                column * launch.axes[2].output_step),
         image(of_image),
@@ -121,7 +121,7 @@ struct PixelPlace {
 
 // Writes the bits of one output, whose channel is counted across all groups.
 template <class After, class Launch>
-__device__ inline void put_bits(const Launch& launch, u32 channel, const PixelPlace& pixel, u32 bits) {
+__device__ inline void put_bits(const Launch& launch, u32 channel, const PixelPosition& pixel, u32 bits) {
   if constexpr (kIsHandedOn<After>) {
     const u32 channels = launch.groups.divisor * launch.rows.divisor;
     launch.after((pixel.image * channels + channel) * launch.pixels + pixel.number, bits);
@@ -132,7 +132,7 @@ __device__ inline void put_bits(const Launch& launch, u32 channel, const PixelPl
 }
 // Writes four contiguous outputs, if launch.has_vectors.
 template <class After, class Launch>
-__device__ inline void put_four(const Launch& launch, u32 channel, const PixelPlace& pixel, const u32 (&words)[4]) {
+__device__ inline void put_four(const Launch& launch, u32 channel, const PixelPosition& pixel, const u32 (&words)[4]) {
   if constexpr (kIsHandedOn<After>) {
     const u32 channels = launch.groups.divisor * launch.rows.divisor;
     launch.after.some((pixel.image * channels + channel) * launch.pixels + pixel.number, words, 4u);
@@ -142,7 +142,7 @@ __device__ inline void put_four(const Launch& launch, u32 channel, const PixelPl
   }
 }
 template <class After, class Launch>
-__device__ inline void put_output(const Launch& launch, u32 channel, const PixelPlace& pixel, f32 value) {
+__device__ inline void put_output(const Launch& launch, u32 channel, const PixelPosition& pixel, f32 value) {
   put_bits<After>(launch, channel, pixel, __builtin_bit_cast(u32, value));
 }
 
@@ -150,7 +150,7 @@ __device__ inline void put_output(const Launch& launch, u32 channel, const Pixel
 struct alignas(16) WindowTap {
   std::int64_t input;   // bytes from the first tap of the first channel
   std::int64_t filter;  // bytes from the start of the row
-  i32 place[kLaunchAxes];
+  i32 position[kLaunchAxes];
   u32 channels;  // number of channels; 0: beyond the last k
 };
 
@@ -166,8 +166,8 @@ __device__ inline void describe_tap(const ConvolutionLaunch& launch, const Windo
     const ClassLaunch& along = *block.classes[i];
     const AxisLaunch& axis = launch.axes[i];
     parts = divide(parts.quotient, along.taps);
-    tap.place[i] = static_cast<i32>(parts.remainder) * along.tap_move;
-    input += tap.place[i] * axis.input_step;
+    tap.position[i] = static_cast<i32>(parts.remainder) * along.tap_move;
+    input += tap.position[i] * axis.input_step;
     filter += static_cast<std::int64_t>(along.first_tap + parts.remainder * along.tap_step) * axis.filter_step;
   }
   const u32 channel = parts.quotient * kChannels;
@@ -255,7 +255,7 @@ class WindowFactors {
  private:
   // Whether this tap is inside the image for this thread's pixel.
   [[nodiscard]] __device__ bool meets(const WindowTap& tap) const {
-    return is_column_ && window_.meets(launch_, tap.place);
+    return is_column_ && window_.meets(launch_, tap.position);
   }
   // Writes a tap to the table. number: k, counted from the first.
   __device__ void describe(u32 number) {
@@ -268,7 +268,7 @@ class WindowFactors {
   u32 first_k_;
   u32 rows_;  // from the tile's first
   bool is_column_;
-  WindowPlace window_;  // of this thread's column
+  WindowPosition window_;  // of this thread's column
   const std::byte* filter_;
 };
 
@@ -287,15 +287,15 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
   const u32 first_k = first_block * static_cast<u32>(kProductBlock);
   const u32 depth = min(block.depth - first_k, launch.split.blocks_of_split * static_cast<u32>(kProductBlock));
 
-  const ThreadPlace<kTile> place;
+  const ThreadPosition<kTile> position;
   ThreadSums<kTile> sums;
   WindowFactors<kTile> factors(launch, block, table, first_k, first_row, first_column);
   const SharedTotals<kTile> totals;
-  multiply_tile<kTile>(factors, place, depth, sums, [&](ThreadSums<kTile>& made, u32 number, bool is_last) {
+  multiply_tile<kTile>(factors, position, depth, sums, [&](ThreadSums<kTile>& made, u32 number, bool is_last) {
     if (launch.split.sums == nullptr) {
       totals.add(made, number == 0, is_last);
     } else {
-      write_sums(launch.split, place, first_block + number,
+      write_sums(launch.split, position, first_block + number,
                  (block.group * rows + first_row) * block.columns + first_column, rows - first_row,
                  block.columns - first_column, block.columns, made);
     }
@@ -306,15 +306,15 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
 
 #pragma unroll
   for (u32 j = 0; j < thread_columns(kTile); j += 4) {
-    const u32 column = first_column + place.column(j);
+    const u32 column = first_column + position.column(j);
     if (column >= block.columns) {
       continue;
     }
     if (launch.has_vectors) {
-      const PixelPlace pixel(launch, block, column);
+      const PixelPosition pixel(launch, block, column);
 #pragma unroll
       for (u32 i = 0; i < thread_rows(kTile); ++i) {
-        if (const u32 row = first_row + place.row(i); row < rows) {
+        if (const u32 row = first_row + position.row(i); row < rows) {
           const u32 channel = block.group * rows + row;
           u32 words[4];
 #pragma unroll
@@ -330,10 +330,10 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
 #pragma unroll
     for (u32 n = 0; n < 4; ++n) {
       if (column + n < block.columns) {
-        const PixelPlace pixel(launch, block, column + n);
+        const PixelPosition pixel(launch, block, column + n);
 #pragma unroll
         for (u32 i = 0; i < thread_rows(kTile); ++i) {
-          if (const u32 row = first_row + place.row(i); row < rows) {
+          if (const u32 row = first_row + position.row(i); row < rows) {
             const u32 channel = block.group * rows + row;
             put_output<After>(launch, channel, pixel, with_bias(launch, channel, sums[i][j + n]));
           }
@@ -355,7 +355,7 @@ __global__ void __launch_bounds__(kSumThreads)
   const Quotient parts = divide(number, launch.columns);
   const u32 channel = parts.quotient;  // across all groups
   const f32 total = added_sums(launch.split, number);
-  put_output<After>(launch, channel, PixelPlace(launch, block, parts.remainder), with_bias(launch, channel, total));
+  put_output<After>(launch, channel, PixelPosition(launch, block, parts.remainder), with_bias(launch, channel, total));
 }
 
 // Some pixels of one channel that a thread computes without tiles, mainly for depthwise convolutions. A warp processes
@@ -364,7 +364,7 @@ struct DirectPixels {
   u32 first_column;
   u32 channel;  // across all groups
   const std::byte* from[kDirectPixels];
-  i32 places[kDirectPixels][kLaunchAxes];
+  i32 positions[kDirectPixels][kLaunchAxes];
 
   // The first column must belong to the block.
   __device__ DirectPixels(const ConvolutionLaunch& launch, const WindowBlock& block, u32 first)
@@ -372,11 +372,11 @@ struct DirectPixels {
 #pragma unroll
     for (u32 j = 0; j < kDirectPixels; ++j) {
       const u32 column = column_of(j);
-      const WindowPlace window(launch, block, column < block.columns ? column : first_column);
+      const WindowPosition window(launch, block, column < block.columns ? column : first_column);
       from[j] = window.from;
 #pragma unroll
       for (u32 i = 0; i < kLaunchAxes; ++i) {
-        places[j][i] = window.place[i];
+        positions[j][i] = window.position[i];
       }
     }
   }
@@ -418,8 +418,8 @@ struct DirectPixels {
           bool is_row[kDirectPixels];
 #pragma unroll
           for (u32 j = 0; j < kDirectPixels; ++j) {
-            is_row[j] = static_cast<u32>(places[j][0] + static_cast<i32>(t0) * moves[0]) < launch.axes[0].input &&
-                        static_cast<u32>(places[j][1] + static_cast<i32>(t1) * moves[1]) < launch.axes[1].input;
+            is_row[j] = static_cast<u32>(positions[j][0] + static_cast<i32>(t0) * moves[0]) < launch.axes[0].input &&
+                        static_cast<u32>(positions[j][1] + static_cast<i32>(t1) * moves[1]) < launch.axes[1].input;
           }
           i32 move = 0;
 #pragma unroll 1
@@ -427,7 +427,7 @@ struct DirectPixels {
             bool is_inside[kDirectPixels];
 #pragma unroll
             for (u32 j = 0; j < kDirectPixels; ++j) {
-              is_inside[j] = is_row[j] && static_cast<u32>(places[j][2] + move) < launch.axes[2].input;
+              is_inside[j] = is_row[j] && static_cast<u32>(positions[j][2] + move) < launch.axes[2].input;
             }
             next(weight, offset, is_inside);
             offset += steps[2];
@@ -485,7 +485,7 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
   for (u32 j = 0; j < kDirectPixels; ++j) {
     if (const u32 column = pixels.column_of(j); column < block.columns) {
-      put_output<After>(launch, pixels.channel, PixelPlace(launch, block, column),
+      put_output<After>(launch, pixels.channel, PixelPosition(launch, block, column),
                         with_bias(launch, pixels.channel, totals[j]));
     }
   }

@@ -159,9 +159,9 @@ inline void quantize_each(const std::byte* from, std::int64_t count, const i16* 
 }
 
 // A position in the loops, as an element offset into each operand.
-class QuantizePlace {
+class QuantizePosition {
  public:
-  QuantizePlace(const QuantizeStep& step, std::int64_t element) : step_(step) {
+  QuantizePosition(const QuantizeStep& step, std::int64_t element) : step_(step) {
     for (std::uint32_t loop = step.rank; loop-- > 0; element /= step.loops[loop].size) {
       indices_[loop] = element % step.loops[loop].size;
       for (std::uint32_t i = 0; i < kQuantizeOperands; ++i) {
@@ -229,19 +229,19 @@ class QuantizeChunks {
                     inner_.strides[kQuantizeZero] == 0) {}
 
   void run(std::int64_t first, std::int64_t end) {
-    QuantizePlace place(step_, first);
+    QuantizePosition position(step_, first);
     for (std::int64_t at = first; at < end; at += kQuantizeChunk) {
       const std::int64_t count = std::min(kQuantizeChunk, end - at);
       if (step_.is_quantize != 0) {
-        quantize(place, at, count);
+        quantize(position, at, count);
       } else {
-        dequantize(place, at, count);
+        dequantize(position, at, count);
       }
     }
   }
 
  private:
-  QuantizeParameters parameters(const QuantizePlace& place, std::int64_t count) {
+  QuantizeParameters parameters(const QuantizePosition& position, std::int64_t count) {
     const std::byte* const scale = operands_[kQuantizeScale];
     const std::byte* const zero = operands_[kQuantizeZero];
     const std::int64_t scale_stride = inner_.strides[kQuantizeScale];
@@ -249,35 +249,36 @@ class QuantizeChunks {
     if (count == 1 || (scale_stride == 0 && zero_stride == 0)) {
       const i32 flip = code_range(step_.codes).flip;
       return {.is_one = true,
-              .scale = load_number(scale, place.offset(kQuantizeScale), step_.scales),
+              .scale = load_number(scale, position.offset(kQuantizeScale), step_.scales),
               .zero = step_.has_zero == 0
                           ? step_.zero
-                          : load_code(zero, place.offset(kQuantizeZero), is_four_bits(step_.codes), flip)};
+                          : load_code(zero, position.offset(kQuantizeZero), is_four_bits(step_.codes), flip)};
     }
-    load_parameters(place, inner_, count);
+    load_parameters(position, inner_, count);
     return {.is_one = false, .scale = 0, .zero = 0};
   }
 
   // Loads the parameters for `count` iterations of a loop into the buffers.
-  void load_parameters(const QuantizePlace& place, const QuantizeLoop& loop, std::int64_t count) {
-    load_numbers(operands_[kQuantizeScale], place.offset(kQuantizeScale), loop.strides[kQuantizeScale], count,
+  void load_parameters(const QuantizePosition& position, const QuantizeLoop& loop, std::int64_t count) {
+    load_numbers(operands_[kQuantizeScale], position.offset(kQuantizeScale), loop.strides[kQuantizeScale], count,
                  step_.scales, scales_);
     if (step_.has_zero == 0) {
       std::fill_n(zeros_, count, static_cast<i16>(step_.zero));
     } else {
-      load_codes(operands_[kQuantizeZero], place.offset(kQuantizeZero), loop.strides[kQuantizeZero], count, step_.codes,
-                 zeros_);
+      load_codes(operands_[kQuantizeZero], position.offset(kQuantizeZero), loop.strides[kQuantizeZero], count,
+                 step_.codes, zeros_);
     }
   }
 
   // Processes all whole blocks from here on, for contiguous tensors; returns the number of their elements.
-  std::int64_t dequantize_blocks_at(QuantizePlace& place, std::int64_t part, std::int64_t count, std::byte* made) {
+  std::int64_t dequantize_blocks_at(QuantizePosition& position, std::int64_t part, std::int64_t count,
+                                    std::byte* made) {
     const std::int64_t length = inner_.size;
-    const std::int64_t blocks = std::min(place.whole_loops(), (count - part) / length);
+    const std::int64_t blocks = std::min(position.whole_loops(), (count - part) / length);
     if (!has_blocks_ || blocks < 2) {
       return 0;
     }
-    load_parameters(place, step_.loops[step_.rank - 2], blocks);
+    load_parameters(position, step_.loops[step_.rank - 2], blocks);
     const i16* const codes = codes_ + part;
     switch (length) {
       case 16:
@@ -292,11 +293,11 @@ class QuantizeChunks {
       default:
         dequantize_blocks<0>(codes, blocks, length, zeros_, scales_, made);
     }
-    place.advance_loops(blocks);
+    position.advance_loops(blocks);
     return blocks * length;
   }
 
-  void dequantize(QuantizePlace& place, std::int64_t at, std::int64_t count) {
+  void dequantize(QuantizePosition& position, std::int64_t at, std::int64_t count) {
     const std::byte* const from = operands_[kQuantizeInput];
     std::byte* const to = operands_[kQuantizeOutput];
     const bool direct = output_in_order_ && step_.numbers == DataType::FLOAT32;
@@ -307,25 +308,25 @@ class QuantizeChunks {
       return direct ? to + (at + part) * 4 : reinterpret_cast<std::byte*>(numbers_ + part);
     };
     for (std::int64_t part = 0; part < count;) {
-      if (const std::int64_t done = dequantize_blocks_at(place, part, count, made_at(part)); done != 0) {
+      if (const std::int64_t done = dequantize_blocks_at(position, part, count, made_at(part)); done != 0) {
         part += done;
         continue;
       }
-      const std::int64_t length = std::min(place.left(), count - part);
+      const std::int64_t length = std::min(position.left(), count - part);
       i16* const codes = codes_ + part;
       if (!input_in_order_) {
-        load_codes(from, place.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.codes, codes);
+        load_codes(from, position.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.codes, codes);
       }
-      if (const auto [is_one, scale, zero] = parameters(place, length); is_one) {
+      if (const auto [is_one, scale, zero] = parameters(position, length); is_one) {
         dequantize_block(codes, length, zero, scale, made_at(part));
       } else {
         dequantize_each(codes, length, zeros_, scales_, made_at(part));
       }
       if (!output_in_order_) {
-        store_numbers(numbers_ + part, length, to, place.offset(kQuantizeOutput), inner_.strides[kQuantizeOutput],
+        store_numbers(numbers_ + part, length, to, position.offset(kQuantizeOutput), inner_.strides[kQuantizeOutput],
                       step_.numbers);
       }
-      place.advance(length);
+      position.advance(length);
       part += length;
     }
     if (output_in_order_ && !direct) {
@@ -333,7 +334,7 @@ class QuantizeChunks {
     }
   }
 
-  void quantize(QuantizePlace& place, std::int64_t at, std::int64_t count) {
+  void quantize(QuantizePosition& position, std::int64_t at, std::int64_t count) {
     const std::byte* const from = operands_[kQuantizeInput];
     std::byte* const to = operands_[kQuantizeOutput];
     const bool direct = input_in_order_ && step_.numbers == DataType::FLOAT32;
@@ -342,23 +343,23 @@ class QuantizeChunks {
       load_numbers(from, at, 1, count, step_.numbers, numbers_);
     }
     for (std::int64_t part = 0; part < count;) {
-      const std::int64_t length = std::min(place.left(), count - part);
+      const std::int64_t length = std::min(position.left(), count - part);
       if (!input_in_order_) {
-        load_numbers(from, place.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.numbers,
+        load_numbers(from, position.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.numbers,
                      numbers_ + part);
       }
       const std::byte* const taken =
           direct ? from + (at + part) * 4 : reinterpret_cast<const std::byte*>(numbers_ + part);
-      if (const auto [is_one, scale, zero] = parameters(place, length); is_one) {
+      if (const auto [is_one, scale, zero] = parameters(position, length); is_one) {
         quantize_block(taken, length, zero, scale, range, codes_ + part);
       } else {
         quantize_each(taken, length, zeros_, scales_, range, codes_ + part);
       }
       if (!output_in_order_) {
-        store_codes(codes_ + part, length, to, place.offset(kQuantizeOutput), inner_.strides[kQuantizeOutput],
+        store_codes(codes_ + part, length, to, position.offset(kQuantizeOutput), inner_.strides[kQuantizeOutput],
                     step_.codes);
       }
-      place.advance(length);
+      position.advance(length);
       part += length;
     }
     if (output_in_order_) {

@@ -39,25 +39,25 @@ struct Codes {
 };
 
 // The location of an element in each operand, and the number of elements left in the innermost loop.
-struct Place {
+struct Position {
   i64 offsets[kQuantizeOperands];
   u32 left;
 };
 
-__device__ inline Place place_of(const Codes& codes, u32 element) {
-  Place place{};
+__device__ inline Position position_of(const Codes& codes, u32 element) {
+  Position position{};
   for (u32 loop = codes.rank; loop-- > 0;) {
     const Quotient parts = divide(element, codes.sizes[loop]);
     if (loop + 1 == codes.rank) {
-      place.left = codes.sizes[loop].divisor - parts.remainder;
+      position.left = codes.sizes[loop].divisor - parts.remainder;
     }
 #pragma unroll
     for (u32 i = 0; i < kQuantizeOperands; ++i) {
-      place.offsets[i] += static_cast<i64>(parts.remainder) * codes.strides[loop][i];
+      position.offsets[i] += static_cast<i64>(parts.remainder) * codes.strides[loop][i];
     }
     element = parts.quotient;
   }
-  return place;
+  return position;
 }
 
 __device__ inline f32 load_number(const std::byte* base, i64 element, bool half, bool aligned) {
@@ -87,50 +87,50 @@ __device__ inline Parameters parameters_at(const Codes& codes, i64 scale, i64 ze
 // Calls use(i, place, parameters) for `count` elements from `first` on. Elements that share a scale load it once.
 template <class Use>
 __device__ inline void for_each_element(const Codes& codes, u32 first, u32 count, Use use) {
-  Place place = place_of(codes, first);
+  Position position = position_of(codes, first);
   const i64(&steps)[kQuantizeOperands] = codes.strides[codes.rank - 1];
   const bool moves = steps[kQuantizeScale] != 0 || steps[kQuantizeZero] != 0;
-  Parameters parameters = parameters_at(codes, place.offsets[kQuantizeScale], place.offsets[kQuantizeZero]);
+  Parameters parameters = parameters_at(codes, position.offsets[kQuantizeScale], position.offsets[kQuantizeZero]);
 #pragma unroll
   for (u32 i = 0; i < kRun; ++i) {
     if (i < count) {
       if (i != 0) {
-        if (--place.left == 0) {
-          place = place_of(codes, first + i);
-          parameters = parameters_at(codes, place.offsets[kQuantizeScale], place.offsets[kQuantizeZero]);
+        if (--position.left == 0) {
+          position = position_of(codes, first + i);
+          parameters = parameters_at(codes, position.offsets[kQuantizeScale], position.offsets[kQuantizeZero]);
         } else {
 #pragma unroll
           for (u32 operand = 0; operand < kQuantizeOperands; ++operand) {
-            place.offsets[operand] += steps[operand];
+            position.offsets[operand] += steps[operand];
           }
           if (moves) {
-            parameters = parameters_at(codes, place.offsets[kQuantizeScale], place.offsets[kQuantizeZero]);
+            parameters = parameters_at(codes, position.offsets[kQuantizeScale], position.offsets[kQuantizeZero]);
           }
         }
       }
-      use(i, place, parameters);
+      use(i, position, parameters);
     }
   }
 }
 
 __device__ inline void dequantize_some(const Codes& codes, u32 first, u32 count) {
-  for_each_element(codes, first, count, [&](u32, const Place& place, const Parameters& parameters) {
-    const i32 code = load_code(codes.from, place.offsets[kQuantizeInput], codes.four_bits, codes.range.flip);
-    store_number(codes.to, place.offsets[kQuantizeOutput], codes.half_numbers, codes.aligned_numbers,
+  for_each_element(codes, first, count, [&](u32, const Position& position, const Parameters& parameters) {
+    const i32 code = load_code(codes.from, position.offsets[kQuantizeInput], codes.four_bits, codes.range.flip);
+    store_number(codes.to, position.offsets[kQuantizeOutput], codes.half_numbers, codes.aligned_numbers,
                  number_of_code(code, parameters.zero, parameters.scale));
   });
 }
 
 __device__ inline void quantize_some(const Codes& codes, u32 first, u32 count) {
   u32 packed = 0;
-  for_each_element(codes, first, count, [&](u32 i, const Place& place, const Parameters& parameters) {
+  for_each_element(codes, first, count, [&](u32 i, const Position& position, const Parameters& parameters) {
     const f32 number =
-        load_number(codes.from, place.offsets[kQuantizeInput], codes.half_numbers, codes.aligned_numbers);
+        load_number(codes.from, position.offsets[kQuantizeInput], codes.half_numbers, codes.aligned_numbers);
     const i32 code = quantized_code(number, parameters.scale, parameters.zero, codes.range);
     if (codes.four_bits) {
       packed |= (static_cast<u32>(code) & 15U) << (4 * i);
     } else {
-      codes.to[place.offsets[kQuantizeOutput]] = static_cast<std::byte>(code);
+      codes.to[position.offsets[kQuantizeOutput]] = static_cast<std::byte>(code);
     }
   });
   for (u32 byte = 0; codes.four_bits && byte < (count + 1) / 2; ++byte) {
@@ -146,7 +146,7 @@ __device__ inline void dequantize_run(const Codes& codes, u32 first) {
     load_access<8, true>(codes.from + first, words);
   }
   f32 numbers[kRun];
-  for_each_element(codes, first, kRun, [&](u32 i, const Place&, const Parameters& parameters) {
+  for_each_element(codes, first, kRun, [&](u32 i, const Position&, const Parameters& parameters) {
     const u32 bits = codes.four_bits ? words[0] >> (4 * i) & 15U : words[i / 4] >> (8 * (i % 4)) & 255U;
     numbers[i] = number_of_code(code_of_bits(bits, codes.range.flip), parameters.zero, parameters.scale);
   });
@@ -189,7 +189,7 @@ __device__ inline void quantize_run(const Codes& codes, u32 first) {
     }
   }
   u32 made[4] = {};
-  for_each_element(codes, first, kRun, [&](u32 i, const Place&, const Parameters& parameters) {
+  for_each_element(codes, first, kRun, [&](u32 i, const Position&, const Parameters& parameters) {
     const auto bits = static_cast<u32>(quantized_code(numbers[i], parameters.scale, parameters.zero, codes.range));
     if (codes.four_bits) {
       made[0] |= (bits & 15U) << (4 * i);

@@ -69,12 +69,12 @@ __global__ void __launch_bounds__(kThreads)
   store_state(states, state);
   const u32 thread = blockIdx.x * kThreads + threadIdx.x;
   for (u64 n = thread; n < indices.count; n += u64{gridDim.x} * kThreads) {
-    const auto [index, to] = place_of(indices, static_cast<u32>(n));
+    const auto [index, to] = locate(indices, static_cast<u32>(n));
     const PhiloxBlock block = philox(state.after(static_cast<u64>(index) / kPhiloxWords));
-    const u32 place = static_cast<u32>(static_cast<u64>(index) % kPhiloxWords);
-    const u32 lower = place % 2 == 0 ? block.words[0] : block.words[1];
-    const u32 upper = place % 2 == 0 ? block.words[2] : block.words[3];
-    store_element<u32>(to, place < 2 ? lower : upper, aligned);
+    const u32 word_index = static_cast<u32>(static_cast<u64>(index) % kPhiloxWords);
+    const u32 lower = word_index % 2 == 0 ? block.words[0] : block.words[1];
+    const u32 upper = word_index % 2 == 0 ? block.words[2] : block.words[3];
+    store_element<u32>(to, word_index < 2 ? lower : upper, aligned);
   }
 }
 

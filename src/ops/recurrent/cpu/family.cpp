@@ -138,8 +138,8 @@ class RecurrentRun final : public cpu::Prepared {
 
   // ---- Tensors ------------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] std::byte* place(const Tile& tile, RecurrentOperand operand, std::int64_t time, std::int64_t row,
-                                 std::int64_t unit) const {
+  [[nodiscard]] std::byte* address_of(const Tile& tile, RecurrentOperand operand, std::int64_t time, std::int64_t row,
+                                      std::int64_t unit) const {
     const RecurrentStrides& strides = step_.strides[operand];
     return tile.operands[operand] + time * strides.time + tile.direction * strides.direction + row * strides.row +
            unit * strides.unit;
@@ -222,7 +222,7 @@ class RecurrentRun final : public cpu::Prepared {
   void load_state(const Tile& tile, RecurrentOperand operand, f32* to) const {
     std::fill(to, to + tile.size.count(), 0.0F);
     for (std::int64_t i = 0; has(tile, operand) && i < tile.size.rows; ++i) {
-      load(place(tile, operand, 0, tile.row + i, tile.panel * tile.size.panel), step_.strides[operand].unit,
+      load(address_of(tile, operand, 0, tile.row + i, tile.panel * tile.size.panel), step_.strides[operand].unit,
            tile.columns, to + i * tile.size.panel);
     }
   }
@@ -230,8 +230,8 @@ class RecurrentRun final : public cpu::Prepared {
   // Loads one number for each unit of the panel, from gate number `gate` of a tensor that has all gates in one row.
   void load_gate(const Tile& tile, RecurrentOperand operand, std::int64_t gate, f32* to) const {
     std::fill(to, to + tile.size.panel, 0.0F);
-    load(place(tile, operand, 0, 0, gate * step_.units + tile.panel * tile.size.panel), step_.strides[operand].unit,
-         tile.columns, to);
+    load(address_of(tile, operand, 0, 0, gate * step_.units + tile.panel * tile.size.panel),
+         step_.strides[operand].unit, tile.columns, to);
   }
 
   void begin(const Tile& tile) const {
@@ -494,7 +494,7 @@ class RecurrentRun final : public cpu::Prepared {
       for (std::int64_t i = 0; i < tile.size.rows; ++i) {
         const std::int64_t row = tile.row + i;
         store(is_active(tile, row) ? state + i * tile.size.panel : zeros, tile.columns, stride,
-              place(tile, kRecurrentSequence, time_of(tile, row), row, tile.panel * tile.size.panel));
+              address_of(tile, kRecurrentSequence, time_of(tile, row), row, tile.panel * tile.size.panel));
       }
     }
     if (tile.step + 1 == step_.steps) {
@@ -512,7 +512,7 @@ class RecurrentRun final : public cpu::Prepared {
   void store_state(const Tile& tile, const f32* state, RecurrentOperand operand) const {
     for (std::int64_t i = 0; has(tile, operand) && i < tile.size.rows; ++i) {
       store(state + i * tile.size.panel, tile.columns, step_.strides[operand].unit,
-            place(tile, operand, 0, tile.row + i, tile.panel * tile.size.panel));
+            address_of(tile, operand, 0, tile.row + i, tile.panel * tile.size.panel));
     }
   }
 

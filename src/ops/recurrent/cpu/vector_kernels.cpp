@@ -49,14 +49,15 @@ void multiply_block(const f32* HWY_RESTRICT hidden, const f32* HWY_RESTRICT pane
       sums[kSum] = hn::MulAdd(factor, hn::LoadU(d, from), sums[kSum]);
     });
   }
-  const auto place = [&](std::size_t sum) HWY_ATTR {
+  const auto address_of = [&](std::size_t sum) HWY_ATTR {
     return totals + static_cast<std::int64_t>(sum / kVectors) * totals_step + sum % kVectors * kLanes;
   };
   if (is_first) {
-    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, place(kSum)); });
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR { hn::StoreU(sums[kSum], d, address_of(kSum)); });
   } else {
-    for_each_index<kSums>([&]<std::size_t kSum>()
-                              HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, place(kSum)), sums[kSum]), d, place(kSum)); });
+    for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
+      hn::StoreU(hn::Add(hn::LoadU(d, address_of(kSum)), sums[kSum]), d, address_of(kSum));
+    });
   }
 }
 

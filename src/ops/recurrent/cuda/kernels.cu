@@ -46,15 +46,15 @@ __device__ bool has(const RecurrentLaunch& launch, RecurrentOperand operand) {
   return launch.operands[operand] != nullptr;
 }
 
-__device__ std::byte* place(const RecurrentLaunch& launch, RecurrentOperand operand, std::int64_t time,
-                            const Element& at) {
+__device__ std::byte* offset_of(const RecurrentLaunch& launch, RecurrentOperand operand, std::int64_t time,
+                                const Element& at) {
   const RecurrentStrides& strides = launch.step.strides[operand];
   return launch.operands[operand] + time * strides.time + at.direction * strides.direction + at.row * strides.row +
          at.unit * strides.unit;
 }
 
 __device__ f32 load(const RecurrentLaunch& launch, RecurrentOperand operand, const Element& at) {
-  const std::byte* const from = place(launch, operand, 0, at);
+  const std::byte* const from = offset_of(launch, operand, 0, at);
   const bool aligned = (launch.aligned >> operand & 1) != 0;
   return launch.step.is_half != 0 ? widen(from_bits<f16>(load_element<f16>(from, aligned)))
                                   : from_bits<f32>(load_element<f32>(from, aligned));
@@ -62,7 +62,7 @@ __device__ f32 load(const RecurrentLaunch& launch, RecurrentOperand operand, con
 
 __device__ void store(const RecurrentLaunch& launch, RecurrentOperand operand, std::int64_t time, const Element& at,
                       f32 value) {
-  std::byte* const to = place(launch, operand, time, at);
+  std::byte* const to = offset_of(launch, operand, time, at);
   const bool aligned = (launch.aligned >> operand & 1) != 0;
   if (launch.step.is_half != 0) {
     store_element<f16>(to, to_bits(narrow<f16>(value)), aligned);
@@ -393,7 +393,7 @@ __global__ void walk_kernel(const __grid_constant__ RecurrentLaunch launch) {
       const u32 column = i % launch.units;
       const u32 chain = k / static_cast<u32>(kProductBlock);
       const bool is_unit = tile.unit + column < step.units;
-      factors[kept.place(gate, chain) + k % static_cast<u32>(kProductBlock) * launch.units + column] =
+      factors[kept.offset_of(gate, chain) + k % static_cast<u32>(kProductBlock) * launch.units + column] =
           is_unit ? packed[(gate * step.units + k) * step.units + tile.unit + column] : 0.0F;
     }
   }

@@ -79,14 +79,14 @@ struct KeptFactors {
     const auto chains = static_cast<u32>((launch.step.units + kProductBlock - 1) / kProductBlock);
     return {chains, chains + (4 + launch.parts - chains % 4) % 4, launch.units};
   }
-  [[nodiscard]] ANYDML_HOST_DEVICE u32 place(u32 gate, u32 chain) const {
+  [[nodiscard]] ANYDML_HOST_DEVICE u32 offset_of(u32 gate, u32 chain) const {
     return ((gate * chains + chain) * static_cast<u32>(kProductBlock) + gate * shift + chain) * units;
   }
 };
 
 // The shared memory of a block that computes all time steps.
 [[nodiscard]] inline std::size_t bytes_of_walk(const RecurrentLaunch& launch) {
-  return (floats_of_step(launch, launch.rows) + std::size_t{KeptFactors::of(launch).place(launch.step.gates, 0)}) *
+  return (floats_of_step(launch, launch.rows) + std::size_t{KeptFactors::of(launch).offset_of(launch.step.gates, 0)}) *
          sizeof(f32);
 }
 

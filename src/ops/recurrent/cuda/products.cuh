@@ -112,7 +112,7 @@ struct RecurrentFactors<true> {
         .matrix = kept_factors, .kept = KeptFactors::of(launch), .gate = chain.used_gate(now), .column = chain.column};
   }
   [[nodiscard]] __device__ const f32* from(std::int64_t k) const {
-    return matrix + kept.place(gate, static_cast<u32>(k / kProductBlock)) + column;
+    return matrix + kept.offset_of(gate, static_cast<u32>(k / kProductBlock)) + column;
   }
   [[nodiscard]] __device__ u32 stride() const { return kept.units; }
 };

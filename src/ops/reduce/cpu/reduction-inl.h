@@ -113,7 +113,7 @@ class Reduction final : public cpu::Prepared {
       std::memcpy(operands[1] + number * static_cast<std::int64_t>(sizeof(Partial)), &partial, sizeof(Partial));
       return;
     }
-    std::byte* const to = outputs.place(output, output_offset);
+    std::byte* const to = outputs.destination(output, output_offset);
     if constexpr (kIsArg) {
       store_index(step_.output_type, partial.index, to);
     } else {
@@ -131,7 +131,7 @@ class Reduction final : public cpu::Prepared {
   // the buffer.
   const std::byte* contiguous(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                               std::byte* buffer) const {
-    const std::byte* place = buffer;
+    const std::byte* source = buffer;
     std::byte* to = buffer;
     for_each_run(step_, first, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t length) {
       if (are_made()) {
@@ -142,7 +142,7 @@ class Reduction final : public cpu::Prepared {
       const std::byte* from = operands[0] + input + offset;
       if (stride == kBytes) {
         if (length == count) {
-          place = from;
+          source = from;
           return;
         }
         std::memcpy(to, from, static_cast<std::size_t>(length * kBytes));
@@ -153,7 +153,7 @@ class Reduction final : public cpu::Prepared {
         std::memcpy(to, from + i * stride, sizeof(T));
       }
     });
-    return place;
+    return source;
   }
 
   // Finds the extreme among contiguous elements: first the key of each stretch, then the index in the best of them.
@@ -407,7 +407,7 @@ class Combination final : public cpu::Prepared {
         offset += rest % step_.kept[i].size * step_.kept[i].output;
         rest /= step_.kept[i].size;
       }
-      store(partials + output * blocks, blocks, outputs.place(output, offset));
+      store(partials + output * blocks, blocks, outputs.destination(output, offset));
     }
   }
 

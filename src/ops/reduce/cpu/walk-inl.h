@@ -62,7 +62,7 @@ class Outputs {
   Outputs& operator=(const Outputs&) = delete;
 
   // The address for this output; offset: that of its element in memory.
-  std::byte* place(std::int64_t output, std::int64_t offset) {
+  std::byte* destination(std::int64_t output, std::int64_t offset) {
     if (after_.step == nullptr) {
       return operands_[1] + offset;
     }

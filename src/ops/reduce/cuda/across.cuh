@@ -26,9 +26,9 @@ struct Across {
   __device__ Across(const typename W::Launch& launch_, u64 number, u32 group_, u32 groups_)
       : launch(launch_), group(group_), groups(groups_) {
     const bool exists = number < launch.units;
-    const Quotient place = divide(exists ? static_cast<u32>(number) : 0, launch.columns);
-    const Quotient above = divide(place.quotient, launch.blocks);
-    const u32 output = (above.quotient * launch.columns.divisor + place.remainder) * kColumns;
+    const Quotient split = divide(exists ? static_cast<u32>(number) : 0, launch.columns);
+    const Quotient above = divide(split.quotient, launch.blocks);
+    const u32 output = (above.quotient * launch.columns.divisor + split.remainder) * kColumns;
     elements = elements_of(launch, output, above.remainder, exists);
     from = launch.input + input_offset(launch, output);
 #pragma unroll

@@ -77,11 +77,11 @@ template <class W, u32 kValues>
   return value;
 }
 
-struct TeamPlace {
+struct TeamPosition {
   u32 thread;  // index within the team
   Elements elements;
 };
-[[nodiscard]] __device__ inline TeamPlace place_in_team(const ReduceLaunch& launch) {
+[[nodiscard]] __device__ inline TeamPosition position_in_team(const ReduceLaunch& launch) {
   const u64 unit = (u64{blockIdx.x} * kReduceThreads + threadIdx.x) >> launch.team_shift;
   const bool exists = unit < launch.units;  // the other threads only take part in their warp's shuffles
   const Quotient parts = divide(exists ? static_cast<u32>(unit) : 0, launch.blocks);
@@ -295,9 +295,9 @@ template <class W>
   u32 rank = kNoRank;
 #pragma unroll
   for (u32 k = 0; k < W::kVector; ++k) {
-    const u32 place = rank_of(launch, vectors.first + vector * W::kVector + k - vectors.skipped);
-    if (vectors.has(vector, k) && W::lift(extract<T>(words, static_cast<int>(k))) == key && place < rank) {
-      rank = place;
+    const u32 position = rank_of(launch, vectors.first + vector * W::kVector + k - vectors.skipped);
+    if (vectors.has(vector, k) && W::lift(extract<T>(words, static_cast<int>(k))) == key && position < rank) {
+      rank = position;
     }
   }
   return {key, rank};
@@ -305,7 +305,7 @@ template <class W>
 
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_vectors(const __grid_constant__ typename W::Launch launch) {
-  const auto [thread, elements] = place_in_team(launch);
+  const auto [thread, elements] = position_in_team(launch);
   const Vectors<W> vectors(launch, elements);
   typename W::Value value;
   if constexpr (W::kIsArg) {
@@ -335,7 +335,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_vectors(const __grid_con
 
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_constant__ typename W::Launch launch) {
-  const auto [thread, elements] = place_in_team(launch);
+  const auto [thread, elements] = position_in_team(launch);
   const Vectors<W> vectors(launch, elements);
   typename W::Accumulator lanes[kLaneVectors][W::kVector];
 #pragma unroll
@@ -367,7 +367,7 @@ template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
   constexpr u32 kSome = W::kIsMade ? 4 : 8;  // even, for the two lanes; each has its own code
-  const auto [thread, elements] = place_in_team(launch);
+  const auto [thread, elements] = position_in_team(launch);
   const std::byte* const from = launch.input + input_offset(launch, elements.output);
   const u32 team = launch.team;
   typename W::Value values[2] = {W::neutral(), W::neutral()};

@@ -16,10 +16,10 @@ __device__ inline void combine_partials(const typename W::Launch& launch) {
   const u32 unit = blockIdx.x * (kReduceThreads >> launch.team_shift) + (threadIdx.x >> launch.team_shift);
   const u32 thread = threadIdx.x & (launch.team - 1);
   const bool exists = unit < launch.units;
-  const Quotient place = divide(exists ? unit : 0, launch.columns);  // the output, and the index of its part
-  const u32 first = place.remainder * kPartialsAtOnce;
+  const Quotient split = divide(exists ? unit : 0, launch.columns);  // the output, and the index of its part
+  const u32 first = split.remainder * kPartialsAtOnce;
   auto* const partials =
-      reinterpret_cast<Value*>(const_cast<std::byte*>(launch.input)) + u64{place.quotient} * launch.blocks.divisor;
+      reinterpret_cast<Value*>(const_cast<std::byte*>(launch.input)) + u64{split.quotient} * launch.blocks.divisor;
   Value values[kPartialsOfThread];
 #pragma unroll
   for (u32 i = 0; i < kPartialsOfThread; ++i) {
@@ -65,7 +65,7 @@ __device__ inline void combine_partials(const typename W::Launch& launch) {
     if (launch.to_partials) {
       partials[u64{first} * launch.apart] = value;
     } else {
-      store_result<W>(launch, place.quotient, value);
+      store_result<W>(launch, split.quotient, value);
     }
   }
 }

@@ -209,8 +209,8 @@ class BoxGradient final : public cpu::Prepared {
         const std::byte* const bins = operands[3] + region * step_.bins[0] + c * step_.bins[1];
         for (std::int64_t y = 0; y < step_.axes[0].bins; ++y) {
           for (std::int64_t x = 0; x < step_.axes[1].bins; ++x) {
-            const i64 places[2] = {y, x};
-            add_bin_gradient(rows, columns, places, step_.is_max != 0,
+            const i64 coordinates[2] = {y, x};
+            add_bin_gradient(rows, columns, coordinates, step_.is_max != 0,
                              load_wide<T>(bins + y * step_.bins[2] + x * step_.bins[3]), plane,
                              lanes[c % kRegionLanes]);
           }

@@ -156,8 +156,9 @@ __global__ void __launch_bounds__(kRegionThreads)
 [[nodiscard]] __device__ bool is_far(const RegionSamples& samples, i64 bins, i64 element) {
   const f32 first[2] = {samples.coordinate(0, 0), samples.coordinate(bins - 1, 0)};
   const f32 last[2] = {samples.coordinate(0, samples.count() - 1), samples.coordinate(bins - 1, samples.count() - 1)};
-  const auto place = static_cast<f32>(element);
-  return (first[0] > place + 1.0F && first[1] > place + 1.0F) || (last[0] < place - 1.0F && last[1] < place - 1.0F);
+  const auto position = static_cast<f32>(element);
+  return (first[0] > position + 1.0F && first[1] > position + 1.0F) ||
+         (last[0] < position - 1.0F && last[1] < position - 1.0F);
 }
 
 template <class T>
@@ -224,9 +225,9 @@ __global__ void __launch_bounds__(kRegionThreads) add_boxes(const __grid_constan
         const std::byte* const bins = launch.bins + region * step.bins[0] + channel * step.bins[1];
         for (i64 y = 0; y < step.axes[0].bins; ++y) {
           for (i64 x = 0; x < step.axes[1].bins; ++x) {
-            const i64 places[2] = {y, x};
+            const i64 coordinates[2] = {y, x};
             const f32 gradient = load_wide<T>(bins + y * step.bins[2] + x * step.bins[3], launch.bins_are_aligned);
-            add_bin_gradient(rows, columns, places, step.is_max != 0, gradient, plane, sums);
+            add_bin_gradient(rows, columns, coordinates, step.is_max != 0, gradient, plane, sums);
           }
         }
       }

@@ -73,8 +73,8 @@ class RegionSamples {
 
   // The samples of a bin by ascending coordinates: in an inverted region the last one comes first.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 coordinate(i64 bin, i64 number) const {
-    const f32 place = from_origin(bin, number) * step_;
-    return place + start_ - axis_.input_offset;
+    const f32 distance = from_origin(bin, number) * step_;
+    return distance + start_ - axis_.input_offset;
   }
 
   // The relative position of the sample between the start of the region and its end.

@@ -383,8 +383,8 @@ class GradientWork {
     divided_at_ = chunk_first_;
     for (std::int64_t c = 0; c < chunk_; ++c) {
       const f32 divisor =
-          cut_.step.divisor == GradientDivisor::places
-              ? cut_.step.places
+          cut_.step.divisor == GradientDivisor::taps
+              ? cut_.step.taps
               : static_cast<f32>(elements * window_elements(cut_.column.front().dimension(), chunk_first_ + c));
       std::fill_n(row + c * run_, run_, divisor);
     }

@@ -12,7 +12,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr u64 kMostPlaces = (u64{1} << 32) - kResampleThreads;  // threads are numbered with 32 bits
+constexpr u64 kMaxElements = (u64{1} << 32) - kResampleThreads;  // threads are numbered with 32 bits
 constexpr i64 kBatchesOfThread = 8;
 constexpr i64 kMostLaunchRows = 65'535;
 constexpr i64 kMostTableBlocks = 4096;
@@ -148,13 +148,13 @@ class Resampling final : public PreparedStep {
 
 // The number of threads is at most the number of outputs.
 [[nodiscard]] bool has_too_many(const ResampleStep& step) {
-  u64 places = 1;
+  u64 elements = 1;
   for (u32 i = 0; i < step.rank; ++i) {
     const auto size = static_cast<u64>(step.dimensions[i].output_size);
-    if (size > kMostPlaces / places) {
+    if (size > kMaxElements / elements) {
       return true;
     }
-    places *= size;
+    elements *= size;
   }
   return false;
 }

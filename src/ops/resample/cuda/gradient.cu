@@ -15,7 +15,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr u32 kThreads = 256;
-constexpr u64 kMostPlaces = (u64{1} << 32) - kThreads;  // threads are numbered with 32 bits
+constexpr u64 kMaxElements = (u64{1} << 32) - kThreads;  // threads are numbered with 32 bits
 constexpr i64 kBatchesOfThread = 8;
 constexpr i64 kMostLaunchRows = 65'535;
 constexpr i64 kMostTableBlocks = 1024;
@@ -43,8 +43,8 @@ struct GradientLaunch {
   u32 levels;  // the sampled dimensions, outermost first
   u32 input_is_aligned;
   u32 output_is_aligned;
-  u32 counts_elements;  // 1: divide by the elements of windows; 0: by `places`
-  f32 places;
+  u32 counts_elements;  // 1: divide by the elements of windows; 0: by `coordinates`
+  f32 coordinates;
   FastDivisor sizes[kMaxRank];
   u32 level_of[kMaxRank];       // the sampled dimension of a loop, or kNoLevel for a copied one
   i64 input_strides[kMaxRank];  // strides of the copied loops
@@ -74,12 +74,12 @@ __global__ void __launch_bounds__(kThreads) fill_tables(const __grid_constant__ 
 
 // The position of a thread.
 template <u32 kLevels>
-struct GradientPlace {
-  u32 places[kLevels] = {};
+struct GradientPosition {
+  u32 coordinates[kLevels] = {};
   i64 from = 0;
   i64 to = 0;
 
-  __device__ GradientPlace(const GradientLaunch& launch, u32 index) {
+  __device__ GradientPosition(const GradientLaunch& launch, u32 index) {
 #pragma unroll 1
     for (u32 loop = launch.rank; loop-- > 0;) {
       const Quotient parts = divide(index, launch.sizes[loop]);
@@ -88,7 +88,7 @@ struct GradientPlace {
       from += parts.remainder * launch.input_strides[loop];
 #pragma unroll
       for (u32 level = 0; level < kLevels; ++level) {
-        places[level] = launch.level_of[loop] == level ? parts.remainder : places[level];
+        coordinates[level] = launch.level_of[loop] == level ? parts.remainder : coordinates[level];
       }
     }
   }
@@ -98,7 +98,7 @@ template <class T, bool kDivides>
 [[nodiscard]] __device__ inline f32 load_quotient(const GradientLaunch& launch, const std::byte* from, i64 elements) {
   const f32 value = widen(__builtin_bit_cast(T, load_element<T>(from, launch.input_is_aligned != 0)));
   if constexpr (kDivides) {
-    return value / (launch.counts_elements != 0 ? static_cast<f32>(elements) : launch.places);
+    return value / (launch.counts_elements != 0 ? static_cast<f32>(elements) : launch.coordinates);
   } else {
     return value;
   }
@@ -135,16 +135,16 @@ __global__ void __launch_bounds__(kThreads) add_gradient(const __grid_constant__
   if (index >= launch.count) {
     return;
   }
-  const GradientPlace<kLevels> place(launch, index);
+  const GradientPosition<kLevels> position(launch, index);
   Span spans[kLevels];
 #pragma unroll
   for (u32 level = 0; level < kLevels; ++level) {
-    spans[level] = level < launch.levels ? launch.spans[level][place.places[level]] : Span{};
+    spans[level] = level < launch.levels ? launch.spans[level][position.coordinates[level]] : Span{};
   }
   for (i64 batch = blockIdx.y; batch < launch.batches; batch += gridDim.y) {
     const f32 sum =
-        add_levels<T, kDivides, kLevels>(launch, spans, launch.input + place.from + batch * launch.batch_input, 1);
-    store_element<T>(launch.output + place.to + batch * launch.batch_output,
+        add_levels<T, kDivides, kLevels>(launch, spans, launch.input + position.from + batch * launch.batch_input, 1);
+    store_element<T>(launch.output + position.to + batch * launch.batch_output,
                      __builtin_bit_cast(bits_t<T>, narrow<T>(sum)), launch.output_is_aligned != 0);
   }
 }
@@ -158,14 +158,14 @@ __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ Grad
   if (index >= launch.count) {
     return;
   }
-  const GradientPlace<2> place(launch, index);
+  const GradientPosition<2> position(launch, index);
   u32 counts[2];
   f32 weights[2][kTaps];
   i64 elements[2][kTaps];
-  i64 from = place.from;
+  i64 from = position.from;
 #pragma unroll
   for (u32 level = 0; level < 2; ++level) {
-    const Span span = launch.spans[level][place.places[level]];
+    const Span span = launch.spans[level][position.coordinates[level]];
     counts[level] = span.end - span.first;
     from += span.first * launch.dimensions[level].forward.output_stride;
 #pragma unroll
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ Grad
       }
       total = total + column * weights[1][x];
     }
-    store_element<T>(launch.output + place.to + batch * launch.batch_output,
+    store_element<T>(launch.output + position.to + batch * launch.batch_output,
                      __builtin_bit_cast(bits_t<T>, narrow<T>(total)), launch.output_is_aligned != 0);
   }
 }
@@ -259,7 +259,7 @@ class Gradient final : public PreparedStep {
   explicit Gradient(const GradientStep& step) : step_(step) {
     order_loops(step, launch_);
     launch_.counts_elements = step.divisor == GradientDivisor::elements ? 1 : 0;
-    launch_.places = step.places;
+    launch_.coordinates = step.taps;
     has_few_ = launch_.levels == 2;
     for (u32 level = 0; level < launch_.levels; ++level) {
       const GradientDimension& dimension = launch_.dimensions[level] = step.dimensions[step.copied + level];
@@ -343,15 +343,15 @@ class Gradient final : public PreparedStep {
 }  // namespace
 
 std::unique_ptr<PreparedStep> prepare_gradient(const GradientStep& step, const char** why) {
-  u64 places = 1;
+  u64 coordinates = 1;
   for (u32 i = 0; i < step.rank; ++i) {
     const ResampleDimension& forward = step.dimensions[i].forward;
     const auto size = static_cast<u64>(forward.input_size);
-    if (size > kMostPlaces / places || static_cast<u64>(forward.output_size) > kMostPlaces) {
+    if (size > kMaxElements / coordinates || static_cast<u64>(forward.output_size) > kMaxElements) {
       *why = "the CUDA backend supports gradients of at most 4,294,967,040 elements";
       return nullptr;
     }
-    places *= size;
+    coordinates *= size;
   }
   return std::make_unique<Gradient>(step);
 }

@@ -42,12 +42,12 @@ struct ResampleLaunch {
 
 // The position of a thread. Its indices in the sampled dimensions are in registers if kLevels is known.
 template <u32 kLevels>
-struct ResamplePlace {
+struct ResamplePosition {
   i64 outputs[kLevels == 0 ? 1 : kLevels] = {};
   i64 from = 0;
   i64 to = 0;
 
-  __device__ ResamplePlace(const ResampleLaunch& launch, u32 index) {
+  __device__ ResamplePosition(const ResampleLaunch& launch, u32 index) {
 #pragma unroll 1
     for (u32 loop = launch.rank; loop-- > 0;) {
       const Quotient parts = divide(index, launch.sizes[loop]);
@@ -69,18 +69,18 @@ __global__ void __launch_bounds__(kResampleThreads) move_nearest(const __grid_co
   if (index >= launch.count) {
     return;
   }
-  const ResamplePlace<kLevels> place(launch, index);
-  i64 from = place.from;
+  const ResamplePosition<kLevels> position(launch, index);
+  i64 from = position.from;
 #pragma unroll
   for (u32 level = 0; level < kLevels; ++level) {
     if (level < launch.levels) {
-      from += nearest_of(launch.dimensions[level], place.outputs[level]) * launch.dimensions[level].input_stride;
+      from += nearest_of(launch.dimensions[level], position.outputs[level]) * launch.dimensions[level].input_stride;
     }
   }
   for (i64 batch = blockIdx.y; batch < launch.batches; batch += gridDim.y) {
     const bits_t<T> bits =
         load_element<T>(launch.input + from + batch * launch.batch_input, launch.input_is_aligned != 0);
-    store_element<T>(launch.output + place.to + batch * launch.batch_output, bits, launch.output_is_aligned != 0);
+    store_element<T>(launch.output + position.to + batch * launch.batch_output, bits, launch.output_is_aligned != 0);
   }
 }
 
@@ -106,13 +106,13 @@ __global__ void __launch_bounds__(kResampleThreads) resample_linear(const __grid
   if (index >= launch.count) {
     return;
   }
-  const ResamplePlace<kLevels> place(launch, index);
-  i64 from = place.from;
+  const ResamplePosition<kLevels> position(launch, index);
+  i64 from = position.from;
   i64 strides[kLevels];
   f32 seconds[kLevels];
 #pragma unroll
   for (u32 level = 0; level < kLevels; ++level) {
-    const LinearTaps taps = linear_taps(launch.dimensions[level], place.outputs[level]);
+    const LinearTaps taps = linear_taps(launch.dimensions[level], position.outputs[level]);
     strides[level] = launch.dimensions[level].input_stride;
     from += taps.first * strides[level];
     seconds[level] = taps.second;
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kResampleThreads) resample_linear(const __grid
   for (i64 batch = blockIdx.y; batch < launch.batches; batch += gridDim.y) {
     const f32 mean = linear_mean<T, 0, kLevels>(launch.input + from + batch * launch.batch_input, strides, seconds,
                                                 launch.input_is_aligned != 0);
-    store_element<T>(launch.output + place.to + batch * launch.batch_output,
+    store_element<T>(launch.output + position.to + batch * launch.batch_output,
                      __builtin_bit_cast(bits_t<T>, resampled<T>(mean)), launch.output_is_aligned != 0);
   }
 }
@@ -132,15 +132,15 @@ __global__ void __launch_bounds__(kResampleThreads) resample_any(const __grid_co
   if (index >= launch.count) {
     return;
   }
-  const ResamplePlace<kMaxRank> place(launch, index);
-  i64 from = place.from;
+  const ResamplePosition<kMaxRank> position(launch, index);
+  i64 from = position.from;
   i32 counts[kMaxRank];
   f32 pairs[kMaxRank][2];
   const f32* weights[kMaxRank];
   for (u32 level = 0; level < launch.levels; ++level) {
     const ResampleDimension& dimension = launch.dimensions[level];
     const TapTable& table = launch.tables[level];
-    const i64 o = place.outputs[level];
+    const i64 o = position.outputs[level];
     if (table.firsts != nullptr) {
       from += table.firsts[o] * dimension.input_stride;
       counts[level] = table.counts[o];
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kResampleThreads) resample_any(const __grid_co
         value = sums[level];
       }
     }
-    store_element<T>(launch.output + place.to + batch * launch.batch_output,
+    store_element<T>(launch.output + position.to + batch * launch.batch_output,
                      __builtin_bit_cast(bits_t<T>, resampled<T>(value)), launch.output_is_aligned != 0);
   }
 }

@@ -38,7 +38,7 @@ void order_loops(u32 rank, u32 copied, const LaunchDimension* dimensions, Launch
     }
   }
   launch.batches = 1;
-  u64 places = 1;
+  u64 elements = 1;
   for (u32 i = 0; i < rank; ++i) {
     const LaunchDimension& dimension = dimensions[order[i]];
     if (i == batch) {
@@ -48,13 +48,13 @@ void order_loops(u32 rank, u32 copied, const LaunchDimension* dimensions, Launch
       continue;
     }
     const bool is_copied = order[i] < copied;
-    places *= static_cast<u64>(dimension.size);
+    elements *= static_cast<u64>(dimension.size);
     launch.sizes[launch.rank] = make_divisor(static_cast<u32>(dimension.size));
     launch.level_of[launch.rank] = is_copied ? kNoLevel : order[i] - copied;
     launch.input_strides[launch.rank] = is_copied ? dimension.read_stride : 0;
     launch.output_strides[launch.rank++] = dimension.write_stride;
   }
-  launch.count = static_cast<u32>(places);
+  launch.count = static_cast<u32>(elements);
   launch.levels = rank - copied;
 }
 

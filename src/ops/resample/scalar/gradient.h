@@ -47,10 +47,10 @@ template <bool kLastTap>
     return {p, p, p + 1};
   }
   if (forward.kind == ResampleKind::window) {
-    const i64 place = p + dimension.padding;
-    const i64 before = place - dimension.window + 1;  // windows that begin here or later contain the position
+    const i64 position = p + dimension.padding;
+    const i64 before = position - dimension.window + 1;  // windows that begin here or later contain the position
     const i64 first = before <= 0 ? 0 : (before + dimension.stride - 1) / dimension.stride;
-    const i64 last = place / dimension.stride + 1;
+    const i64 last = position / dimension.stride + 1;
     const i64 end = last < forward.output_size ? last : forward.output_size;
     return {first < end ? first : end, first < end ? first : end, end};
   }

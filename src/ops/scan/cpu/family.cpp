@@ -137,7 +137,7 @@ class Scan final : public cpu::Prepared {
   }
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    const Places at{.input = operands[0], .output = operands[1], .totals = operands[2], .scratch = piece.scratch};
+    const Addresses at{.input = operands[0], .output = operands[1], .totals = operands[2], .scratch = piece.scratch};
     const auto number = static_cast<std::int64_t>(piece.number);
     if (!cut_.shared) {
       const std::int64_t first = number * cut_.tiles_of_piece;
@@ -169,7 +169,7 @@ class Scan final : public cpu::Prepared {
   }
 
  private:
-  struct Places {
+  struct Addresses {
     const std::byte* input;
     std::byte* output;
     std::byte* totals;
@@ -277,7 +277,7 @@ class Scan final : public cpu::Prepared {
   }
 
   // Scans as many rows as a kernel processes together, and advances `row` past them.
-  void scan_tile_along(const Places& at, LoopWalk& row, std::int64_t rows) const {
+  void scan_tile_along(const Addresses& at, LoopWalk& row, std::int64_t rows) const {
     alignas(8) std::byte sums[kMostRows * sizeof(u64)];
     alignas(8) std::byte carries[kMostRows * sizeof(u64)];
     const std::byte* inputs[kMostRows];
@@ -304,17 +304,17 @@ class Scan final : public cpu::Prepared {
     }
   }
 
-  [[nodiscard]] Tile tile_across(const Places& at, std::int64_t number) const {
+  [[nodiscard]] Tile tile_across(const Addresses& at, std::int64_t number) const {
     const AxisLoop& column = loops_.kept[loops_.kept_rank - 1];
-    const LoopWalk place = walk_rows(loops_, loops_.kept_rank - 1, number / cut_.tiles_of_loop);
+    const LoopWalk offset_of = walk_rows(loops_, loops_.kept_rank - 1, number / cut_.tiles_of_loop);
     const std::int64_t first = number % cut_.tiles_of_loop * cut_.width;
     return {.row = number / cut_.tiles_of_loop * column.size + first,
             .width = std::min(cut_.width, column.size - first),
-            .input = at.input + place.input() + first * column.input,
-            .output = at.output + place.output() + first * column.output};
+            .input = at.input + offset_of.input() + first * column.input,
+            .output = at.output + offset_of.output() + first * column.output};
   }
 
-  void scan_tile_across(const Places& at, std::int64_t number) const {
+  void scan_tile_across(const Addresses& at, std::int64_t number) const {
     Numbers sums;
     Numbers carries;
     const Tile tile = tile_across(at, number);
@@ -330,7 +330,7 @@ class Scan final : public cpu::Prepared {
 
   // Computes a row's totals block by block, and then its carries at the beginning of a turn: this one's and the next
   // one's.
-  void scan_unit_along(const Places& at, const Unit& unit, bool writes) const {
+  void scan_unit_along(const Addresses& at, const Unit& unit, bool writes) const {
     Numbers sums;
     Numbers carries;
     const LoopWalk row = walk_rows(loops_, loops_.kept_rank, unit.tile);
@@ -378,25 +378,25 @@ class Scan final : public cpu::Prepared {
   }
 
   // The same for one block of the rows of a tile; the totals of a block are adjacent.
-  void scan_unit_across(const Places& at, const Unit& unit, bool writes) const {
+  void scan_unit_across(const Addresses& at, const Unit& unit, bool writes) const {
     Numbers sums;
     Numbers carries;
     const Tile tile = tile_across(at, unit.tile);
-    const auto place = [&](std::int64_t block) { return at.totals + (block * loops_.outputs + tile.row) * wide_; };
+    const auto offset_of = [&](std::int64_t block) { return at.totals + (block * loops_.outputs + tile.row) * wide_; };
     const auto bytes = static_cast<std::size_t>(tile.width * wide_);
     const std::int64_t first = unit.block * block_;
     kernels_.clear(sums.bytes, tile.width);
     if (writes) {
       unit.turn == 0 ? kernels_.clear(carries.bytes, tile.width)
-                     : static_cast<void>(std::memcpy(carries.bytes, place(blocks_ + unit.turn % 2), bytes));
+                     : static_cast<void>(std::memcpy(carries.bytes, offset_of(blocks_ + unit.turn % 2), bytes));
       for (std::int64_t block = unit.first_block; block < unit.block; ++block) {
-        kernels_.carry_on(carries.bytes, place(block), tile.width);
+        kernels_.carry_on(carries.bytes, offset_of(block), tile.width);
       }
     }
     across(tile.input + first * step_.along().input, writes ? tile.output + first * step_.along().output : nullptr,
            columns_of(unit.block), tile.width, sums.bytes, carries.bytes, at.scratch);
     if (!writes) {
-      std::memcpy(place(unit.block), sums.bytes, bytes);
+      std::memcpy(offset_of(unit.block), sums.bytes, bytes);
       return;
     }
     if (unit.block == 0) {
@@ -404,7 +404,7 @@ class Scan final : public cpu::Prepared {
     }
     if (unit.is_last) {
       kernels_.carry_on(carries.bytes, sums.bytes, tile.width);
-      std::memcpy(place(blocks_ + (unit.turn + 1) % 2), carries.bytes, bytes);
+      std::memcpy(offset_of(blocks_ + (unit.turn + 1) % 2), carries.bytes, bytes);
     }
   }
 

@@ -41,7 +41,7 @@ struct ScanTile {
   static constexpr u32 kOfVector = kVectorElements<T>;
   static constexpr u32 kVectors = kPitch / kVectorBytes;  // per line
 
-  [[nodiscard]] __device__ static u32 place(u32 chain, u32 column) {
+  [[nodiscard]] __device__ static u32 offset_of(u32 chain, u32 column) {
     return kAcross ? column * kPitch + chain * kSize : chain * kPitch + column * kSize;
   }
 };
@@ -99,7 +99,7 @@ __device__ void load_tile(const ScanLaunch& launch, const ScanChain* chains, u32
       const ScanSlot slot = slot_of<T, kAcross>(mover + k * kMovers, first, chains, width);
       const std::byte* const from =
           chains[slot.chain].input + static_cast<std::int64_t>(first + slot.column) * launch.along_input;
-      std::byte* const to = tile + Tile::place(slot.chain, slot.column);
+      std::byte* const to = tile + Tile::offset_of(slot.chain, slot.column);
       if (slot.count == Tile::kOfVector) {
         __pipeline_memcpy_async(to, from, kVectorBytes);
       } else {
@@ -115,7 +115,7 @@ __device__ void load_tile(const ScanLaunch& launch, const ScanChain* chains, u32
       const u32 chain = kAcross ? number % kScanChains : number / Tile::kColumns;
       const u32 column = kAcross ? number / kScanChains : number % Tile::kColumns;
       if (first + column < chains[chain].length) {
-        bring_element<T>(tile + Tile::place(chain, column),
+        bring_element<T>(tile + Tile::offset_of(chain, column),
                          chains[chain].input + static_cast<std::int64_t>(first + column) * launch.along_input,
                          launch.input_is_aligned);
       }
@@ -133,7 +133,7 @@ __device__ void store_tile(const ScanLaunch& launch, const ScanChain* chains, u3
       const ScanSlot slot = slot_of<T, kAcross>(mover + k * kMovers, first, chains, width);
       std::byte* const to =
           chains[slot.chain].output + static_cast<std::int64_t>(first + slot.column) * launch.along_output;
-      const std::byte* const from = tile + Tile::place(slot.chain, slot.column);
+      const std::byte* const from = tile + Tile::offset_of(slot.chain, slot.column);
       if (slot.count == Tile::kOfVector) {
         *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
       } else {
@@ -150,7 +150,7 @@ __device__ void store_tile(const ScanLaunch& launch, const ScanChain* chains, u3
       const u32 column = kAcross ? number / kScanChains : number % Tile::kColumns;
       if (first + column < chains[chain].length) {
         store_element<T>(chains[chain].output + static_cast<std::int64_t>(first + column) * launch.along_output,
-                         *reinterpret_cast<const bits_t<T>*>(tile + Tile::place(chain, column)),
+                         *reinterpret_cast<const bits_t<T>*>(tile + Tile::offset_of(chain, column)),
                          launch.output_is_aligned);
       }
     }
@@ -192,13 +192,13 @@ __device__ void compute_tile(std::byte* tile, u32 lane, bool is_exclusive, Runni
   if constexpr (kAcross) {
 #pragma unroll 16
     for (u32 column = 0; column < Tile::kColumns; ++column) {
-      auto* const at = reinterpret_cast<bits_t<T>*>(tile + Tile::place(lane, column));
+      auto* const at = reinterpret_cast<bits_t<T>*>(tile + Tile::offset_of(lane, column));
       *at = chain.next(*at, is_exclusive);
     }
   } else {
 #pragma unroll 4
     for (u32 vector = 0; vector < kTileRow / kVectorBytes; ++vector) {
-      auto* const at = reinterpret_cast<uint4*>(tile + Tile::place(lane, vector * Tile::kOfVector));
+      auto* const at = reinterpret_cast<uint4*>(tile + Tile::offset_of(lane, vector * Tile::kOfVector));
       const uint4 loaded = *at;
       const u32 words[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
       u32 made[4] = {};
@@ -296,7 +296,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
         std::byte* const stage = stages[tile % kStages];
         compute_tile<T, kFunction, kAcross>(stage, thread, launch.is_exclusive, chain);
         if (tile == 0 && is_first && launch.first_is_zero) {
-          *reinterpret_cast<bits_t<T>*>(stage + Tile::place(thread, 0)) = 0;
+          *reinterpret_cast<bits_t<T>*>(stage + Tile::offset_of(thread, 0)) = 0;
         }
       }
     } else {

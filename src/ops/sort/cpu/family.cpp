@@ -102,40 +102,40 @@ struct Row {
   std::byte* indices;
 };
 
-// Writes the elements at `places` of the row as the results [first, first + count).
-void write_places(const SortStep& step, const Row& row, const u32* places, std::int64_t first,
-                  std::int64_t count) noexcept {
+// Writes the elements at `order` of the row as the results [first, first + count).
+void write_results(const SortStep& step, const Row& row, const u32* order, std::int64_t first,
+                   std::int64_t count) noexcept {
   std::byte* const values = row.values + first * step.axis.values;
   std::byte* const indices = row.indices + first * step.axis.indices;
   switch (element_size(step.type)) {
     case 1:
-      write_values<1>(row.input, step.axis.input, places, count, step.axis.values, values);
+      write_values<1>(row.input, step.axis.input, order, count, step.axis.values, values);
       break;
     case 2:
-      write_values<2>(row.input, step.axis.input, places, count, step.axis.values, values);
+      write_values<2>(row.input, step.axis.input, order, count, step.axis.values, values);
       break;
     case 4:
-      write_values<4>(row.input, step.axis.input, places, count, step.axis.values, values);
+      write_values<4>(row.input, step.axis.input, order, count, step.axis.values, values);
       break;
     default:
-      write_values<8>(row.input, step.axis.input, places, count, step.axis.values, values);
+      write_values<8>(row.input, step.axis.input, order, count, step.axis.values, values);
       break;
   }
   if (step.index_size == sizeof(u32)) {
-    write_indices<u32>(places, count, step.axis.indices, indices);
+    write_indices<u32>(order, count, step.axis.indices, indices);
   } else {
-    write_indices<u64>(places, count, step.axis.indices, indices);
+    write_indices<u64>(order, count, step.axis.indices, indices);
   }
 }
 
 template <class Word>
 void write_row(const SortStep& step, const Row& row, const Word* words) noexcept {
   constexpr std::int64_t kSome = 256;
-  u32 places[kSome];
+  u32 order[kSome];
   for (std::int64_t first = 0; first < step.k; first += kSome) {
     const std::int64_t some = std::min(kSome, step.k - first);
-    std::transform(words + first, words + first + some, places, [](const Word& word) { return word.index(); });
-    write_places(step, row, places, first, some);
+    std::transform(words + first, words + first + some, order, [](const Word& word) { return word.index(); });
+    write_results(step, row, order, first, some);
   }
 }
 
@@ -224,9 +224,9 @@ class Sort final : public cpu::Prepared {
       return buffer;
     };
     if (size <= kFewSorted) {
-      u32 places[kFewSorted];
-      kernels_.rank(make_keys(0, size), size, step_.k, places);
-      write_places(step_, row, places, 0, step_.k);
+      u32 order[kFewSorted];
+      kernels_.rank(make_keys(0, size), size, step_.k, order);
+      write_results(step_, row, order, 0, step_.k);
       return;
     }
     if (cut_.selects) {

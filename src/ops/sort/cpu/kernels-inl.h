@@ -37,7 +37,7 @@ void make_keys(const std::byte* from, std::int64_t stride, std::int64_t count, b
 // Of equal keys the earlier one comes first.
 template <class Key>
 __attribute__((flatten, noinline)) void make_ranks(const void* from, std::int64_t count, std::int64_t k,
-                                                   u32* places) noexcept {
+                                                   u32* order) noexcept {
   const auto* const keys = static_cast<const Key*>(from);
   for (std::int64_t i = 0; i < count; ++i) {
     const Key own = keys[i];
@@ -49,7 +49,7 @@ __attribute__((flatten, noinline)) void make_ranks(const void* from, std::int64_
       before += keys[j] < own ? 1 : 0;
     }
     if (before < k) {
-      places[before] = static_cast<u32>(i);
+      order[before] = static_cast<u32>(i);
     }
   }
 }

@@ -23,7 +23,7 @@ struct SortKernels {
   // The K-th of at most kFewSorted keys, counted from 1.
   std::int64_t (*kth)(const void* keys, std::int64_t count, std::int64_t k) noexcept;
   // The indices of the first K of at most kFewSorted keys.
-  void (*rank)(const void* keys, std::int64_t count, std::int64_t k, u32* places) noexcept;
+  void (*rank)(const void* keys, std::int64_t count, std::int64_t k, u32* order) noexcept;
   std::int64_t lanes;
   // Indexed by `largest`. A minimum key equal to `vague` may stand for a greater one, up to `loose`, because NaN and
   // infinity are not distinguished.

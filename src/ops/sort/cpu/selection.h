@@ -56,8 +56,8 @@ class Selection {
     }
     const auto check = [&](std::int64_t group) {
       if (minima_[group] <= limit_) {
-        const std::int64_t place = group / kernels.lanes * stretch + group % kernels.lanes;
-        add(elements, place, kernels.lanes, kSortGroup, first, kernels);
+        const std::int64_t position = group / kernels.lanes * stretch + group % kernels.lanes;
+        add(elements, position, kernels.lanes, kSortGroup, first, kernels);
       }
     };
     for (std::int64_t i = 0; i < quarter; ++i) {
@@ -68,8 +68,8 @@ class Selection {
     for (std::int64_t group = 4 * quarter; group < groups; ++group) {
       check(group);
     }
-    for (std::int64_t place = stretches * stretch; place < count; place += kSortGroup) {
-      add(elements, place, 1, std::min(kSortGroup, count - place), first, kernels);
+    for (std::int64_t position = stretches * stretch; position < count; position += kSortGroup) {
+      add(elements, position, 1, std::min(kSortGroup, count - position), first, kernels);
     }
     if (size_ >= k_ && (!is_bounded_ || size_ >= k_ + selection_slack(k_))) {
       drop();
@@ -109,13 +109,13 @@ class Selection {
   }
 
   // Adds the elements at place, place + step, ... of the chunk.
-  void add(const SortedElements& elements, std::int64_t place, std::int64_t step, std::int64_t count,
+  void add(const SortedElements& elements, std::int64_t position, std::int64_t step, std::int64_t count,
            std::int64_t first, const SortKernels& kernels) noexcept {
     Key keys[kSortGroup];
-    kernels.keys(elements.first + place * elements.size, step * elements.size, count, elements.largest, keys);
+    kernels.keys(elements.first + position * elements.size, step * elements.size, count, elements.largest, keys);
     Word* to = words_ + size_;
     for (std::int64_t i = 0; i < count; ++i) {  // without an unpredictable branch
-      *to = Word(keys[i], static_cast<u32>(first + place + i * step));
+      *to = Word(keys[i], static_cast<u32>(first + position + i * step));
       to += keys[i] <= limit_ ? 1 : 0;
     }
     size_ = to - words_;

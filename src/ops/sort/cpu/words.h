@@ -35,18 +35,19 @@ struct WideWord {
   using Key = i64;
   static constexpr int kDigits = 12;
   u64 bits;  // the key with its highest bit flipped
-  u64 place;
+  u64 index_bits;
 
   WideWord() = default;
-  WideWord(Key key, u32 index) : bits(static_cast<u64>(key) ^ kTop), place(index) {}
+  WideWord(Key key, u32 index) : bits(static_cast<u64>(key) ^ kTop), index_bits(index) {}
   [[nodiscard]] Key key() const { return static_cast<Key>(bits ^ kTop); }
-  [[nodiscard]] u32 index() const { return static_cast<u32>(place); }
+  [[nodiscard]] u32 index() const { return static_cast<u32>(index_bits); }
   [[nodiscard]] u32 digit(int number) const {
-    return static_cast<u32>(number < kIndexDigits ? place >> (8 * number) : bits >> (8 * (number - kIndexDigits))) &
+    return static_cast<u32>(number < kIndexDigits ? index_bits >> (8 * number)
+                                                  : bits >> (8 * (number - kIndexDigits))) &
            255;
   }
   friend bool operator<(const WideWord& a, const WideWord& b) {
-    return a.bits < b.bits || (a.bits == b.bits && a.place < b.place);
+    return a.bits < b.bits || (a.bits == b.bits && a.index_bits < b.index_bits);
   }
 
  private:

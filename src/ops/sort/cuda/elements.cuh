@@ -50,22 +50,22 @@ __device__ inline void keys_of(const U (&bits)[kCount], SortKind kind, bool larg
   }
 }
 
-struct RowPlace {
+struct RowOffsets {
   std::int64_t input = 0;  // in bytes
   std::int64_t values = 0;
   std::int64_t indices = 0;
 };
 
-[[nodiscard]] __device__ inline RowPlace place_of(const SortLaunch& launch, u32 row) {
-  RowPlace place;
+[[nodiscard]] __device__ inline RowOffsets offsets_of(const SortLaunch& launch, u32 row) {
+  RowOffsets offsets;
   for (u32 i = launch.rank; i-- > 0;) {
     const Quotient at = divide(row, launch.sizes[i]);
-    place.input += at.remainder * launch.row_input[i];
-    place.values += at.remainder * launch.row_values[i];
-    place.indices += at.remainder * launch.row_indices[i];
+    offsets.input += at.remainder * launch.row_input[i];
+    offsets.values += at.remainder * launch.row_values[i];
+    offsets.indices += at.remainder * launch.row_indices[i];
     row = at.quotient;
   }
-  return place;
+  return offsets;
 }
 
 template <class U>
@@ -78,10 +78,10 @@ template <class U>
 
 // Writes the element at `index` of a row as the result with this rank.
 template <class U>
-__device__ inline void write_result(const SortLaunch& launch, const RowPlace& place, u32 rank, u32 index) {
-  const U bits = load_element<U>(launch.input + place.input + index * launch.axis_input, launch.input_is_aligned);
-  store_element<U>(launch.values + place.values + rank * launch.axis_values, bits, launch.values_is_aligned);
-  std::byte* const to = launch.indices + place.indices + rank * launch.axis_indices;
+__device__ inline void write_result(const SortLaunch& launch, const RowOffsets& offsets, u32 rank, u32 index) {
+  const U bits = load_element<U>(launch.input + offsets.input + index * launch.axis_input, launch.input_is_aligned);
+  store_element<U>(launch.values + offsets.values + rank * launch.axis_values, bits, launch.values_is_aligned);
+  std::byte* const to = launch.indices + offsets.indices + rank * launch.axis_indices;
   if (launch.has_wide_indices) {
     store_element<u64>(to, index, launch.indices_is_aligned);
   } else {
@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(kTileThreads) sort_parts(const __grid_constant
       const u32 own = i % launch.padded;
       Word word = Word::last();
       if (own < length) {
-        const RowPlace place = place_of(launch, launch.first_row + static_cast<u32>(unit / launch.parts));
-        word = Word::make(load_key<U>(launch, launch.input + place.input, first + own), first + own);
+        const RowOffsets offsets = offsets_of(launch, launch.first_row + static_cast<u32>(unit / launch.parts));
+        word = Word::make(load_key<U>(launch, launch.input + offsets.input, first + own), first + own);
       }
       words[i] = word;
     }
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(kTileThreads) sort_parts(const __grid_constant
       if (launch.to != nullptr) {
         reinterpret_cast<Word*>(launch.to)[unit * launch.k + rank] = word;
       } else {
-        write_result<U>(launch, place_of(launch, launch.first_row + static_cast<u32>(unit)), rank, word.index());
+        write_result<U>(launch, offsets_of(launch, launch.first_row + static_cast<u32>(unit)), rank, word.index());
       }
     }
     __syncthreads();
@@ -137,8 +137,8 @@ __global__ void __launch_bounds__(kTileThreads) load_words(const __grid_constant
     const u32 index = static_cast<u32>(i % launch.pitch);
     Word word = Word::last();
     if (index < launch.count) {
-      const RowPlace place = place_of(launch, launch.first_row + static_cast<u32>(i / launch.pitch));
-      word = Word::make(load_key<U>(launch, launch.input + place.input, index), index);
+      const RowOffsets offsets = offsets_of(launch, launch.first_row + static_cast<u32>(i / launch.pitch));
+      word = Word::make(load_key<U>(launch, launch.input + offsets.input, index), index);
     }
     reinterpret_cast<Word*>(launch.to)[i] = word;
   }
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kTileThreads) write_words(const __grid_constan
     const u64 row = i / launch.k;
     const u32 rank = static_cast<u32>(i % launch.k);
     const Word word = reinterpret_cast<const Word*>(launch.from)[row * launch.pitch + rank];
-    write_result<U>(launch, place_of(launch, launch.first_row + static_cast<u32>(row)), rank, word.index());
+    write_result<U>(launch, offsets_of(launch, launch.first_row + static_cast<u32>(row)), rank, word.index());
   }
 }
 

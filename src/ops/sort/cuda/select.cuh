@@ -182,10 +182,10 @@ __global__ void __launch_bounds__(kSelectThreads) select_parts(const __grid_cons
   __shared__ u32 size;
   const u64 units = u64{launch.rows} * launch.parts;
   for (u64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
-    const RowPlace place = place_of(launch, launch.first_row + static_cast<u32>(unit / launch.parts));
+    const RowOffsets offsets = offsets_of(launch, launch.first_row + static_cast<u32>(unit / launch.parts));
     const u32 first = static_cast<u32>(unit % launch.parts) * launch.part;
     const u32 length = min(launch.part, launch.count - first);
-    const ThreadKeys<U, kHeld> keys(launch, launch.input + place.input + first * launch.axis_input, length);
+    const ThreadKeys<U, kHeld> keys(launch, launch.input + offsets.input + first * launch.axis_input, length);
     Key least = kGreatestKey<Key>;
     keys.visit([&least](Key key, u32) { least = min(least, key); });
     if (threadIdx.x == 0) {
@@ -247,7 +247,7 @@ __global__ void __launch_bounds__(kSelectThreads) select_parts(const __grid_cons
       if (launch.to != nullptr) {
         reinterpret_cast<Word*>(launch.to)[unit * launch.k + rank] = own;
       } else {
-        write_result<U>(launch, place, rank, own.index());
+        write_result<U>(launch, offsets, rank, own.index());
       }
     }
     __syncthreads();

@@ -21,15 +21,15 @@ struct NarrowWord {
 
 struct WideWord {
   u64 bits;
-  u64 place;
+  u64 index_bits;
 
   [[nodiscard]] __device__ static WideWord make(i64 key, u32 index) {
     return {static_cast<u64>(key) ^ u64{1} << 63, index};
   }
   [[nodiscard]] __device__ static WideWord last() { return {~u64{0}, ~u64{0}}; }
-  [[nodiscard]] __device__ u32 index() const { return static_cast<u32>(place); }
+  [[nodiscard]] __device__ u32 index() const { return static_cast<u32>(index_bits); }
   [[nodiscard]] __device__ bool is_before(const WideWord& other) const {
-    return bits < other.bits || (bits == other.bits && place < other.place);
+    return bits < other.bits || (bits == other.bits && index_bits < other.index_bits);
   }
 };
 
