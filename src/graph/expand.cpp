@@ -8,8 +8,8 @@ namespace anydml {
 namespace {
 
 // The decomposition of each node, and whether any node has one.
-struct AllParts {
-  std::vector<OpParts> of_nodes;
+struct Decompositions {
+  std::vector<Decomposition> of_nodes;
   bool any = false;
 };
 
@@ -24,12 +24,12 @@ KnownInputs known_inputs(const Graph& graph, const NodeSet& folded, const GraphN
   return known;
 }
 
-Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
-  AllParts all;
+Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& device) {
+  Decompositions all;
   std::optional<NodeSet> folded;  // computed when the first operator that may be decomposed needs it
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const OpDesc& op = *graph.nodes[i].op;
-    if (op.family->parts == nullptr || op.empty) {
+    if (op.family->decompose == nullptr || op.empty) {
       continue;
     }
     if (!folded) {
@@ -37,25 +37,26 @@ Result<AllParts> find_parts(const Graph& graph, const DeviceTraits& device) {
       ANYDML_TRY(sorted);
       folded = fold(graph, sorted.value());
     }
-    auto parts = op.family->parts(op, device, known_inputs(graph, *folded, graph.nodes[i]));
-    const Status made = parts ? make_parts(parts.value()) : Status(parts.error());
+    auto decomposition = op.family->decompose(op, device, known_inputs(graph, *folded, graph.nodes[i]));
+    const Status made = decomposition ? build_decomposition(decomposition.value()) : Status(decomposition.error());
     if (!made) {
       return in_node(graph, i, made.error());
     }
-    if (!parts.value().parts.empty()) {
+    if (!decomposition.value().ops.empty()) {
       all.of_nodes.resize(graph.nodes.size());
       all.any = true;
-      all.of_nodes[i] = std::move(parts.value());
+      all.of_nodes[i] = std::move(decomposition.value());
     }
   }
   return all;
 }
 
 // The source of each value of a node's decomposition: the inputs of the whole, then the outputs of the parts.
-std::vector<GraphSource> values_of(const GraphNode& node, const OpParts& parts, std::uint32_t first_node) {
+std::vector<GraphSource> values_of(const GraphNode& node, const Decomposition& decomposition,
+                                   std::uint32_t first_node) {
   std::vector<GraphSource> values = node.sources;
-  for (std::uint32_t k = 0; k < parts.parts.size(); ++k) {
-    for (std::uint32_t output = 0; output < parts.parts[k].op->output_count; ++output) {
+  for (std::uint32_t k = 0; k < decomposition.ops.size(); ++k) {
+    for (std::uint32_t output = 0; output < decomposition.ops[k].op->output_count; ++output) {
       values.push_back({.kind = SourceKind::node, .index = first_node + k, .output = output});
     }
   }
@@ -64,11 +65,12 @@ std::vector<GraphSource> values_of(const GraphNode& node, const OpParts& parts, 
 
 class Expansion {
  public:
-  Expansion(const Graph& graph, const std::vector<OpParts>& parts_of) : graph_(graph), parts_of_(parts_of) {
+  Expansion(const Graph& graph, const std::vector<Decomposition>& decompositions)
+      : graph_(graph), decompositions_(decompositions) {
     std::uint32_t count = 0;
-    for (const OpParts& parts : parts_of) {
+    for (const Decomposition& decomposition : decompositions) {
       first_.push_back(count);
-      count += std::max(1U, static_cast<std::uint32_t>(parts.parts.size()));
+      count += std::max(1U, static_cast<std::uint32_t>(decomposition.ops.size()));
     }
     made_ = {.inputs = graph.inputs,
              .constants = graph.constants,
@@ -85,16 +87,16 @@ class Expansion {
       for (GraphSource& source : node.sources) {
         source = moved(source);
       }
-      if (parts_of_[i].parts.empty()) {
+      if (decompositions_[i].ops.empty()) {
         made_.nodes.push_back(std::move(node));
       } else {
-        add_parts(node, parts_of_[i], first_[i]);
+        add_decomposition(node, decompositions_[i], first_[i]);
       }
     }
     for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
       const GraphSource& output = graph_.outputs[i];
-      if (output.kind == SourceKind::node && !parts_of_[output.index].parts.empty() &&
-          parts_of_[output.index].outputs[output.output] == kNoValue) {
+      if (output.kind == SourceKind::node && !decompositions_[output.index].ops.empty() &&
+          decompositions_[output.index].outputs[output.output] == kNoValue) {
         made_.absent_outputs.push_back(i);
       }
       made_.outputs.push_back(moved(output));
@@ -109,34 +111,34 @@ class Expansion {
     if (source.kind != SourceKind::node) {
       return source;
     }
-    const OpParts& parts = parts_of_[source.index];
+    const Decomposition& decomposition = decompositions_[source.index];
     const std::uint32_t first = first_[source.index];
-    if (parts.parts.empty()) {
+    if (decomposition.ops.empty()) {
       return {.kind = SourceKind::node, .index = first, .output = source.output, .offset = source.offset};
     }
-    std::uint32_t value = parts.outputs[source.output];
+    std::uint32_t value = decomposition.outputs[source.output];
     if (value == kNoValue) {
-      value = *std::ranges::find_if(parts.outputs, [](std::uint32_t of) { return of != kNoValue; });
+      value = *std::ranges::find_if(decomposition.outputs, [](std::uint32_t of) { return of != kNoValue; });
     }
-    GraphSource now = values_of(graph_.nodes[source.index], parts, first)[value];
+    GraphSource now = values_of(graph_.nodes[source.index], decomposition, first)[value];
     now.offset += source.offset;
     return now;
   }
 
-  void add_parts(const GraphNode& node, const OpParts& parts, std::uint32_t first) {
-    const std::vector<GraphSource> values = values_of(node, parts, first);
+  void add_decomposition(const GraphNode& node, const Decomposition& decomposition, std::uint32_t first) {
+    const std::vector<GraphSource> values = values_of(node, decomposition, first);
     auto value = static_cast<std::uint32_t>(node.sources.size());
-    for (const OpPart& part : parts.parts) {
+    for (const DecomposedOp& part : decomposition.ops) {
       GraphNode made{
           .op = part.op, .sources = {}, .outputs = {}, .name = node.name, .number = node.number, .alone = node.alone};
       for (const std::uint32_t source : part.sources) {
         made.sources.push_back(source == kNoValue ? GraphSource{} : values[source]);
       }
       for (const OpTensor& output : part.op->outputs()) {
-        const auto whole = std::ranges::find(parts.outputs, value++);
+        const auto whole = std::ranges::find(decomposition.outputs, value++);
         made.outputs.push_back(!output.present ? Extent{}
-                               : whole != parts.outputs.end()
-                                   ? node.outputs[static_cast<std::size_t>(whole - parts.outputs.begin())]
+                               : whole != decomposition.outputs.end()
+                                   ? node.outputs[static_cast<std::size_t>(whole - decomposition.outputs.begin())]
                                    : Extent{.bytes = static_cast<std::uint64_t>(output.reach.end),
                                             .alignment = element_alignment(output.tensor.type)});
       }
@@ -145,7 +147,7 @@ class Expansion {
   }
 
   const Graph& graph_;
-  const std::vector<OpParts>& parts_of_;
+  const std::vector<Decomposition>& decompositions_;
   std::vector<std::uint32_t> first_;  // the new number of each node, or of its first part
   Graph made_;
 };
@@ -156,12 +158,12 @@ Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& devi
   std::optional<Graph> made;
   while (true) {
     const Graph& now = made ? *made : graph;
-    const auto parts = find_parts(now, device);
-    ANYDML_TRY(parts);
-    if (!parts.value().any) {
+    const auto decomposition = decompose_all(now, device);
+    ANYDML_TRY(decomposition);
+    if (!decomposition.value().any) {
       return made;
     }
-    Graph next = Expansion(now, parts.value().of_nodes).make();
+    Graph next = Expansion(now, decomposition.value().of_nodes).make();
     made = std::move(next);
   }
 }

@@ -50,7 +50,7 @@ enum class FamilyId : std::uint32_t {
 };
 
 struct OpDesc;
-struct OpParts;
+struct Decomposition;
 
 // Operators of one family that are fused into one element-wise program. Values are numbered: first the loaded values,
 // then the result of each member.
@@ -112,7 +112,7 @@ struct Family {
   Joins (*joins)(const OpDesc& desc, const DeviceTraits& device);
   // The operator's decomposition on this device (parts.h), whose operators may be composed themselves; empty if the
   // operator has its own steps. Null: no operator of the family is composed.
-  Result<OpParts> (*parts)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
+  Result<Decomposition> (*decompose)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
   // For each output that only contains elements of one input, as a slice does: their location in that input's memory.
   // Readers of the output then read the input. Null, or no value: the operator computes that output. The function
   // covers all outputs at once, since the location of one part follows from the sizes of the parts before it.

@@ -162,8 +162,8 @@ Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged) {
   return desc;
 }
 
-Status make_parts(OpParts& whole) {
-  for (OpPart& part : whole.parts) {
+Status build_decomposition(Decomposition& whole) {
+  for (DecomposedOp& part : whole.ops) {
     if (part.op != nullptr) {
       continue;
     }

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "ops/decomposition.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 #include "schema/described.h"
 
 namespace anydml {
@@ -32,6 +32,6 @@ enum class Judged : std::uint8_t { by_schema, not_yet };
 [[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged);
 
 // Creates the operators that were only described.
-[[nodiscard]] Status make_parts(OpParts& whole);
+[[nodiscard]] Status build_decomposition(Decomposition& whole);
 
 }  // namespace anydml

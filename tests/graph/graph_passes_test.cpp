@@ -122,7 +122,7 @@ TEST(Expand, AnErrorNamesTheNode) {
       "out y\n");
   OpDesc op = *graph.nodes[1].op;
   Family family = *op.family;
-  family.parts = refusal(family.parts);
+  family.decompose = refusal(family.decompose);
   op.family = &family;
   graph.nodes[1].op = std::make_shared<const OpDesc>(op);
   EXPECT_EQ(compiled(graph), "node 1 (ELEMENT_WISE_ABS): no parts today");

@@ -178,7 +178,7 @@ constexpr anydml::Family kFamily = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = joins,
-    .parts = nullptr,
+    .decompose = nullptr,
 };
 
 }  // namespace

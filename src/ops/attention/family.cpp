@@ -15,8 +15,8 @@
 #include "ops/arguments.h"
 #include "ops/attention/geometry.h"
 #include "ops/attention/step.h"
+#include "ops/decomposition.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -222,7 +222,7 @@ class Composition {
     step_.new_keys = sizes_.new_keys;
   }
 
-  Result<OpParts> make() {
+  Result<Decomposition> make() {
     for (const std::int64_t elements : {sizes_.depth, sizes_.width}) {
       if (!fits({sizes_.batches, sizes_.heads, sizes_.keys, elements}) ||
           !fits({sizes_.batches, sizes_.heads, sizes_.keys})) {
@@ -332,7 +332,7 @@ class Composition {
     const bool is_new_alone = is_wanted && present.sizes[2] != sizes_.keys;
     std::uint32_t value = has_past ? static_cast<std::uint32_t>(past) : fresh;
     if (has_past && has_fresh) {
-      const std::vector<PartAttribute> axis = {{.field = "Axis", .numbers = {Scalar(u64{2})}}};
+      const std::vector<OpAttribute> axis = {{.field = "Axis", .numbers = {Scalar(u64{2})}}};
       const std::vector<std::uint32_t> both = {static_cast<std::uint32_t>(past), fresh};
       if (is_wanted && !is_new_alone) {
         return finish(list_.add_as("JOIN", both, present, axis));
@@ -445,7 +445,7 @@ class Composition {
   const OpDesc& desc_;
   const DeviceTraits& device_;
   const Geometry& sizes_;
-  PartList list_;
+  DecompositionBuilder list_;
   DataType type_;
   AttentionStep step_{};
 };
@@ -473,9 +473,9 @@ const Family attention_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = [](const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) -> Result<OpParts> {
+    .decompose = [](const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) -> Result<Decomposition> {
       if (!desc.internal.empty()) {
-        return OpParts();
+        return Decomposition();
       }
       const auto geometry = geometry_of(desc);
       ANYDML_TRY(geometry);

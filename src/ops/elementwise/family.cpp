@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ops/arguments.h"
+#include "ops/elementwise/decomposition.h"
 #include "ops/elementwise/entries.h"
-#include "ops/elementwise/parts.h"
 #include "ops/elementwise/program.h"
 #include "ops/elementwise/recipes.h"
 #include "ops/op_desc.h"
@@ -172,7 +172,7 @@ const Family elementwise_family = {
     .lower = nullptr,
     .lower_together = lower_together,
     .joins = nullptr,
-    .parts = parts_of,
+    .decompose = decompose,
 };
 
 }  // namespace anydml

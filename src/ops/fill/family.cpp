@@ -79,7 +79,7 @@ const Family fill_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = nullptr,
+    .decompose = nullptr,
 };
 
 }  // namespace anydml

@@ -127,7 +127,7 @@ const Family gather_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = nullptr,
+    .decompose = nullptr,
 };
 
 }  // namespace anydml

@@ -110,10 +110,10 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
              : all_types();
 }
 
-Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
-  return desc.op->name == "UNFOLD"           ? moves::unfold_parts(desc)
-         : desc.op->name == "VALUE_SCALE_2D" ? moves::value_scale_parts(desc)
-                                             : OpParts();
+Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
+  return desc.op->name == "UNFOLD"           ? moves::decompose_unfold(desc)
+         : desc.op->name == "VALUE_SCALE_2D" ? moves::decompose_value_scale(desc)
+                                             : Decomposition();
 }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
@@ -134,7 +134,7 @@ const Family move_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = parts,
+    .decompose = decompose,
     .views_of_inputs = moves::views_of_inputs,
     .views_in_outputs = moves::views_in_outputs,
 };

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/scalar.h"
+#include "ops/decomposition.h"
 #include "ops/move/copies.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 
 namespace anydml::moves {
 
@@ -34,8 +34,8 @@ void lower_reversal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
 void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 
 // UNFOLD: a padding followed by an UNFOLD of its result. VALUE_SCALE_2D: scales each channel separately.
-[[nodiscard]] Result<OpParts> unfold_parts(const OpDesc& desc);
-[[nodiscard]] Result<OpParts> value_scale_parts(const OpDesc& desc);
+[[nodiscard]] Result<Decomposition> decompose_unfold(const OpDesc& desc);
+[[nodiscard]] Result<Decomposition> decompose_value_scale(const OpDesc& desc);
 
 // Whether the elements of a slice are adjacent, or adjacent in reverse.
 [[nodiscard]] bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice);

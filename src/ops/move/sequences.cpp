@@ -18,7 +18,7 @@ std::vector<Scalar> scalars(std::span<const std::int64_t> numbers) {
   return made;
 }
 
-PartAttribute attribute(std::string_view field, std::span<const Scalar> numbers) {
+OpAttribute attribute(std::string_view field, std::span<const Scalar> numbers) {
   return {.field = field, .numbers = {numbers.begin(), numbers.end()}};
 }
 
@@ -87,7 +87,7 @@ void lower_unfold(const OpDesc& desc, std::span<const PlacedTensor> tensors, Cop
   copies.copy(tensors[0].operand(), tensors[1].operand(), movement);
 }
 
-Result<OpParts> unfold_parts(const OpDesc& desc) {
+Result<Decomposition> decompose_unfold(const OpDesc& desc) {
   const SlidingBlocks sliding = sliding_blocks_of(desc, desc.tensors[0]);
   TensorDesc padded = desc.tensors[0].tensor;
   std::int64_t start[kMaxRank] = {};
@@ -98,9 +98,9 @@ Result<OpParts> unfold_parts(const OpDesc& desc) {
     padded.sizes[i + 2] += start[i + 2] + end[i + 2];
   }
   if (std::ranges::equal(padded.sizes, desc.tensors[0].tensor.sizes)) {
-    return OpParts();
+    return Decomposition();
   }
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   const std::int64_t none[kMaxSpatial] = {};
   const std::uint32_t value =
       list.add("PADDING", {0}, padded.type, padded,
@@ -143,12 +143,12 @@ void lower_reversal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
 }
 
 // In a graph the slices are views, and each channel is written directly to its location in the output.
-Result<OpParts> value_scale_parts(const OpDesc& desc) {
-  PartList list(desc);
+Result<Decomposition> decompose_value_scale(const OpDesc& desc) {
+  DecompositionBuilder list(desc);
   const auto scale = numbers_of(desc, "Scale");
   const auto bias = numbers_of(desc, "Bias");
   const auto scale_bias = [&](std::size_t channel) {
-    return PartAttribute{.field = "ScaleBias", .numbers = {scale.front(), bias[channel]}};
+    return OpAttribute{.field = "ScaleBias", .numbers = {scale.front(), bias[channel]}};
   };
   if (bias.size() == 1) {
     list.add_output("ELEMENT_WISE_IDENTITY", {0}, 0, {scale_bias(0)});

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "ops/arguments.h"
-#include "ops/normalise/parts.h"
+#include "ops/normalise/decomposition.h"
 #include "ops/normalise/step.h"
 #include "text/format.h"
 
@@ -73,9 +73,9 @@ const Family normalise_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts =
+    .decompose =
         [](const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) {
-          return is_composed(*desc.op) ? parts_of_composed(desc, device) : Result<OpParts>(OpParts());
+          return is_composed(*desc.op) ? decompose_composed(desc, device) : Result<Decomposition>(Decomposition());
         },
 };
 

@@ -14,7 +14,7 @@
 
 #include "base/shape.h"
 #include "ops/arguments.h"
-#include "ops/normalise/parts.h"
+#include "ops/normalise/decomposition.h"
 #include "plan/reshape.h"
 #include "text/format.h"
 
@@ -55,7 +55,7 @@ class BatchParts {
     }
   }
 
-  Result<OpParts> training() {
+  Result<Decomposition> training() {
     const auto found = moments();
     ANYDML_TRY(found);
     const auto [mean, variance] = found.value();
@@ -91,7 +91,7 @@ class BatchParts {
   }
 
   // Mean and variance are constants here, so the gradient is that of a multiplication.
-  Result<OpParts> gradient() {
+  Result<Decomposition> gradient() {
     const std::uint32_t root = root_of_variance();
     const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScaleOfGradient), root);
     const Sums of = sums(wide(kGivenMean));
@@ -102,7 +102,7 @@ class BatchParts {
 
   // Mean and variance depend on the input. The gradient of the scale uses the given mean, which matters if it is
   // rounded or is not the mean of the input.
-  Result<OpParts> training_gradient() {
+  Result<Decomposition> training_gradient() {
     const std::uint32_t spread = spread_of_variance();
     const std::uint32_t root = small_of_one("ELEMENT_WISE_SQRT", spread);
     const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScaleOfGradient), root);
@@ -138,7 +138,7 @@ class BatchParts {
 
   // Adds an operator whose FLOAT32 result is, or is converted to, this output of the whole operator.
   std::uint32_t made(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
-                     const std::vector<PartAttribute>& attributes = {}) {
+                     const std::vector<OpAttribute>& attributes = {}) {
     const TensorDesc& tensor = desc_.outputs()[output].tensor;
     if (tensor.type == DataType::FLOAT32) {
       const std::uint32_t value = list_.add_as(op, sources, tensor, attributes);
@@ -153,7 +153,7 @@ class BatchParts {
   // Without axes there is nothing to add up: each element is its own sum.
   std::uint32_t reduced(std::string_view function, std::uint32_t elements, std::uint32_t output = kNoOutput) {
     const std::string_view op = axes_.empty() ? "ELEMENT_WISE_IDENTITY" : "REDUCE";
-    std::vector<PartAttribute> attributes;
+    std::vector<OpAttribute> attributes;
     if (!axes_.empty()) {
       const u64 value = *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), function);
       attributes = {{.field = "Function", .numbers = {Scalar(value)}}, {.field = "Axes", .numbers = axes_}};
@@ -240,7 +240,7 @@ class BatchParts {
 
   const OpDesc& desc_;
   const DeviceTraits& device_;
-  PartList list_;
+  DecompositionBuilder list_;
   const TensorDesc& input_;
   const TensorDesc& reduced_;
   TensorDesc one_;  // has one element
@@ -267,7 +267,7 @@ Status check_batch_training(const OpDesc& desc) {
   return {};
 }
 
-Result<OpParts> parts_of_batch_training(const OpDesc& desc, const DeviceTraits& device) {
+Result<Decomposition> decompose_batch_training(const OpDesc& desc, const DeviceTraits& device) {
   BatchParts parts(desc, device);
   return desc.op->name == kTrainingName   ? parts.training()
          : desc.op->name == kGradientName ? parts.gradient()

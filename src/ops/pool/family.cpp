@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "ops/arguments.h"
+#include "ops/decomposition.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 #include "ops/pool/step.h"
 #include "plan/reshape.h"
 #include "text/format.h"
@@ -288,8 +288,8 @@ bool is_global(const OpDesc& desc) {
   return true;
 }
 
-std::vector<PartAttribute> reduction(const OpDesc& desc, std::string_view function) {
-  std::vector<PartAttribute> attributes = {
+std::vector<OpAttribute> reduction(const OpDesc& desc, std::string_view function) {
+  std::vector<OpAttribute> attributes = {
       {.field = "Function",
        .numbers = {Scalar(u64{*facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), function)})}},
       {.field = "Axes", .numbers = {}}};
@@ -300,15 +300,15 @@ std::vector<PartAttribute> reduction(const OpDesc& desc, std::string_view functi
 }
 
 // |x|^P for each element, the sums of the windows, and ^(1 / P). All intermediate values are FLOAT32.
-Result<OpParts> power_parts(const OpDesc& desc) {
+Result<Decomposition> decompose_power(const OpDesc& desc) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const TensorDesc& output = desc.output().tensor;
   const auto power = static_cast<f32>(integer_of(desc, "P"));
   const auto exponent = [](f32 value) {
-    return std::vector<PartAttribute>{{.field = "Exponent", .numbers = {Scalar(static_cast<f64>(value))}}};
+    return std::vector<OpAttribute>{{.field = "Exponent", .numbers = {Scalar(static_cast<f64>(value))}}};
   };
   const bool is_half = input.type == DataType::FLOAT16;
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   std::uint32_t value = is_half ? list.add("CAST", {0}, DataType::FLOAT32, input) : 0;
   value = list.add("ELEMENT_WISE_ABS", {value}, DataType::FLOAT32, input);
   value = list.add("ELEMENT_WISE_CONSTANT_POW", {value}, DataType::FLOAT32, input, exponent(power));
@@ -332,13 +332,13 @@ Result<OpParts> power_parts(const OpDesc& desc) {
   return list.finish();
 }
 
-Result<OpParts> quantized_parts(const OpDesc& desc) {
+Result<Decomposition> decompose_quantized(const OpDesc& desc) {
   constexpr std::uint32_t kInputScale = 1;
   constexpr std::uint32_t kInputZero = 2;
   constexpr std::uint32_t kOutputScale = 3;
   constexpr std::uint32_t kOutputZero = 4;
   const TensorDesc& input = desc.tensors[0].tensor;
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   // Scales and zero points are single or per channel, whatever dimensions they were given with.
   for (std::uint32_t i = kInputScale; i <= kOutputZero; ++i) {
     if (const TensorDesc& given = desc.tensors[i].tensor; desc.tensors[i].present) {
@@ -356,7 +356,7 @@ Result<OpParts> quantized_parts(const OpDesc& desc) {
   const auto given = [&](std::uint32_t tensor) { return desc.tensors[tensor].present ? tensor : kNoValue; };
   std::uint32_t value =
       list.add("ELEMENT_WISE_DEQUANTIZE_LINEAR", {0, kInputScale, given(kInputZero)}, DataType::FLOAT32, input);
-  std::vector<PartAttribute> attributes;
+  std::vector<OpAttribute> attributes;
   for (const std::string_view field :
        {"DimensionCount", "Strides", "WindowSize", "StartPadding", "EndPadding", "Dilations", "IncludePadding"}) {
     if (const schema::Argument* argument = find_argument(desc, field); argument != nullptr) {
@@ -368,26 +368,26 @@ Result<OpParts> quantized_parts(const OpDesc& desc) {
   return list.finish();
 }
 
-Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
+Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
   if (desc.op == &kSum) {
-    return OpParts();
+    return Decomposition();
   }
   const PoolKind kind = kind_of(desc);
   if (kind == PoolKind::unpooling || kind == PoolKind::gradient ||
       (desc.output_count > 1 && desc.tensors[desc.input_count + 1].present)) {
-    return OpParts();
+    return Decomposition();
   }
   if (kind == PoolKind::quantized) {
-    return quantized_parts(desc);
+    return decompose_quantized(desc);
   }
   const u64 power = kind == PoolKind::lp ? integer_of(desc, "P") : 0;
   if (power > 2) {
-    return power_parts(desc);
+    return decompose_power(desc);
   }
   if (!is_global(desc)) {
-    return OpParts();
+    return Decomposition();
   }
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   list.add_output("REDUCE", {0}, 0,
                   reduction(desc, kind == PoolKind::max       ? "MAX"
                                   : kind == PoolKind::average ? "AVERAGE"
@@ -408,7 +408,7 @@ const Family pool_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = joins,
-    .parts = parts,
+    .decompose = decompose,
 };
 
 }  // namespace anydml

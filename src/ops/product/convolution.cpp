@@ -322,9 +322,9 @@ Status check_convolution(const OpDesc& desc) {
   return {};
 }
 
-Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device) {
+Result<Decomposition> decompose_convolution(const OpDesc& desc, const DeviceTraits& device) {
   ConvolutionParameters parameters = convolution_parameters(desc);
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   const std::uint32_t input = widened(list, desc, kInput);
   std::uint32_t filter = widened(list, desc, kFilter);
   const std::uint32_t bias = desc.tensors[kBias].present ? widened(list, desc, kBias) : kNoValue;

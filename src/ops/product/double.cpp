@@ -28,8 +28,8 @@ struct DoubleParameters {
 
 }  // namespace
 
-Result<OpParts> double_parts(const OpDesc& desc) {
-  PartList list(desc);
+Result<Decomposition> double_parts(const OpDesc& desc) {
+  DecompositionBuilder list(desc);
   const auto result = product_result(desc);
   ANYDML_TRY(result);
   // The third tensor is C or the bias.

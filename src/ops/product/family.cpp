@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "ops/arguments.h"
+#include "ops/decomposition.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 #include "ops/product/integer.h"
 #include "ops/product/internal.h"
 #include "ops/product/step.h"
@@ -221,18 +221,18 @@ Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::int
   return packed;
 }
 
-Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known) {
+Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known) {
   if (is_integer_product(*desc.op)) {
-    return integer_product_parts(desc, device, known);
+    return decompose_integer_product(desc, device, known);
   }
   if (!desc.internal.empty()) {
-    return OpParts();
+    return Decomposition();
   }
   if (desc.output().tensor.type == DataType::FLOAT64) {
     return products::double_parts(desc);
   }
   if (products::is_convolution(desc)) {
-    return products::convolution_parts(desc, device);
+    return products::decompose_convolution(desc, device);
   }
   if (device.half_products) {
     if (auto made = products::half_parts(desc); made.has_value()) {
@@ -255,7 +255,7 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const Know
     rows *= given_b.strides[i] == 0 ? output.sizes[i] : 1;
   }
 
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   // Kernels that pack factors also convert them to FLOAT32.
   const bool packs = device.packs_weights() && depth != 0;
   const std::uint32_t a = packs ? kA : products::widened(list, desc, kA);
@@ -290,7 +290,7 @@ TensorDesc without_repeats(TensorDesc matrices) {
   return matrices;
 }
 
-std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value) {
+std::uint32_t widened(DecompositionBuilder& list, const OpDesc& desc, std::uint32_t value) {
   return desc.output().tensor.type == DataType::FLOAT16
              ? list.add("CAST", {value}, DataType::FLOAT32, list.tensor(value))
              : value;
@@ -306,7 +306,7 @@ Result<TensorDesc> product_result(const OpDesc& desc) {
   return result;
 }
 
-Result<OpParts> finished(PartList& list, const OpDesc& desc, std::uint32_t value) {
+Result<Decomposition> finished(DecompositionBuilder& list, const OpDesc& desc, std::uint32_t value) {
   const bool is_half = desc.output().tensor.type == DataType::FLOAT16;
   const schema::Described* fused = fused_activation(desc);
   if (is_half && fused == nullptr) {
@@ -364,7 +364,7 @@ const Family product_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = joins,
-    .parts = parts,
+    .decompose = decompose,
 };
 
 }  // namespace anydml

@@ -39,7 +39,7 @@ ProductStep make_step(const HalfParameters& parameters, const TensorDesc& a, con
 
 }  // namespace
 
-std::optional<Result<OpParts>> half_parts(const OpDesc& desc) {
+std::optional<Result<Decomposition>> half_parts(const OpDesc& desc) {
   const TensorDesc& output = desc.output().tensor;
   const HalfParameters parameters{
       .transposed_a = number_of(desc, "TransA").as<u32>(),
@@ -69,7 +69,7 @@ std::optional<Result<OpParts>> half_parts(const OpDesc& desc) {
   if (!takes_c && !fits_half_product(make_step(parameters, a, b, nullptr, result), false)) {
     return std::nullopt;
   }
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   std::uint32_t value = list.add_internal(kHalfProduct, {kA, kB, takes_c ? static_cast<std::uint32_t>(kC) : kNoValue},
                                           std::span(&result, 1), std::as_bytes(std::span(&parameters, 1)));
   if (adds_c) {

@@ -189,7 +189,8 @@ Error too_large(const OpDesc& desc) {
 // The inputs of an operator as values of its decomposition.
 class Inputs {
  public:
-  Inputs(const OpDesc& desc, const Layout& layout, PartList& list) : desc_(desc), layout_(layout), list_(list) {}
+  Inputs(const OpDesc& desc, const Layout& layout, DecompositionBuilder& list)
+      : desc_(desc), layout_(layout), list_(list) {}
 
   [[nodiscard]] std::uint32_t value(IntegerOperand operand) const { return layout_.value(desc_, operand); }
   // A scale or a bias in FLOAT32.
@@ -204,12 +205,12 @@ class Inputs {
  private:
   const OpDesc& desc_;
   const Layout& layout_;
-  PartList& list_;
+  DecompositionBuilder& list_;
 };
 
-Result<OpParts> narrow_parts(const OpDesc& desc, const Layout& layout, const DeviceTraits& device,
-                             const KnownInputs& known) {
-  PartList list(desc);
+Result<Decomposition> narrow_parts(const OpDesc& desc, const Layout& layout, const DeviceTraits& device,
+                                   const KnownInputs& known) {
+  DecompositionBuilder list(desc);
   const Inputs inputs(desc, layout, list);
   const TensorDesc& output = desc.output().tensor;
   const std::size_t b_position = layout.of(IntegerOperand::b);
@@ -255,8 +256,8 @@ Result<OpParts> narrow_parts(const OpDesc& desc, const Layout& layout, const Dev
   return list.finish();
 }
 
-Result<OpParts> wide_parts(const OpDesc& desc, const Layout& layout) {
-  PartList list(desc);
+Result<Decomposition> wide_parts(const OpDesc& desc, const Layout& layout) {
+  DecompositionBuilder list(desc);
   const Inputs inputs(desc, layout, list);
   const TensorDesc& output = desc.output().tensor;
   // The difference of two 32-bit integers is exact in 64 bits.
@@ -335,13 +336,14 @@ TypeSet integer_product_types(const facts::Operator& op, std::size_t position) {
   return is_to_float ? kBytes | kWide : kBytes;
 }
 
-Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known) {
+Result<Decomposition> decompose_integer_product(const OpDesc& desc, const DeviceTraits& device,
+                                                const KnownInputs& known) {
   if (!desc.internal.empty()) {
-    return OpParts();
+    return Decomposition();
   }
   const Layout& layout = *find_layout(*desc.op);
   if (layout.is_convolution) {
-    return products::integer_convolution_parts(desc, layout, device);
+    return products::decompose_integer_convolution(desc, layout, device);
   }
   return is_wide(desc.tensors[0].tensor.type) ? wide_parts(desc, layout) : narrow_parts(desc, layout, device, known);
 }

@@ -4,16 +4,16 @@
 
 #include <span>
 
+#include "ops/decomposition.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 #include "ops/product/integer_step.h"
 
 namespace anydml {
 
 [[nodiscard]] bool is_integer_product(const facts::Operator& op);  // DirectML's operators and the internal ones
 [[nodiscard]] TypeSet integer_product_types(const facts::Operator& op, std::size_t position);
-[[nodiscard]] Result<OpParts> integer_product_parts(const OpDesc& desc, const DeviceTraits& device,
-                                                    const KnownInputs& known);
+[[nodiscard]] Result<Decomposition> decompose_integer_product(const OpDesc& desc, const DeviceTraits& device,
+                                                              const KnownInputs& known);
 [[nodiscard]] Joins integer_product_joins(const OpDesc& desc);
 void lower_integer_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 
@@ -40,8 +40,8 @@ struct IntegerLayout {
 
 // The convolutions, in integer_convolution.cpp.
 [[nodiscard]] bool is_integer_convolution_part(const facts::Operator& op);
-[[nodiscard]] Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayout& layout,
-                                                        const DeviceTraits& device);
+[[nodiscard]] Result<Decomposition> decompose_integer_convolution(const OpDesc& desc, const IntegerLayout& layout,
+                                                                  const DeviceTraits& device);
 [[nodiscard]] Joins integer_convolution_joins(const OpDesc& desc);
 void lower_integer_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 

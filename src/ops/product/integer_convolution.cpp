@@ -96,8 +96,9 @@ bool is_integer_convolution_part(const facts::Operator& op) {
   return &op == &kIntegerFilter || &op == &kIntegerConvolution;
 }
 
-Result<OpParts> integer_convolution_parts(const OpDesc& desc, const IntegerLayout& layout, const DeviceTraits& device) {
-  PartList list(desc);
+Result<Decomposition> decompose_integer_convolution(const OpDesc& desc, const IntegerLayout& layout,
+                                                    const DeviceTraits& device) {
+  DecompositionBuilder list(desc);
   const auto value = [&](IntegerOperand operand) { return layout.value(desc, operand); };
   std::uint32_t filter = value(IntegerOperand::a);
   const TensorDesc& given = list.tensor(filter);

@@ -5,9 +5,9 @@
 #include <optional>
 #include <span>
 
+#include "ops/decomposition.h"
 #include "ops/family.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 #include "ops/product/step.h"
 
 namespace anydml::products {
@@ -31,14 +31,14 @@ inline constexpr std::size_t kC = 2;
 }
 
 // FLOAT16 is computed in FLOAT32, with conversions before and after. The value has the output's type.
-[[nodiscard]] std::uint32_t widened(PartList& list, const OpDesc& desc, std::uint32_t value);
+[[nodiscard]] std::uint32_t widened(DecompositionBuilder& list, const OpDesc& desc, std::uint32_t value);
 // The distinct matrices in memory. The packed form does not depend on any size of the other operand.
 [[nodiscard]] TensorDesc without_repeats(TensorDesc matrices);
 // The tensor that the product itself computes: the output, or a packed tensor with the type of the sums if more
 // operators follow.
 [[nodiscard]] Result<TensorDesc> product_result(const OpDesc& desc);
 // The operators after the product: rounding to FLOAT16, and the fused activation.
-[[nodiscard]] Result<OpParts> finished(PartList& list, const OpDesc& desc, std::uint32_t value);
+[[nodiscard]] Result<Decomposition> finished(DecompositionBuilder& list, const OpDesc& desc, std::uint32_t value);
 
 // For any product: the strides of a tensor's matrices, whose rows and columns are its last two dimensions.
 [[nodiscard]] MatrixStrides strides_of(const TensorDesc& tensor, bool transposed);
@@ -55,12 +55,12 @@ void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 
 // FLOAT16 products without conversion, in half.cpp. No value if the layouts or numbers of the operator do not fit; its
 // decomposition is then the same as on every other device.
-[[nodiscard]] std::optional<Result<OpParts>> half_parts(const OpDesc& desc);
+[[nodiscard]] std::optional<Result<Decomposition>> half_parts(const OpDesc& desc);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 
 // FLOAT64 products and convolutions, in double.cpp.
-[[nodiscard]] Result<OpParts> double_parts(const OpDesc& desc);
+[[nodiscard]] Result<Decomposition> double_parts(const OpDesc& desc);
 [[nodiscard]] bool is_double_part(const OpDesc& desc);
 void lower_double_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 
@@ -95,7 +95,7 @@ struct PixelSteps {
 };
 [[nodiscard]] std::optional<PixelSteps> without_windows(const ConvolutionStep& step);
 
-[[nodiscard]] Result<OpParts> convolution_parts(const OpDesc& desc, const DeviceTraits& device);
+[[nodiscard]] Result<Decomposition> decompose_convolution(const OpDesc& desc, const DeviceTraits& device);
 [[nodiscard]] bool is_convolution_part(const OpDesc& desc);
 void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors,
                             Plan& plan);

@@ -138,7 +138,7 @@ const Family quantize_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = nullptr,
+    .decompose = nullptr,
 };
 
 }  // namespace anydml

@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "ops/arguments.h"
+#include "ops/decomposition.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 #include "ops/product/step.h"
 #include "ops/recurrent/step.h"
 #include "text/format.h"
@@ -178,7 +178,7 @@ Result<TensorDesc> packed_tensor(const OpDesc& desc, std::initializer_list<std::
 }
 
 // Multiplies the inputs of all time steps by the weights: {directions, steps, rows, gates * units}.
-Result<std::uint32_t> add_product(PartList& list, const OpDesc& desc, const RecurrentStep& step) {
+Result<std::uint32_t> add_product(DecompositionBuilder& list, const OpDesc& desc, const RecurrentStep& step) {
   std::uint32_t x = kX;
   std::uint32_t w = kW;
   if (step.is_half != 0) {
@@ -203,12 +203,12 @@ Result<std::uint32_t> add_product(PartList& list, const OpDesc& desc, const Recu
       {{"TransA", {Scalar(u64{0})}}, {"TransB", {Scalar(u64{1})}}, {"Alpha", {Scalar(1.0)}}, {"Beta", {Scalar(0.0)}}});
 }
 
-Result<OpParts> parts(const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) {
+Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) {
   if (!desc.internal.empty()) {
-    return OpParts();
+    return Decomposition();
   }
   const RecurrentStep step = step_of(desc, device);
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   std::uint32_t product = kNoValue;
   if (step.steps != 0) {
     const auto added = add_product(list, desc, step);
@@ -325,7 +325,7 @@ const Family recurrent_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = parts,
+    .decompose = decompose,
 };
 
 }  // namespace anydml

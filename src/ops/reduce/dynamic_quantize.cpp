@@ -48,7 +48,7 @@ Status check_dynamic_quantize(const OpDesc& desc) {
 
 // Splits the range of the elements, extended to include 0, into 255 parts. Every step is FLOAT32 and rounded, as ONNX
 // defines it.
-Result<OpParts> dynamic_quantize_parts(const OpDesc& desc) {
+Result<Decomposition> decompose_dynamic_quantize(const OpDesc& desc) {
   constexpr f64 kInfinity = std::numeric_limits<f64>::infinity();
   const TensorDesc& input = desc.tensors[0].tensor;
   const TensorDesc& one = desc.outputs()[1].tensor;
@@ -56,12 +56,12 @@ Result<OpParts> dynamic_quantize_parts(const OpDesc& desc) {
   const DataType type = desc.output().tensor.type;
   const f64 least = type == DataType::UINT8 ? 0 : -128;
   const f64 most = type == DataType::UINT8 ? 255 : 127;
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   const auto widened = [&](std::uint32_t value, const TensorDesc& like) {
     return is_half ? list.add("CAST", {value}, DataType::FLOAT32, like) : value;
   };
   const auto compute = [&](std::string_view op, const std::vector<std::uint32_t>& sources,
-                           const std::vector<PartAttribute>& attributes = {}) {
+                           const std::vector<OpAttribute>& attributes = {}) {
     return list.add(op, sources, DataType::FLOAT32, one, attributes);
   };
   const auto clipped = [&](std::uint32_t value, f64 low, f64 high) {
@@ -74,7 +74,7 @@ Result<OpParts> dynamic_quantize_parts(const OpDesc& desc) {
                     {.field = "Value", .numbers = {Scalar(value)}}});
   };
   const auto extreme = [&](std::string_view function) {
-    PartAttribute axes{.field = "Axes", .numbers = {}};
+    OpAttribute axes{.field = "Axes", .numbers = {}};
     for (u64 axis = 0; axis < input.rank; ++axis) {
       axes.numbers.emplace_back(axis);
     }

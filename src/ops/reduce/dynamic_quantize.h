@@ -4,8 +4,8 @@
 // operators.
 #pragma once
 
+#include "ops/decomposition.h"
 #include "ops/family.h"
-#include "ops/parts.h"
 
 namespace anydml {
 
@@ -13,6 +13,6 @@ inline constexpr std::string_view kDynamicQuantize = "DYNAMIC_QUANTIZE_LINEAR";
 
 [[nodiscard]] TypeSet dynamic_quantize_types(std::size_t position);
 [[nodiscard]] Status check_dynamic_quantize(const OpDesc& desc);
-[[nodiscard]] Result<OpParts> dynamic_quantize_parts(const OpDesc& desc);
+[[nodiscard]] Result<Decomposition> decompose_dynamic_quantize(const OpDesc& desc);
 
 }  // namespace anydml

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "ops/arguments.h"
+#include "ops/decomposition.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 #include "ops/reduce/dynamic_quantize.h"
 #include "ops/reduce/step.h"
 #include "plan/reshape.h"
@@ -207,14 +207,14 @@ Joins joins(const OpDesc& desc, const DeviceTraits&) {
 // LOG_SUM is the logarithm of the sum. LOG_SUM_EXP uses the differences from the maximum, so that no exponential
 // overflows. An infinite maximum is clamped to the nearest finite number, so that no difference is between two
 // infinities. All intermediate values are FLOAT32.
-Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
+Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
   if (desc.op->name == kDynamicQuantize) {
-    return dynamic_quantize_parts(desc);
+    return decompose_dynamic_quantize(desc);
   }
   const std::string_view function = function_name(desc);
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   if (!is_composed(function)) {
-    return OpParts();
+    return Decomposition();
   }
   const TensorDesc& whole = desc.tensors[0].tensor;
   const TensorDesc& reduced = desc.output().tensor;
@@ -223,7 +223,7 @@ Result<OpParts> parts(const OpDesc& desc, const DeviceTraits&, const KnownInputs
     return is_half ? list.add("CAST", {value}, DataType::FLOAT32, like) : value;
   };
   const auto reduce = [&](std::uint32_t value, std::string_view by, DataType type) {
-    PartAttribute axes{.field = "Axes", .numbers = {}};
+    OpAttribute axes{.field = "Axes", .numbers = {}};
     if (const schema::Argument* given = find_argument(desc, "Axes"); given != nullptr) {
       axes.numbers = given->numbers;
     }
@@ -276,7 +276,7 @@ const Family reduce_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = joins,
-    .parts = parts,
+    .decompose = decompose,
 };
 
 }  // namespace anydml

@@ -216,7 +216,7 @@ const Family regions_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = nullptr,
+    .decompose = nullptr,
 };
 
 }  // namespace anydml

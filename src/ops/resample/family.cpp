@@ -341,7 +341,7 @@ const Family resample_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = joins,
-    .parts = nullptr,
+    .decompose = nullptr,
     .views_of_inputs = views_of_inputs,
 };
 

@@ -72,7 +72,7 @@ const Family scan_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = nullptr,
+    .decompose = nullptr,
     // A piece of work reads its elements before it writes them, and no other piece reads the elements that it writes.
     .in_place = [](const OpDesc&, std::size_t) { return true; },
 };

@@ -126,7 +126,7 @@ const Family sort_family = {
     .lower = lower,
     .lower_together = nullptr,
     .joins = nullptr,
-    .parts = nullptr,
+    .decompose = nullptr,
 };
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ops/parts.h"
+#include "ops/decomposition.h"
 
 #include <algorithm>
 #include <memory>
@@ -23,15 +23,15 @@ schema::GivenTensor given(const TensorDesc& tensor) {
 
 }  // namespace
 
-PartList::PartList(const OpDesc& whole) : whole_(whole) {
+DecompositionBuilder::DecompositionBuilder(const OpDesc& whole) : whole_(whole) {
   for (const OpTensor& input : whole.inputs()) {
     values_.push_back(input.tensor);
   }
   made_.outputs.assign(whole.output_count, kNoValue);
 }
 
-std::uint32_t PartList::add_described(schema::Described described, const std::vector<std::uint32_t>& sources,
-                                      const TensorDesc& result) {
+std::uint32_t DecompositionBuilder::add_described(schema::Described described,
+                                                  const std::vector<std::uint32_t>& sources, const TensorDesc& result) {
   const auto number = static_cast<std::uint32_t>(values_.size());
   values_.push_back(result);
   if (!status_.ok()) {
@@ -55,15 +55,15 @@ std::uint32_t PartList::add_described(schema::Described described, const std::ve
       argument.present = true;
     }
   }
-  made_.parts.push_back({.described = std::move(described), .op = nullptr, .sources = sources});
+  made_.ops.push_back({.described = std::move(described), .op = nullptr, .sources = sources});
   return number;
 }
 
-std::uint32_t PartList::add_part(std::string_view op, const std::vector<std::uint32_t>& sources,
-                                 const TensorDesc& result, const std::vector<PartAttribute>& attributes) {
+std::uint32_t DecompositionBuilder::add_part(std::string_view op, const std::vector<std::uint32_t>& sources,
+                                             const TensorDesc& result, const std::vector<OpAttribute>& attributes) {
   schema::Described described(*facts::find_operator(op));
   for (std::size_t field = 0; field < described.op->fields.size(); ++field) {
-    if (const auto set = std::ranges::find(attributes, described.op->fields[field].name, &PartAttribute::field);
+    if (const auto set = std::ranges::find(attributes, described.op->fields[field].name, &OpAttribute::field);
         set != attributes.end()) {
       described.arguments[field].numbers = set->numbers;
       described.arguments[field].present = true;
@@ -72,8 +72,8 @@ std::uint32_t PartList::add_part(std::string_view op, const std::vector<std::uin
   return add_described(std::move(described), sources, result);
 }
 
-std::uint32_t PartList::add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
-                            const TensorDesc& like, const std::vector<PartAttribute>& attributes) {
+std::uint32_t DecompositionBuilder::add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
+                                        const TensorDesc& like, const std::vector<OpAttribute>& attributes) {
   TensorDesc result = like;
   result.type = type;
   if (status_.ok() && !set_packed_strides(result)) {
@@ -82,13 +82,13 @@ std::uint32_t PartList::add(std::string_view op, const std::vector<std::uint32_t
   return add_part(op, sources, result, attributes);
 }
 
-void PartList::add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
-                          const std::vector<PartAttribute>& attributes) {
+void DecompositionBuilder::add_output(std::string_view op, const std::vector<std::uint32_t>& sources,
+                                      std::uint32_t output, const std::vector<OpAttribute>& attributes) {
   made_.outputs[output] = add_part(op, sources, whole_.outputs()[output].tensor, attributes);
 }
 
-void PartList::add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
-                                 std::uint32_t output) {
+void DecompositionBuilder::add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
+                                             std::uint32_t output) {
   schema::Described described(*nested.op);
   for (std::size_t field = 0; field < described.op->fields.size(); ++field) {
     if (facts::is_attribute(described.op->fields[field].kind)) {
@@ -98,9 +98,9 @@ void PartList::add_nested_output(const schema::Described& nested, const std::vec
   made_.outputs[output] = add_described(std::move(described), sources, whole_.outputs()[output].tensor);
 }
 
-std::uint32_t PartList::add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
-                                     std::span<const TensorDesc> results, std::span<const std::byte> parameters,
-                                     bool prepares) {
+std::uint32_t DecompositionBuilder::add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
+                                                 std::span<const TensorDesc> results,
+                                                 std::span<const std::byte> parameters, bool prepares) {
   const auto first = static_cast<std::uint32_t>(values_.size());
   auto made = std::make_shared<OpDesc>();
   made->op = &op;
@@ -128,13 +128,13 @@ std::uint32_t PartList::add_internal(const facts::Operator& op, const std::vecto
   }
   made->internal.assign(parameters.begin(), parameters.end());
   made->prepares = prepares;
-  made_.parts.push_back({.described = {}, .op = std::move(made), .sources = sources});
+  made_.ops.push_back({.described = {}, .op = std::move(made), .sources = sources});
   return first;
 }
 
-void PartList::set_output(std::uint32_t output, std::uint32_t value) { made_.outputs[output] = value; }
+void DecompositionBuilder::set_output(std::uint32_t output, std::uint32_t value) { made_.outputs[output] = value; }
 
-Result<OpParts> PartList::finish() {
+Result<Decomposition> DecompositionBuilder::finish() {
   ANYDML_TRY(status_);
   return std::move(made_);
 }

@@ -5,24 +5,25 @@
 
 #include <span>
 
+#include "ops/decomposition.h"
 #include "ops/op_desc.h"
-#include "ops/parts.h"
 
 namespace anydml {
 
 [[nodiscard]] Status check_composed(const OpDesc& desc);
-[[nodiscard]] Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device);
+[[nodiscard]] Result<Decomposition> decompose_composed(const OpDesc& desc, const DeviceTraits& device);
 
 // Adds mean and variance of the first input along these axes as one step, if the device supports it. Returns the value
 // of the mean; the variance is the next one. results: FLOAT32, with size 1 along the axes.
 [[nodiscard]] bool has_row_moments(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device);
-[[nodiscard]] std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results, PartList& list);
+[[nodiscard]] std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results,
+                                            DecompositionBuilder& list);
 
 // Sums of the gradient, which is the second input, if the device has_row_moments and the innermost axis is reduced.
 // Without a mean (kNoValue) the first result is the mean of the first input. The others are the sum of the gradient and
 // the sum of its products with the input minus the mean. result: packed FLOAT32.
 [[nodiscard]] std::uint32_t add_row_gradients(std::uint32_t axes, std::uint32_t mean, const TensorDesc& result,
-                                              PartList& list);
+                                              DecompositionBuilder& list);
 
 // Whether the operator is internal to the family, a part of a decomposed one.
 [[nodiscard]] bool is_internal(const OpDesc& desc);

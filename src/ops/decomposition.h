@@ -18,40 +18,40 @@ namespace anydml {
 inline constexpr std::uint32_t kNoValue = 0xffffffff;  // for an absent tensor
 
 // Values are numbered: first the inputs of the whole operator, then the outputs of each part.
-struct OpPart {
+struct DecomposedOp {
   // The description of an operator of any family. The whole operator's family does not know the other families, so
-  // make_parts (operators.h) creates the operator.
+  // build_decomposition (operators.h) creates the operator.
   std::optional<schema::Described> described;
-  std::shared_ptr<const OpDesc> op;    // null until make_parts has run
+  std::shared_ptr<const OpDesc> op;    // null until build_decomposition has run
   std::vector<std::uint32_t> sources;  // the value of each of its inputs; kNoValue: absent
 };
-struct OpParts {
-  std::vector<OpPart> parts;           // in execution order; empty if the operator has its own steps
+struct Decomposition {
+  std::vector<DecomposedOp> ops;       // in execution order; empty if the operator has its own steps
   std::vector<std::uint32_t> outputs;  // the value of each output of the whole operator; kNoValue: absent
 };
 
-struct PartAttribute {
+struct OpAttribute {
   std::string_view field;
   std::vector<Scalar> numbers;
 };
 
 // Lists the parts of an operator in execution order. A part sees an input with the input's own sizes.
-class PartList {
+class DecompositionBuilder {
  public:
-  explicit PartList(const OpDesc& whole);
+  explicit DecompositionBuilder(const OpDesc& whole);
 
   // Adds a DirectML operator with one output. Returns the number of its result, which is packed and has this type and
   // the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent one.
   std::uint32_t add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
-                    const TensorDesc& like, const std::vector<PartAttribute>& attributes = {});
+                    const TensorDesc& like, const std::vector<OpAttribute>& attributes = {});
   // The same for an operator whose result has this tensor description.
   std::uint32_t add_as(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
-                       const std::vector<PartAttribute>& attributes) {
+                       const std::vector<OpAttribute>& attributes) {
     return add_part(op, sources, result, attributes);
   }
   // The same for an operator whose result is this output of the whole operator.
   void add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
-                  const std::vector<PartAttribute>& attributes = {});
+                  const std::vector<OpAttribute>& attributes = {});
 
   // Adds an operator that was described inside the whole operator, such as a fused activation. Its tensors follow from
   // these values; its result is this output of the whole operator.
@@ -72,18 +72,18 @@ class PartList {
 
   // A copy: a reference would dangle as soon as the next part is added, even within one call of add().
   [[nodiscard]] TensorDesc tensor(std::uint32_t value) const { return values_[value]; }
-  [[nodiscard]] Result<OpParts> finish();
+  [[nodiscard]] Result<Decomposition> finish();
 
  private:
   std::uint32_t add_part(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
-                         const std::vector<PartAttribute>& attributes);
+                         const std::vector<OpAttribute>& attributes);
   // described: with its attributes set.
   std::uint32_t add_described(schema::Described described, const std::vector<std::uint32_t>& sources,
                               const TensorDesc& result);
 
   const OpDesc& whole_;
   std::vector<TensorDesc> values_;
-  OpParts made_;
+  Decomposition made_;
   Status status_;
 };
 

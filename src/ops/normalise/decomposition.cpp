@@ -2,7 +2,7 @@
 // Mean and variance have a step that keeps a row in the cache, MOMENTS. Local response normalization and its gradient
 // have steps for the sums of windows, WINDOW_SQUARES and WINDOW_SUMS; the rest of them is element-wise. Lp
 // normalization is a reduction and a division. All intermediate values are FLOAT32, also for FLOAT16.
-#include "ops/normalise/parts.h"
+#include "ops/normalise/decomposition.h"
 
 #include <algorithm>
 #include <cstring>
@@ -95,7 +95,7 @@ bool has_few_rows(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& de
 
 // Returns the normalized value in FLOAT32, or the output itself.
 std::uint32_t add_by_reductions(const OpDesc& desc, const MomentParameters& parameters, const TensorDesc& result,
-                                PartList& list) {
+                                DecompositionBuilder& list) {
   const TensorDesc& input = desc.tensors[0].tensor;
   TensorDesc reduced = input;
   TensorDesc one = input;
@@ -136,8 +136,8 @@ std::uint32_t add_by_reductions(const OpDesc& desc, const MomentParameters& para
       {{.field = "Spatial", .numbers = {Scalar(u64{1})}}, {.field = "Epsilon", .numbers = {Scalar(epsilon)}}});
 }
 
-Result<OpParts> parts_of_moments(const OpDesc& desc, const DeviceTraits& device) {
-  PartList list(desc);
+Result<Decomposition> decompose_moments(const OpDesc& desc, const DeviceTraits& device) {
+  DecompositionBuilder list(desc);
   const MomentParameters parameters = moments_of(desc);
   const schema::Described* fused = fused_activation(desc);
   const bool by_reductions = has_few_rows(desc, parameters.axes, device);
@@ -222,7 +222,7 @@ void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pl
 // ---- Local response and Lp ------------------------------------------------------------------------------------------
 
 // Adds the final division of the input by a FLOAT32 divisor.
-void add_quotient(const OpDesc& desc, std::uint32_t input, std::uint32_t divisor, PartList& list) {
+void add_quotient(const OpDesc& desc, std::uint32_t input, std::uint32_t divisor, DecompositionBuilder& list) {
   if (desc.output().tensor.type == DataType::FLOAT32) {
     list.add_output("ELEMENT_WISE_DIVIDE", {input, divisor}, 0);
     return;
@@ -231,12 +231,12 @@ void add_quotient(const OpDesc& desc, std::uint32_t input, std::uint32_t divisor
                   0);
 }
 
-std::uint32_t widened_input(const OpDesc& desc, PartList& list, std::uint32_t input = 0) {
+std::uint32_t widened_input(const OpDesc& desc, DecompositionBuilder& list, std::uint32_t input = 0) {
   const TensorDesc& tensor = desc.tensors[input].tensor;
   return tensor.type == DataType::FLOAT32 ? input : list.add("CAST", {input}, DataType::FLOAT32, tensor);
 }
 
-std::uint32_t multiple_of(std::uint32_t value, Scalar factor, Scalar addend, PartList& list) {
+std::uint32_t multiple_of(std::uint32_t value, Scalar factor, Scalar addend, DecompositionBuilder& list) {
   return list.add("ACTIVATION_LINEAR", {value}, DataType::FLOAT32, list.tensor(value),
                   {{.field = "Alpha", .numbers = {factor}}, {.field = "Beta", .numbers = {addend}}});
 }
@@ -250,7 +250,7 @@ struct LocalResponse {
   std::uint32_t divisor;
 };
 
-Result<LocalResponse> add_local_response(const OpDesc& desc, PartList& list) {
+Result<LocalResponse> add_local_response(const OpDesc& desc, DecompositionBuilder& list) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const u32 size = number_of(desc, "LocalSize").as<u32>();
   LocalResponse made{
@@ -274,8 +274,8 @@ Result<LocalResponse> add_local_response(const OpDesc& desc, PartList& list) {
   return made;
 }
 
-Result<OpParts> parts_of_local_response(const OpDesc& desc) {
-  PartList list(desc);
+Result<Decomposition> decompose_local_response(const OpDesc& desc) {
+  DecompositionBuilder list(desc);
   const auto response = add_local_response(desc, list);
   ANYDML_TRY(response);
   add_quotient(desc, widened_input(desc, list), response.value().divisor, list);
@@ -284,9 +284,9 @@ Result<OpParts> parts_of_local_response(const OpDesc& desc) {
 
 // With u = InputGradient / divisor, the result is u - 2 * Beta * Alpha / LocalSize * Input * (the sum of u * Input /
 // base over the elements whose windows reach this one). Those elements form the mirrored window.
-Result<OpParts> parts_of_local_response_gradient(const OpDesc& desc) {
+Result<Decomposition> decompose_local_response_gradient(const OpDesc& desc) {
   constexpr std::uint32_t kGradient = 1;
-  PartList list(desc);
+  DecompositionBuilder list(desc);
   const auto response = add_local_response(desc, list);
   ANYDML_TRY(response);
   const LocalResponse& own = response.value();
@@ -340,8 +340,8 @@ void lower_windows(const OpDesc& desc, std::span<const PlacedTensor> tensors, Pl
 }
 
 // Input / max(norm, Epsilon)
-Result<OpParts> parts_of_lp(const OpDesc& desc) {
-  PartList list(desc);
+Result<Decomposition> decompose_lp(const OpDesc& desc) {
+  DecompositionBuilder list(desc);
   const auto axis = number_of(desc, "Axis");
   TensorDesc reduced = desc.tensors[0].tensor;
   reduced.sizes[axis.as<u32>()] = 1;
@@ -379,29 +379,30 @@ Status check_composed(const OpDesc& desc) {
   return is_batch_training(*desc.op) ? check_batch_training(desc) : Status();
 }
 
-Result<OpParts> parts_of_composed(const OpDesc& desc, const DeviceTraits& device) {
+Result<Decomposition> decompose_composed(const OpDesc& desc, const DeviceTraits& device) {
   if (desc.op->name == "LOCAL_RESPONSE_NORMALIZATION") {
-    return parts_of_local_response(desc);
+    return decompose_local_response(desc);
   }
   if (desc.op->name == "LOCAL_RESPONSE_NORMALIZATION_GRAD") {
-    return parts_of_local_response_gradient(desc);
+    return decompose_local_response_gradient(desc);
   }
   if (is_batch_training(*desc.op)) {
-    return parts_of_batch_training(desc, device);
+    return decompose_batch_training(desc, device);
   }
-  return desc.op->name == "LP_NORMALIZATION" ? parts_of_lp(desc) : parts_of_moments(desc, device);
+  return desc.op->name == "LP_NORMALIZATION" ? decompose_lp(desc) : decompose_moments(desc, device);
 }
 
 bool has_row_moments(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
   return device.has_row_moments && !has_few_rows(desc, axes, device);
 }
 
-std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results, PartList& list) {
+std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results, DecompositionBuilder& list) {
   const MomentParameters parameters{.axes = axes, .uses_mean = 1, .uses_variance = 1, .epsilon = 0};
   return list.add_internal(kRowMoments, {0}, results, std::as_bytes(std::span(&parameters, 1)));
 }
 
-std::uint32_t add_row_gradients(std::uint32_t axes, std::uint32_t mean, const TensorDesc& result, PartList& list) {
+std::uint32_t add_row_gradients(std::uint32_t axes, std::uint32_t mean, const TensorDesc& result,
+                                DecompositionBuilder& list) {
   const MomentParameters parameters{.axes = axes, .uses_mean = 1, .uses_variance = 0, .epsilon = 0};
   const TensorDesc results[] = {result, result, result};
   const bool takes_mean = mean != kNoValue;

@@ -5,7 +5,7 @@
 //
 // ADAM_OPTIMIZER first computes the rate of the training step, a single number. The remaining operators are
 // element-wise and become one step, which reads and writes each tensor once and may run in place.
-#include "ops/elementwise/parts.h"
+#include "ops/elementwise/decomposition.h"
 
 #include <algorithm>
 #include <array>
@@ -59,8 +59,8 @@ std::uint16_t scaled_difference(const OpDesc& desc, InputValues inputs, Elementw
   return program.add(own.id, find_variant(own, types), inputs.first(own.inputs));
 }
 
-Result<OpParts> parts_of_batch_normalization(const OpDesc& desc) {
-  PartList list(desc);
+Result<Decomposition> decompose_batch_normalization(const OpDesc& desc) {
+  DecompositionBuilder list(desc);
   const auto coefficients = [&](std::uint32_t input) {
     list.see(input, without_repeats(list.tensor(input)));
     const TensorDesc& tensor = list.tensor(input);
@@ -95,11 +95,11 @@ Result<OpParts> parts_of_batch_normalization(const OpDesc& desc) {
 }
 
 // LearningRate * (sqrt(1 - POW(Beta2, step)) / (1 - POW(Beta1, step))), as a tensor of one element.
-std::uint32_t add_rate(const OpDesc& desc, PartList& list) {
+std::uint32_t add_rate(const OpDesc& desc, DecompositionBuilder& list) {
   list.see(kTrainingStep, without_repeats(list.tensor(kTrainingStep)));
   const TensorDesc one = list.tensor(kTrainingStep);
   const auto of_one = [&](std::string_view op, const std::vector<std::uint32_t>& sources,
-                          const std::vector<PartAttribute>& attributes = {}) {
+                          const std::vector<OpAttribute>& attributes = {}) {
     return list.add(op, sources, DataType::FLOAT32, one, attributes);
   };
   const auto linear = [&](std::uint32_t value, Scalar factor, f64 addend) {
@@ -120,8 +120,8 @@ std::uint32_t add_rate(const OpDesc& desc, PartList& list) {
   return linear(correction, number_of(desc, "LearningRate"), -0.0);
 }
 
-Result<OpParts> parts_of_adam(const OpDesc& desc) {
-  PartList list(desc);
+Result<Decomposition> decompose_adam(const OpDesc& desc) {
+  DecompositionBuilder list(desc);
   const std::uint32_t rate = add_rate(desc, list);
   const TensorDesc& whole = desc.output().tensor;
   const auto wide = [&](std::uint32_t input) {
@@ -188,11 +188,11 @@ Status check_composed_entry(const OpDesc& desc) {
   return {};
 }
 
-Result<OpParts> parts_of(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
+Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits&, const KnownInputs&) {
   if (!is_composed(*desc.op)) {
-    return OpParts();
+    return Decomposition();
   }
-  return desc.op->name == "ADAM_OPTIMIZER" ? parts_of_adam(desc) : parts_of_batch_normalization(desc);
+  return desc.op->name == "ADAM_OPTIMIZER" ? decompose_adam(desc) : decompose_batch_normalization(desc);
 }
 
 }  // namespace anydml

@@ -2,15 +2,15 @@
 // Element-wise operators that are cheaper as a decomposition, because some of their values are shared by many elements.
 #pragma once
 
+#include "ops/decomposition.h"
 #include "ops/elementwise/recipes.h"
-#include "ops/parts.h"
 
 namespace anydml {
 
 [[nodiscard]] bool is_composed(const facts::Operator& op);
 [[nodiscard]] Status check_composed_entry(const OpDesc& desc);
 // The decomposition of a composed operator; empty for all others.
-[[nodiscard]] Result<OpParts> parts_of(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
+[[nodiscard]] Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
 
 // How to compute an operator that parts_of created and that is private to this family; null for all others.
 [[nodiscard]] Recipe find_internal_recipe(const facts::Operator& op);
