@@ -42,11 +42,11 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
       made->Release();
       return S_FALSE;
     }
-    const HRESULT handed = hand_out(made, riid, out);
-    return FAILED(handed) ? core_->fail(handed, format_text("ID3D12Device::{}: riid names an interface that the object "
+    const HRESULT status = hand_out(made, riid, out);
+    return FAILED(status) ? core_->fail(status, format_text("ID3D12Device::{}: riid names an interface that the object "
                                                             "does not have",
                                                             method))
-                          : handed;
+                          : status;
   });
 }
 

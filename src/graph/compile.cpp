@@ -422,9 +422,9 @@ class Compiler {
     }
     for (std::uint32_t i = 0; i < op.output_count; ++i) {
       const std::uint32_t value = values_.of_node(group.nodes[position], i);
-      const Home home = has_epilogue && i == group.handed_output ? kTakenByEpilogue
-                        : written_[value]                        ? homes_[value]
-                                                                 : kAbsent;
+      const Home home = has_epilogue && i == group.forwarded_output ? kTakenByEpilogue
+                        : written_[value]                           ? homes_[value]
+                                                                    : kAbsent;
       tensors.push_back(placed(op.tensors[op.input_count + i].tensor, home));
     }
     op.family->lower(op, device_, tensors, plan);
@@ -457,10 +457,10 @@ class Compiler {
           ++load;
         }
         if (load == loads.size()) {
-          const bool is_handed = begin != 0 && source.kind == SourceKind::node &&
-                                 source.index == group.nodes[group.main] && source.output == group.handed_output;
+          const bool is_forwarded = begin != 0 && source.kind == SourceKind::node &&
+                                    source.index == group.nodes[group.main] && source.output == group.forwarded_output;
           loads.push_back({.value = static_cast<std::uint32_t>(load),
-                           .placed = placed(view, is_handed ? kTakenByEpilogue : home_of(source))});
+                           .placed = placed(view, is_forwarded ? kTakenByEpilogue : home_of(source))});
           source_of_load.push_back(source);
         }
         numbers[i].push_back(static_cast<std::uint32_t>(load));

@@ -71,7 +71,7 @@ class Fuser {
     std::uint32_t seen = 0;  // the number of the last search that visited it
     std::uint32_t main = kNoPosition;
     std::uint32_t made_input = 0;
-    std::uint32_t handed_output = 0;
+    std::uint32_t forwarded_output = 0;
   };
 
   [[nodiscard]] bool works_by_element(const GraphNode& node) const {
@@ -471,7 +471,7 @@ class Fuser {
     }
     groups_[own].open = false;
     groups_[own].main = main;
-    groups_[own].handed_output = output;
+    groups_[own].forwarded_output = output;
     return true;
   }
 
@@ -515,7 +515,7 @@ class Fuser {
       }
     }
     if (group.main != kNoPosition && group.main + 1 < group.nodes.size() && node == group.nodes[group.main]) {
-      result[group.handed_output] = true;
+      result[group.forwarded_output] = true;
     }
     return result;
   }
@@ -524,7 +524,7 @@ class Fuser {
     GraphGroup result{.nodes = std::move(group.nodes),
                       .main = group.main,
                       .made_input = group.made_input,
-                      .handed_output = group.handed_output,
+                      .forwarded_output = group.forwarded_output,
                       .views = {},
                       .reads = {},
                       .writes = {}};

@@ -42,7 +42,7 @@ class MirroredSum final : public cpu::Prepared {
   struct Scratch {
     float sums[kPieceElements];
     float greatest[kPieceElements];
-    float handed[kPieceElements];  // read from the prologue or passed to the epilogue
+    float forwarded[kPieceElements];  // read from the prologue or passed to the epilogue
     std::uint32_t numbers[kPieceElements];
   };
 
@@ -85,9 +85,9 @@ class MirroredSum final : public cpu::Prepared {
     };
     for (std::uint32_t input = 0; input < step_.inputs; ++input) {
       if (neighbours_.before.step != nullptr && neighbours_.before.joined_operand == input) {
-        neighbours_.before.run(first, count, reinterpret_cast<std::byte*>(scratch.handed), operands);
+        neighbours_.before.run(first, count, reinterpret_cast<std::byte*>(scratch.forwarded), operands);
         for (std::int64_t i = 0; i < count; ++i) {
-          take(input, i, scratch.handed[i]);
+          take(input, i, scratch.forwarded[i]);
         }
         continue;
       }
@@ -109,13 +109,14 @@ class MirroredSum final : public cpu::Prepared {
   void mirror(std::int64_t first, std::int64_t count, Scratch& scratch, std::byte* const* operands) const {
     const auto* const sums = reinterpret_cast<const float*>(operands[step_.inputs + 2]);
     for (std::int64_t i = 0; i < count; ++i) {
-      scratch.handed[i] = sums[first + i] + sums[step_.count - 1 - first - i];
+      scratch.forwarded[i] = sums[first + i] + sums[step_.count - 1 - first - i];
     }
     if (neighbours_.after.step != nullptr) {
-      neighbours_.after.run(first, count, reinterpret_cast<std::byte*>(scratch.handed), operands);
+      neighbours_.after.run(first, count, reinterpret_cast<std::byte*>(scratch.forwarded), operands);
     } else if (std::byte* const to = operands[step_.inputs]; to != nullptr) {
-      walk(step_.inputs, first, count,
-           [&](std::int64_t i, std::int64_t offset) { std::memcpy(to + offset, &scratch.handed[i], sizeof(float)); });
+      walk(step_.inputs, first, count, [&](std::int64_t i, std::int64_t offset) {
+        std::memcpy(to + offset, &scratch.forwarded[i], sizeof(float));
+      });
     }
   }
 

@@ -145,7 +145,7 @@ std::unique_ptr<cpu::JoinedStep> prepare_joined(const Step& flat, const cpu::Mac
   }
   auto ready = make_ready(joined->step.view(), flat, machine);
   if (ready != nullptr) {
-    ready->set_handed(joined->operand);
+    ready->set_forwarded(joined->operand);
   }
   return ready;
 }

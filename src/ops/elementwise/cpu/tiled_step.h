@@ -45,16 +45,16 @@ class TiledStep : public cpu::Prepared, public cpu::JoinedStep {
   void run(const cpu::StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept final {
     std::byte* addresses[kMaxOperands];
     std::copy_n(operands, nest_.operands, addresses);
-    const std::int64_t bytes = nest_.innermost().strides[handed_];
+    const std::int64_t bytes = nest_.innermost().strides[forwarded_];
     // Consecutive rows that are contiguous in both the operand and the buffer are processed as one.
     const bool is_one = tile.row_step == tile.columns && tile.buffer_row_step == tile.columns * bytes;
     const std::int64_t rows = is_one ? 1 : tile.rows;
     const std::int64_t columns = is_one ? tile.rows * tile.columns : tile.columns;
     for (std::int64_t row = 0; row < rows; ++row) {
-      addresses[handed_] = buffer + row * tile.buffer_row_step;
+      addresses[forwarded_] = buffer + row * tile.buffer_row_step;
       std::int64_t done = 0;
       for_each_part(nest_, tile.first + row * tile.row_step, columns, [&](Block& block) {
-        block.offsets[handed_] = done * bytes;
+        block.offsets[forwarded_] = done * bytes;
         run_block(addresses, block);
         done += block.rows * block.columns;
       });
@@ -62,7 +62,7 @@ class TiledStep : public cpu::Prepared, public cpu::JoinedStep {
   }
 
   // For joined steps: the operand that has no slot.
-  void set_handed(std::uint32_t operand) { handed_ = operand; }
+  void set_forwarded(std::uint32_t operand) { forwarded_ = operand; }
 
  protected:
   [[nodiscard]] const LoopNest& nest() const { return nest_; }
@@ -78,7 +78,7 @@ class TiledStep : public cpu::Prepared, public cpu::JoinedStep {
   LoopNest nest_;
   Division division_;
   cpu::Target target_;
-  std::uint32_t handed_ = 0;
+  std::uint32_t forwarded_ = 0;
 };
 
 }  // namespace anydml

@@ -32,11 +32,11 @@ struct InlinedSource {
   std::string text;
   std::vector<std::uint64_t> words;  // the attributes of all instructions; at least one
 };
-inline constexpr std::uint32_t kNoneHanded = kMaxOperands;
+inline constexpr std::uint32_t kNoneForwarded = kMaxOperands;
 // handed: that operand. vector: the number of elements that the class can also compute at a time, or 0. False: the plan
 // uses types for which its operators are not defined.
-[[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t vector, const char* name,
-                                 InlinedSource& source);
+[[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t forwarded, std::uint32_t vector,
+                                 const char* name, InlinedSource& source);
 // The same as a separate kernel: any number of loads and stores, element by element. Also false if there are too many
 // attributes.
 [[nodiscard]] bool write_each(const ElementStep& step, InlinedSource& source);

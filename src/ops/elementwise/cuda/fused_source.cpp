@@ -77,12 +77,12 @@ void begin_class(std::string& text, const char* name) {
 
 // The function that processes several consecutive elements. All loads precede all stores, so that the elements wait for
 // memory together. Elements from `count` on do not exist; the first is computed again instead.
-void write_some(const ElementStep& step, std::uint32_t handed, const std::string& body, const std::string& offsets,
+void write_some(const ElementStep& step, std::uint32_t forwarded, const std::string& body, const std::string& offsets,
                 std::string& text) {
   const auto operands = static_cast<std::uint32_t>(step.loads + step.stored.size());
   const auto type = [&](std::uint32_t operand) { return bits_name(element_size(step.types[operand])); };
-  text.append("  template <u32 kMost>\n  __device__ void some(u32 first, const ").append(type(handed));
-  text.append(" (&handed)[kMost], u32 count) const {\n    std::int64_t places[kMost][");
+  text.append("  template <u32 kMost>\n  __device__ void some(u32 first, const ").append(type(forwarded));
+  text.append(" (&forwarded)[kMost], u32 count) const {\n    std::int64_t places[kMost][");
   text.append(std::to_string(operands)).append("];\n");
   for (std::uint32_t i = step.loads; i < operands; ++i) {
     text.append("    ").append(type(i)).append(" made_").append(std::to_string(i)).append("[kMost];\n");
@@ -91,8 +91,8 @@ void write_some(const ElementStep& step, std::uint32_t handed, const std::string
   text.append("    const u32 index = first + (n < count ? n : 0);\n").append(offsets);
   for (std::uint32_t i = 0; i < step.loads; ++i) {
     text.append("    const ").append(type(i)).append(" ").append(value_name(i));
-    if (i == handed) {
-      text.append(" = handed[n];\n");
+    if (i == forwarded) {
+      text.append(" = forwarded[n];\n");
     } else {
       const std::string number = std::to_string(i);
       text.append(" = load_element<").append(type(i)).append(">(launch.addresses[").append(number);
@@ -149,14 +149,14 @@ bool write_fused(const ElementStep& step, FusedSource& source) {
   return true;
 }
 
-bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t vector, const char* name,
+bool write_inlined(const ElementStep& step, std::uint32_t forwarded, std::uint32_t vector, const char* name,
                    InlinedSource& source) {
   ProgramText program;
   if (!write_program(step, program)) {
     return false;
   }
   const auto operands = static_cast<std::uint32_t>(step.loads + step.stored.size());
-  const bool makes = handed >= step.loads && handed < operands;
+  const bool makes = forwarded >= step.loads && forwarded < operands;
   const auto at = [](std::uint32_t operand) {
     const std::string number = std::to_string(operand);
     return "launch.addresses[" + number + "] + offsets[" + number + "]";
@@ -168,11 +168,11 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t 
   text.append("  Launch<").append(std::to_string(operands)).append("> launch;\n  alignas(16) u64 words[");
   text.append(std::to_string(program.words.size())).append("];\n  __device__ ");
   if (makes) {
-    text.append(type(handed)).append(" operator()(u32 index) const {\n");
+    text.append(type(forwarded)).append(" operator()(u32 index) const {\n");
   } else {
     text.append("void operator()(u32 index");
-    if (handed < step.loads) {
-      text.append(", ").append(type(handed)).append(" ").append(value_name(handed));
+    if (forwarded < step.loads) {
+      text.append(", ").append(type(forwarded)).append(" ").append(value_name(forwarded));
     }
     text.append(") const {\n");
   }
@@ -180,29 +180,29 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t 
                             "] = {};\n    add_offsets(launch, launch.rank, index, offsets);\n";
   text.append(begin);
   for (std::uint32_t i = 0; i < step.loads; ++i) {
-    if (i != handed) {
+    if (i != forwarded) {
       text.append("    const ").append(type(i)).append(" ").append(value_name(i)).append(" = load_element<");
       text.append(type(i)).append(">(").append(at(i)).append(", launch.aligned);\n");
     }
   }
   text.append(program.body);
   for (std::uint32_t i = step.loads; i < operands; ++i) {
-    if (i != handed) {
+    if (i != forwarded) {
       text.append("    store_element<").append(type(i)).append(">(").append(at(i)).append(", ");
       text.append(value_name(step.stored[i - step.loads])).append(", launch.aligned);\n");
     }
   }
   if (makes) {
-    text.append("    return ").append(value_name(step.stored[handed - step.loads])).append(";\n");
+    text.append("    return ").append(value_name(step.stored[forwarded - step.loads])).append(";\n");
   }
-  if (handed < step.loads) {
+  if (forwarded < step.loads) {
     text.append("  }\n");
-    write_some(step, handed, program.body, begin, text);
+    write_some(step, forwarded, program.body, begin, text);
   }
   if (makes && vector != 0) {
     const std::string elements = std::to_string(vector);
     const auto words_of = [&](std::uint32_t operand) {
-      return operand == handed ? std::string("made") : "words_of_" + std::to_string(operand);
+      return operand == forwarded ? std::string("made") : "words_of_" + std::to_string(operand);
     };
     text.append("  }\n  __device__ void vector(u32 index, u32 (&made)[4]) const {\n").append(begin);
     text.append("    made[0] = made[1] = made[2] = made[3] = 0;\n");
@@ -211,7 +211,7 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t 
         text.append("    u32 ").append(words_of(i)).append("[4];\n    load_elements<").append(type(i)).append(", ");
         text.append(elements).append(">(launch, ").append(std::to_string(i)).append(", offsets, ");
         text.append(words_of(i)).append(");\n");
-      } else if (i != handed) {
+      } else if (i != forwarded) {
         text.append("    u32 ").append(words_of(i)).append("[4] = {};\n");
       }
     }
@@ -227,7 +227,7 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t 
     }
     text.append("    }\n");
     for (std::uint32_t i = step.loads; i < operands; ++i) {
-      if (i != handed) {
+      if (i != forwarded) {
         text.append("    store_access<").append(elements).append(" * sizeof(").append(type(i)).append("), true>(");
         text.append(at(i)).append(", ").append(words_of(i)).append(");\n");
       }
@@ -241,7 +241,7 @@ bool write_inlined(const ElementStep& step, std::uint32_t handed, std::uint32_t 
 }
 
 bool write_each(const ElementStep& step, InlinedSource& source) {
-  return write_inlined(step, kNoneHanded, 0, "Fused", source) && source.words.size() <= kMostScalars;
+  return write_inlined(step, kNoneForwarded, 0, "Fused", source) && source.words.size() <= kMostScalars;
 }
 
 KernelSource each_kernel(const InlinedSource& source) {

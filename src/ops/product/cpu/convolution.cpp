@@ -34,8 +34,8 @@ bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
 
 // Whether tiles may leave out taps. Such tiles are cut differently, whereas a step that consumes their elements needs
 // tiles with consecutive pixels.
-bool skips_taps(const ConvolutionStep& step, const ProductKernels* kernels, bool is_handed_on) {
-  return kernels != nullptr && !is_handed_on && step.taps() >= kManyTaps && has_many_in_padding(step);
+bool skips_taps(const ConvolutionStep& step, const ProductKernels* kernels, bool is_forwarded) {
+  return kernels != nullptr && !is_forwarded && step.taps() >= kManyTaps && has_many_in_padding(step);
 }
 
 // The scratch memory of a thread; offsets in bytes.
@@ -478,9 +478,9 @@ class ConvolutionRun final : public cpu::Prepared {
   }
 
   void finish(const TileBounds& bounds, std::byte* const* operands, f32* totals) const {
-    const bool is_handed_on = after_.step != nullptr;
+    const bool is_forwarded = after_.step != nullptr;
     const std::int64_t columns = bounds.box.outputs();
-    if (columns == 1 && !is_handed_on) {
+    if (columns == 1 && !is_forwarded) {
       finish_one(bounds, operands, totals);
       return;
     }
@@ -488,14 +488,14 @@ class ConvolutionRun final : public cpu::Prepared {
       f32* const made = totals + row * buffers_.row_step;
       const std::int64_t channel = bounds.group * step_.rows + bounds.row + row;
       const std::byte* const bias = has_bias_ ? operands[kBias] + channel * step_.bias_channel : nullptr;
-      if (is_handed_on) {
+      if (is_forwarded) {
         scale_row(made, bias, columns, reinterpret_cast<std::byte*>(made));
       } else {
         write_row(bounds, made, bias,
                   operands[kOutput] + bounds.image * step_.output_image + channel * step_.output_channel);
       }
     }
-    if (is_handed_on) {
+    if (is_forwarded) {
       const WindowAxis* const axes = step_.windows.axes;
       const std::int64_t pixel =
           (bounds.box.first[0] * axes[1].output + bounds.box.first[1]) * axes[2].output + bounds.box.first[2];

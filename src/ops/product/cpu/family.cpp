@@ -265,13 +265,13 @@ class ProductRun final : public cpu::Prepared {
   }
 
   void finish(const Bounds& bounds, std::byte* const* operands, f32* totals) const {
-    const bool is_handed_on = after_.step != nullptr;
+    const bool is_forwarded = after_.step != nullptr;
     const bool is_contiguous = step_.output.column == kBytes || bounds.columns == 1;
     for (std::int64_t row = 0; row < bounds.rows; ++row) {
       f32* const made = totals + row * tiles_.columns;
       const std::byte* const c =
           has_c_ ? at(operands, kC, step_.c, bounds.batch, bounds.row + row, bounds.column) : nullptr;
-      if (is_handed_on) {
+      if (is_forwarded) {
         scale_row(made, c, bounds.columns, reinterpret_cast<std::byte*>(made));
         continue;
       }
@@ -285,7 +285,7 @@ class ProductRun final : public cpu::Prepared {
         std::memcpy(to + column * step_.output.column, made + column, sizeof(f32));
       }
     }
-    if (is_handed_on) {
+    if (is_forwarded) {
       after_.run({.first = (bounds.batch * step_.rows + bounds.row) * step_.columns + bounds.column,
                   .rows = bounds.rows,
                   .columns = bounds.columns,

@@ -325,7 +325,7 @@ class IntegerRun final : public cpu::Prepared {
 
   void finish(const Work& work) const {
     const TileBounds& bounds = work.bounds;
-    const bool is_handed_on = after_.step != nullptr;
+    const bool is_forwarded = after_.step != nullptr;
     const std::int64_t bytes = step_.finish == IntegerFinish::quantized ? 1 : kWord;
     const bool is_contiguous = product_.output.column == bytes || bounds.columns == 1;
     const bool has_scales = step_.finish != IntegerFinish::int32;
@@ -352,7 +352,7 @@ class IntegerRun final : public cpu::Prepared {
       row.rest = at<u32>(work, buffers_.row_sums)[i] - static_cast<u32>(product_.depth) * row.zero;
       const std::byte* const bias =
           has_bias ? element(work, IntegerOperand::bias, product_.c, bounds.row + i, bounds.column) : nullptr;
-      if (is_handed_on) {
+      if (is_forwarded) {
         finish_row(work, row, bias, reinterpret_cast<std::byte*>(totals + i * tiles_.columns));
         continue;
       }
@@ -367,7 +367,7 @@ class IntegerRun final : public cpu::Prepared {
         std::memcpy(to + column * product_.output.column, made + column * bytes, static_cast<std::size_t>(bytes));
       }
     }
-    if (is_handed_on) {
+    if (is_forwarded) {
       after_.run({.first = (bounds.batch * product_.rows + bounds.row) * product_.columns + bounds.column,
                   .rows = bounds.rows,
                   .columns = bounds.columns,

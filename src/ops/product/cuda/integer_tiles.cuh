@@ -335,7 +335,7 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
           words[n] = finished_total(launch, outputs, row, column + n, static_cast<i32>(total));
         }
       }
-      if constexpr (kIsHandedOn<After>) {
+      if constexpr (kIsForwarded<After>) {
         const u32 number = (batch * rows + row) * columns + column;
 #pragma unroll
         for (u32 n = 0; n < 4; ++n) {

@@ -185,7 +185,7 @@ class WindowFinish {
 template <class After, class Launch>
 __device__ inline void put_finished(const Launch& launch, const WindowFinish& finish, u32 channel,
                                     const PixelPosition& pixel, u32 bits) {
-  if (!kIsHandedOn<After> && finish.is_quantized()) {
+  if (!kIsForwarded<After> && finish.is_quantized()) {
     launch.output[static_cast<std::int64_t>(channel) * launch.output_channel + pixel.offset] =
         static_cast<std::byte>(bits);
   } else {
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
       const i32 sum = half == 0 ? sums[i][n] : sums[i][n + 4];
       return static_cast<u32>(sum) - row.zero * stages.side_sums[kTile + near + n] - input_zero * row.rest;
     };
-    if (!kIsHandedOn<After> && launch.has_vectors && launch.totals == nullptr) {
+    if (!kIsForwarded<After> && launch.has_vectors && launch.totals == nullptr) {
       const PixelPosition pixel(launch, block, column);
 #pragma unroll
       for (u32 i = 0; i < kThreadSide; ++i) {

@@ -13,7 +13,7 @@ namespace anydml::cuda {
 // Outputs that are written to memory.
 struct alignas(16) ToMemory {};
 template <class After>
-inline constexpr bool kIsHandedOn = !std::is_same_v<After, ToMemory>;
+inline constexpr bool kIsForwarded = !std::is_same_v<After, ToMemory>;
 
 // A launch together with the following step that runs in the same kernel (backend/cuda/family.h).
 template <class Launch, class After>
@@ -21,7 +21,7 @@ struct JoinedLaunch : Launch {
   After after;
 };
 template <class Launch, class After>
-using launch_t = std::conditional_t<kIsHandedOn<After>, JoinedLaunch<Launch, After>, Launch>;
+using launch_t = std::conditional_t<kIsForwarded<After>, JoinedLaunch<Launch, After>, Launch>;
 
 #if defined(__CUDACC__)
 

@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
         }
         words[n] = __builtin_bit_cast(u32, value);
       }
-      if constexpr (kIsHandedOn<After>) {
+      if constexpr (kIsForwarded<After>) {
         if (column < columns) {
           launch.after.some((batch * rows + row) * columns + column, words, min(columns - column, 4u));
         }
@@ -324,7 +324,7 @@ __global__ void __launch_bounds__(kSumThreads)
   const f32 total = added_sums(launch.split, number);
   const f32 value = scaled_output(launch, position, matrix.remainder, row.remainder, total);
   const auto bits = __builtin_bit_cast(u32, value);
-  if constexpr (kIsHandedOn<After>) {
+  if constexpr (kIsForwarded<After>) {
     launch.after(number, bits);
   } else {
     store_element<f32>(position.output + static_cast<std::int64_t>(matrix.remainder) * launch.output.row_stride +

@@ -122,7 +122,7 @@ struct PixelPosition {
 // Writes the bits of one output, whose channel is counted across all groups.
 template <class After, class Launch>
 __device__ inline void put_bits(const Launch& launch, u32 channel, const PixelPosition& pixel, u32 bits) {
-  if constexpr (kIsHandedOn<After>) {
+  if constexpr (kIsForwarded<After>) {
     const u32 channels = launch.groups.divisor * launch.rows.divisor;
     launch.after((pixel.image * channels + channel) * launch.pixels + pixel.number, bits);
   } else {
@@ -133,7 +133,7 @@ __device__ inline void put_bits(const Launch& launch, u32 channel, const PixelPo
 // Writes four contiguous outputs, if launch.has_vectors.
 template <class After, class Launch>
 __device__ inline void put_four(const Launch& launch, u32 channel, const PixelPosition& pixel, const u32 (&words)[4]) {
-  if constexpr (kIsHandedOn<After>) {
+  if constexpr (kIsForwarded<After>) {
     const u32 channels = launch.groups.divisor * launch.rows.divisor;
     launch.after.some((pixel.image * channels + channel) * launch.pixels + pixel.number, words, 4u);
   } else {

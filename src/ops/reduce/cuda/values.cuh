@@ -46,8 +46,8 @@ template <class Fold_, bool kIsArg_, class Before = InMemory, class After = InMe
 struct Work {
   using Fold = Fold_;
   static constexpr bool kIsMade = !std::is_same_v<Before, InMemory>;
-  static constexpr bool kIsHandedOn = !std::is_same_v<After, InMemory>;
-  using Launch = std::conditional_t<kIsMade || kIsHandedOn, JoinedLaunch<Before, After>, ReduceLaunch>;
+  static constexpr bool kIsForwarded = !std::is_same_v<After, InMemory>;
+  using Launch = std::conditional_t<kIsMade || kIsForwarded, JoinedLaunch<Before, After>, ReduceLaunch>;
   static constexpr bool kIsArg = kIsArg_;
   using T = typename Fold::Element;
   using Loaded = typename Fold::Loaded;
@@ -156,7 +156,7 @@ struct Elements {
 // Bits: an unsigned type with the size of an output element.
 template <class W, class Bits>
 __device__ inline void store_bits(const typename W::Launch& launch, u32 output, Bits bits) {
-  if constexpr (W::kIsHandedOn) {
+  if constexpr (W::kIsForwarded) {
     launch.after(output, bits);
   } else {
     std::byte* const to = launch.output + loop_offset(output, launch.kept_rank, launch.kept_sizes, launch.kept_output);
